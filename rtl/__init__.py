@@ -1,0 +1,1 @@
+"""The hardware, in Amaranth. Never imports `golden_model`."""

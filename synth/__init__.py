@@ -1,0 +1,1 @@
+"""Area, timing and storage cost of the generated Verilog."""

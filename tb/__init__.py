@@ -1,0 +1,1 @@
+"""cocotb benches: the only place where hardware meets the golden model."""

@@ -1,0 +1,239 @@
+"""`SmConfig`: every parameter of one streaming multiprocessor, validated, and read from or written to TOML."""
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from warploom.arch.errors import ConfigError
+from warploom.arch.isa import TimingClass
+
+LANES = 32
+"""Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
+
+SUB_BANKS = 4
+"""Sub-banks of a register bank, each 32 B wide (seed 000, Fig. 2.6)."""
+
+
+class Scheduler(StrEnum):
+    """How a warp scheduler chooses among ready warps."""
+
+    LRR = "lrr"  # loose round robin
+    GTO = "gto"  # greedy, then oldest
+    TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
+
+
+class Layout(StrEnum):
+    """Register-to-bank mapping (seed 000, Fig. 3.10); the formulas are in `warploom.arch.layout`."""
+
+    WID = "wid"  # all registers of a warp in one bank
+    WSHIFT = "wshift"  # registers of a warp interleaved across the banks
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Cycles of one instruction class: result at write-back `latency` cycles after dispatch, and the pipe
+    takes the next instruction `interval` cycles after this one."""
+
+    latency: int
+    interval: int
+
+
+FERMI_TIMING = {
+    "int_add": (4, 1), "int_max": (13, 2), "int_mul": (4, 2), "int_mad": (5, 1), "int_div": (145, 8),
+    "fp_add": (4, 1), "fp_max": (13, 2), "fp_mul": (4, 1), "fp_mad": (5, 1), "fp_div": (39, 4),
+    "dp_add": (8, 8), "dp_max": (19, 16), "dp_mul": (8, 8), "dp_mad": (8, 8), "dp_div": (330, 130),
+    "sfu": (8, 8), "mem": (1, 2),
+}  # fmt: skip
+"""GPGPU-Sim's GTX 480 latencies and initiation intervals; `mem` has only an interval (16 load/store lanes)."""
+
+
+def _fermi_timing() -> dict[str, tuple[int, int]]:
+    return dict(FERMI_TIMING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmConfig:
+    """One SM. Defaults are the `fermi` preset: Table 3.5 of seed 000 over GPGPU-Sim's GTX 480.
+
+    Sizes are in the unit the name says; everything else counts things. Raises `ConfigError`, naming the field,
+    its value and the legal range, when a value is illegal or two fields disagree.
+    """
+
+    name: str = "fermi"
+    # warps and schedulers
+    warps: int = 48
+    blocks: int = 8
+    schedulers: int = 2
+    scheduler: Scheduler = Scheduler.TWO_LEVEL
+    active_warps: int = 8  # of each two-level scheduler
+    # register file
+    banks: int = 4
+    rows: int = 256  # warp registers of one bank
+    collectors: int = 4
+    layout: Layout = Layout.WSHIFT
+    # execution
+    timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)
+    sfu_queue: int = 32  # instructions in flight in the special-function pipe
+    memory_queue: int = 8  # memory instructions dispatched but not yet taken by the load/store unit
+    # memory
+    shared_bytes: int = 49152
+    shared_banks: int = 32
+    shared_latency: int = 26
+    l1_sets: int = 32
+    l1_ways: int = 4
+    line_bytes: int = 128
+    l1_latency: int = 35
+    mshrs: int = 32
+    mshr_merges: int = 8
+    memory_latency: int = 220  # beyond the L1: L2 round trip and DRAM
+    memory_interval: int = 4  # cycles between lines from beyond the L1: this SM's share of the bandwidth
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scheduler", _enum("scheduler", Scheduler, self.scheduler))
+        object.__setattr__(self, "layout", _enum("layout", Layout, self.layout))
+        for name, low, high in RANGES:
+            _check_range(name, getattr(self, name), low, high)
+        for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
+            value = getattr(self, name)
+            if value & (value - 1):
+                raise ConfigError(f"{name} = {value}: must be a power of two")
+        if self.warps % self.schedulers:
+            raise ConfigError(f"warps = {self.warps} and schedulers = {self.schedulers} disagree: "
+                              "every scheduler owns the same number of warps")
+        self._check_timing()
+
+    def _check_timing(self) -> None:
+        wanted = {c.name.lower() for c in TimingClass}
+        if set(self.timing) != wanted:
+            odd = sorted(set(self.timing) ^ wanted)
+            raise ConfigError(f"timing: {', '.join(odd)}: must list exactly {', '.join(sorted(wanted))}")
+        checked = {}
+        for name, pair in self.timing.items():
+            if not (isinstance(pair, list | tuple) and len(pair) == 2):
+                raise ConfigError(f"timing.{name} = {pair!r}: must be [latency, interval] in cycles")
+            on_sp = TimingClass[name.upper()].on_sp
+            _check_range(f"timing.{name} latency", pair[0], MINIMUM_LATENCY if on_sp else 1, 64 if on_sp else 1023)
+            _check_range(f"timing.{name} interval", pair[1], 1, 255)
+            checked[name] = (pair[0], pair[1])
+        object.__setattr__(self, "timing", checked)
+
+    def timing_of(self, timing_class: TimingClass) -> Timing:
+        """Latency and initiation interval of a class, in cycles."""
+        return Timing(*self.timing[timing_class.name.lower()])
+
+    @property
+    def register_file_bytes(self) -> int:
+        """Capacity of the register file in bytes."""
+        return self.banks * self.rows * LANES * 4
+
+    def with_settings(self, settings: list[str]) -> "SmConfig":
+        """A copy with each ``field=value`` of the list applied; values are TOML or bare words."""
+        changes: dict[str, Any] = {}
+        for setting in settings:
+            name, equals, text = setting.partition("=")
+            if not equals:
+                raise ConfigError(f"{setting!r}: write a setting as field=value")
+            name = name.strip()
+            table, dot, key = name.partition(".")
+            if dot and table == "timing":
+                changes.setdefault("timing", dict(self.timing))[key] = _toml_value(name, text)
+            else:
+                changes[name] = _toml_value(name, text)
+        return _build({**_plain(self), **changes}, "--set")
+
+    def to_toml(self) -> str:
+        """The configuration as TOML text that `from_toml` reads back to an equal configuration."""
+        plain = _plain(self)
+        timing = plain.pop("timing")
+        lines = [f"{name} = {_toml_text(value)}" for name, value in plain.items()]
+        lines += ["", "[timing]  # class = [latency, initiation interval], cycles"]
+        lines += [f"{name} = [{latency}, {interval}]" for name, (latency, interval) in timing.items()]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "<toml>") -> "SmConfig":
+        """Read a configuration; fields that the text leaves out keep the `fermi` values."""
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{where}: not TOML: {error}") from None
+        if isinstance(table.get("timing"), dict):
+            table["timing"] = {**FERMI_TIMING, **table["timing"]}
+        return _build(table, where)
+
+    @classmethod
+    def preset(cls, name: str) -> "SmConfig":
+        """A bundled preset by its name, or a configuration file by its path."""
+        if name.endswith(".toml"):
+            try:
+                return cls.from_toml(Path(name).read_text(), name)
+            except OSError as error:
+                raise ConfigError(f"{name}: {error.strerror}: name a preset ({', '.join(presets())}) "
+                                  "or a TOML file") from None
+        if name not in presets():
+            raise ConfigError(f"preset = {name!r}: must be one of {', '.join(presets())}, or a path ending in .toml")
+        return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
+
+
+MINIMUM_LATENCY = 4
+"""Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
+
+RANGES = [
+    ("warps", 1, 64), ("blocks", 1, 32), ("schedulers", 1, 4), ("active_warps", 1, 64), ("banks", 1, 32),
+    ("rows", 16, 4096), ("collectors", 1, 32), ("sfu_queue", 1, 255), ("memory_queue", 1, 255),
+    ("shared_bytes", 0, 1 << 20), ("shared_banks", 1, 128), ("shared_latency", 1, 1023), ("l1_sets", 1, 1024),
+    ("l1_ways", 1, 32), ("line_bytes", 32, 256), ("l1_latency", 1, 1023), ("mshrs", 1, 1024), ("mshr_merges", 1, 64),
+    ("memory_latency", 1, 10000), ("memory_interval", 1, 1000),
+]  # fmt: skip
+"""Integer fields with their lowest and highest legal values."""
+
+_PRESETS = resources.files("warploom.arch") / "presets"
+
+
+def presets() -> list[str]:
+    """Names of the bundled presets."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
+
+
+def _check_range(name: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ConfigError(f"{name} = {value!r}: must be a whole number from {low} to {high}")
+
+
+def _enum(name: str, kind: type[Any], value: object) -> Any:
+    if value not in [member.value for member in kind]:
+        raise ConfigError(f"{name} = {value!r}: must be one of {', '.join(kind)}")
+    return kind(value)
+
+
+def _plain(config: SmConfig) -> dict[str, Any]:
+    return {f.name: getattr(config, f.name) for f in fields(SmConfig)}
+
+
+def _build(table: dict[str, Any], where: str) -> SmConfig:
+    known = {f.name for f in fields(SmConfig)}
+    for name in table:
+        if name not in known:
+            raise ConfigError(f"{where}: {name} is not a configuration field; fields are {', '.join(sorted(known))}")
+    try:
+        return dataclasses.replace(SmConfig(), **table)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _toml_value(name: str, text: str) -> Any:
+    """A TOML value; a bare word (an enum member) is taken as a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        if text.strip().replace("_", "").isalnum():
+            return text.strip()
+        raise ConfigError(f"{name} = {text}: not a TOML value") from None
+
+
+def _toml_text(value: object) -> str:
+    return str(value) if isinstance(value, int) else f'"{value}"'

@@ -1,0 +1,71 @@
+"""Binary encoding of the machine ISA: one instruction is a 128-bit word, little end first."""
+
+from warploom.arch.isa import MODIFIER_KINDS, MODIFIERS, Instruction, Op
+
+INSTRUCTION_BITS = 128
+
+HEADER: tuple[tuple[str, int], ...] = (
+    ("op", 8), ("guard", 3), ("guard_not", 1), ("dst", 8), ("src0", 8), ("src1", 8), ("src2", 8), ("pdst", 3),
+    ("psrc", 3), ("psrc_not", 1), ("imm_slot", 2), ("param", 1), ("imm", 32),
+)  # fmt: skip
+"""Fields common to all operations, from bit 0 up; the modifiers of the operation follow."""
+
+HEADER_BITS = sum(bits for _, bits in HEADER)
+MODIFIER_BITS = INSTRUCTION_BITS - HEADER_BITS
+
+
+def modifier_fields(op: Op) -> list[tuple[str, int, int]]:
+    """(name, offset, bits) of each modifier of an operation, offsets from the first modifier bit."""
+    result, offset = [], 0
+    for name in MODIFIERS.get(op, ()):
+        bits = MODIFIER_KINDS[name].bits
+        result.append((name, offset, bits))
+        offset += bits
+    assert offset <= MODIFIER_BITS, op
+    return result
+
+
+def encode_modifiers(instruction: Instruction) -> int:
+    """The modifier field alone, as the issue port carries it."""
+    return sum(int(getattr(instruction, name)) << offset for name, offset, _ in modifier_fields(instruction.op))
+
+
+def encode(instruction: Instruction) -> int:
+    """The 128-bit word of an instruction."""
+    values = {name: getattr(instruction, name, 0) for name, _ in HEADER}
+    values |= {f"src{slot}": register for slot, register in enumerate(instruction.src)}
+    word, offset = 0, 0
+    for name, bits in HEADER:
+        word |= int(values[name]) << offset
+        offset += bits
+    return word | encode_modifiers(instruction) << HEADER_BITS
+
+
+def decode(word: int) -> Instruction:
+    """The instruction of a 128-bit word; raises `ValueError` for an unknown operation or stray bits."""
+    values, offset = {}, 0
+    for name, bits in HEADER:
+        values[name] = word >> offset & (1 << bits) - 1
+        offset += bits
+    op = Op(values.pop("op"))
+    src = tuple(values.pop(f"src{slot}") for slot in range(3))
+    modifiers = {}
+    for name, start, bits in modifier_fields(op):
+        kind = MODIFIER_KINDS[name].value[1]
+        modifiers[name] = kind(word >> (HEADER_BITS + start) & (1 << bits) - 1)
+    flags = {name: bool(values.pop(name)) for name in ("guard_not", "psrc_not", "param")}
+    instruction = Instruction(op=op, src=src, **values, **flags, **modifiers)
+    if encode(instruction) != word:
+        raise ValueError(f"{word:#034x}: stray bits in the encoding of {op.name}")
+    return instruction
+
+
+def encode_program(instructions: tuple[Instruction, ...]) -> bytes:
+    """The machine code of a program, 16 bytes an instruction."""
+    return b"".join(encode(i).to_bytes(INSTRUCTION_BITS // 8, "little") for i in instructions)
+
+
+def decode_program(code: bytes) -> tuple[Instruction, ...]:
+    """The instructions of machine code."""
+    step = INSTRUCTION_BITS // 8
+    return tuple(decode(int.from_bytes(code[i : i + step], "little")) for i in range(0, len(code), step))

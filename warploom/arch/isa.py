@@ -1,0 +1,411 @@
+"""The machine's instruction set: operations, modifiers, and which pipe and timing class each belongs to.
+
+At most three warp registers are read and one written. An operand slot may instead hold a 32-bit immediate or a word
+of the parameter bank (both uniform across the warp). Predicates P0..P6 are 32-bit lane masks; PT is always true.
+Operations on 64-bit values follow the *beat* rule, see `Op.LATCH`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import cached_property
+
+RZ = 255
+"""The register that reads zero, discards writes, and costs no access."""
+
+PT = 7
+"""The predicate that is always true and discards writes."""
+
+NO_SLOT = 3
+"""Value of `Instruction.imm_slot` when the instruction has no immediate operand."""
+
+NO_RECONVERGENCE = (1 << 24) - 1
+"""`Instruction.reconverge` of a branch whose sides meet only at the exit of the kernel."""
+
+
+class Pipe(IntEnum):
+    """Where an instruction executes. CONTROL never enters the datapath."""
+
+    SP = 0  # integer lanes in hardware; single-precision floating point served from outside
+    SFU = 1  # special functions, division, double precision
+    MEM = 2  # loads, stores, atomics, shuffles
+    CONTROL = 3  # branches, barriers, predicate logic: the front end
+
+
+class TimingClass(IntEnum):
+    """Rows of the latency table (`SmConfig.timing`)."""
+
+    INT_ADD = 0
+    INT_MAX = 1
+    INT_MUL = 2
+    INT_MAD = 3
+    FP_ADD = 4
+    FP_MAX = 5
+    FP_MUL = 6
+    FP_MAD = 7
+    INT_DIV = 8
+    FP_DIV = 9
+    DP_ADD = 10
+    DP_MAX = 11
+    DP_MUL = 12
+    DP_MAD = 13
+    DP_DIV = 14
+    SFU = 15
+    MEM = 16
+
+    @property
+    def on_sp(self) -> bool:
+        """True for classes of the SP pipe, whose results leave at a cycle fixed at dispatch."""
+        return self <= TimingClass.FP_MAD
+
+
+class Op(IntEnum):
+    """Operations. a, b, c are operand slots 0..2; every value is 32 bits unless said otherwise."""
+
+    # integer, in hardware (pipe SP)
+    MOV = 0  # a
+    IADD = 1  # a + b + psrc; pdst = carry out
+    ISUB = 2  # a - b - psrc; pdst = borrow out
+    IMUL = 3  # low or (`high`) high word of a * b; `signed`
+    IMAD = 4  # low or (`high`) high word of a * b, + c + psrc; pdst = carry out of the addition
+    IMIN = 5  # `signed`
+    IMAX = 6
+    LOP3 = 7  # bit (a << 2 | b << 1 | c) of `lut`, for each bit position
+    SHF = 8  # funnel shift of b:a by c: high word of b:a << n, or (`right`) low word of b:a >> n;
+    #          n = min(c, 32), or (`wrap`) c & 31; with `signed` (right only) b is the sign of a
+    PRMT = 9  # bytes of b:a chosen by the four low nibbles of c; bit 3 of a nibble replicates the byte's sign
+    BMSK = 10  # ((1 << n(b)) - 1) << n(a), n as in SHF
+    POPC = 11  # ones in a
+    FLO = 12  # position of the leading one of a, all ones if a is 0
+    BREV = 13  # bits of a reversed
+    ISETP = 14  # pdst = (a cond b) combine psrc; `signed`
+    SEL = 15  # psrc ? a : b
+    # served from outside, pipe SP
+    S2R = 16  # the special register `special`
+    VOTE = 17  # psrc over active lanes in mask a: pdst for all, any, uni; dst for ballot
+    FADD = 18  # a + b; `rounding`, `ftz`, `sat`, here and below
+    FMUL = 19  # a * b
+    FFMA = 20  # a * b + c
+    FMIN = 21  # `nan`: a NaN operand wins; `xorsign`: min of magnitudes, sign of a ^ b
+    FMAX = 22
+    FSETP = 23  # pdst = (a cond b) combine psrc
+    CVT = 24  # convert `src_type` to `dst_type`; `integral`: float to integral float or integer
+    TESTP = 25  # pdst = a has the property `test`; `double`: the f64 in b:a (then pipe SFU)
+    MATCH = 26  # lanes of mask c with equal b:a (`wide`) or a; `match_all`: all or nothing, pdst
+    REDUX = 27  # reduction of a over active lanes in mask b: `atom` operator, `src_type`
+    DP4A = 28  # c + sum of four byte products of a and b; src_type of a, dst_type of b (U8 or S8)
+    # served from outside, pipe SFU
+    MUFU = 32  # approximate `function` of a
+    FDIV = 33  # a / b, correctly rounded
+    FRCP = 34  # 1 / a
+    FSQRT = 35
+    IDIV = 36  # a / b toward zero; `signed`
+    IREM = 37
+    LDIV = 38  # 64-bit a / b, latched: a in the latch, b in b:a of this instruction
+    LREM = 39
+    DADD = 40  # double precision, latched: a in the latch
+    DMUL = 41
+    DFMA = 42  # latch holds a.lo, a.hi, b.lo; operands here are b.hi, c.lo, c.hi
+    DMIN = 43
+    DMAX = 44
+    DSETP = 45  # latched; pdst
+    DDIV = 46
+    DRCP = 47  # not latched: the value is in b:a
+    DSQRT = 48
+    # pipe MEM; an address is b:a (`wide`) or a, plus imm as a signed offset
+    LD = 52  # `space`, `access`
+    ST = 53  # the value is in c
+    ATOM = 54  # `atom`, `dst_type` (type of the value): old value to dst; 32-bit value in c;
+    #           64-bit value and CAS are latched: see `latched`
+    RED = 55  # ATOM without a result
+    SHFL = 56  # a from the lane named by b, clamp and segment mask in c; pdst = source lane in range
+    # beats
+    LATCH = 60  # leave a, b, c in the unit's latch (of pipe SFU, or MEM with `memory`) for the next instruction
+    HIGH = 61  # dst = high word of the unit's last 64-bit result (of pipe SFU, or MEM with `memory`)
+    # control, in the front end
+    BRA = 64  # to instruction imm; sides meet at `reconverge`; with `taken_first` the taken side runs first
+    EXIT = 65
+    BAR = 66  # barrier a immediate (imm), `count` threads (0: the whole block)
+    BARRED = 67  # barrier with reduction of psrc: `vote` ALL, ANY to pdst; POPC to dst
+    MEMBAR = 68  # wait until the warp's memory instructions are done
+    PLOP3 = 69  # pdst = bit (p << 2 | q << 1 | r) of `lut`; p, q, r are predicate numbers in slots 0..2
+    TRAP = 70  # stop the kernel with an error
+    NOP = 71
+
+
+class Cond(IntEnum):
+    """Comparisons; those from EQU on are true for unordered floats (NUM, NAN test for NaN)."""
+
+    EQ, NE, LT, LE, GT, GE, NUM, NAN, EQU, NEU, LTU, LEU, GTU, GEU = range(14)
+
+
+class Combine(IntEnum):
+    """How a comparison is joined with `psrc`."""
+
+    AND, OR, XOR = range(3)
+
+
+class Rounding(IntEnum):
+    """IEEE rounding: nearest even, toward zero, toward minus infinity, toward plus infinity."""
+
+    RN, RZ, RM, RP = range(4)
+
+
+class Space(IntEnum):
+    """Address spaces. GENERIC addresses are told apart by the windows of `warploom.arch.memory_map`."""
+
+    GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
+
+
+class Access(IntEnum):
+    """Width of one memory access; narrow loads are zero- or sign-extended to 32 bits."""
+
+    U8, S8, U16, S16, B32 = range(5)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return (1, 1, 2, 2, 4)[self]
+
+
+class DType(IntEnum):
+    """Types of conversions, atomics and reductions. A 64-bit operand is a pair (low word first)."""
+
+    U8, S8, U16, S16, U32, S32, U64, S64, F32, F64, F16, B16 = range(12)
+
+    @property
+    def is_wide(self) -> bool:
+        """True for 64-bit types."""
+        return self in (DType.U64, DType.S64, DType.F64)
+
+
+class Atom(IntEnum):
+    """Read-modify-write operators."""
+
+    ADD, MIN, MAX, INC, DEC, AND, OR, XOR, EXCH, CAS = range(10)
+
+
+class Function(IntEnum):
+    """Approximate functions of MUFU. RCP64H, RSQ64H: f64 in b:a, f64 result (see `Op.HIGH`)."""
+
+    RCP, RSQ, SQRT, SIN, COS, LG2, EX2, TANH, RCP64H, RSQ64H = range(10)
+
+
+class Vote(IntEnum):
+    """Modes of VOTE and BARRED."""
+
+    ALL, ANY, UNI, BALLOT, POPC = range(5)
+
+
+class Shuffle(IntEnum):
+    """Modes of SHFL."""
+
+    UP, DOWN, BFLY, IDX = range(4)
+
+
+class Test(IntEnum):
+    """Properties of TESTP."""
+
+    FINITE, INFINITE, NUMBER, NOTANUMBER, NORMAL, SUBNORMAL = range(6)
+
+
+class Special(IntEnum):
+    """Special registers of S2R."""
+
+    TID_X, TID_Y, TID_Z, CTAID_X, CTAID_Y, CTAID_Z, NTID_X, NTID_Y, NTID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z = range(12)
+    LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID_LO, GRIDID_HI, ACTIVEMASK = range(12, 20)
+    LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT = range(20, 25)
+    CLOCK_LO, CLOCK_HI, GLOBALTIMER_LO, GLOBALTIMER_HI, DYNAMIC_SMEM, TOTAL_SMEM = range(25, 31)
+
+
+class Kind(Enum):
+    """How wide a modifier is in the encoding, and what type it has: (bits, type)."""
+
+    FLAG = (1, bool)
+    COND = (4, Cond)
+    COMBINE = (2, Combine)
+    ROUNDING = (2, Rounding)
+    SPACE = (3, Space)
+    ACCESS = (3, Access)
+    DTYPE = (4, DType)
+    ATOM = (4, Atom)
+    FUNCTION = (4, Function)
+    VOTE = (3, Vote)
+    SHUFFLE = (2, Shuffle)
+    TEST = (3, Test)
+    SPECIAL = (5, Special)
+    BYTE = (8, int)
+    COUNT = (11, int)
+    TARGET = (24, int)
+
+    @property
+    def bits(self) -> int:
+        """Width in the encoding."""
+        return self.value[0]
+
+
+MODIFIER_KINDS: dict[str, Kind] = {
+    "signed": Kind.FLAG, "high": Kind.FLAG, "right": Kind.FLAG, "wrap": Kind.FLAG, "ftz": Kind.FLAG, "sat": Kind.FLAG,
+    "nan": Kind.FLAG, "xorsign": Kind.FLAG, "integral": Kind.FLAG, "double": Kind.FLAG, "match_all": Kind.FLAG,
+    "wide": Kind.FLAG, "memory": Kind.FLAG, "taken_first": Kind.FLAG, "lut": Kind.BYTE, "cond": Kind.COND,
+    "combine": Kind.COMBINE, "rounding": Kind.ROUNDING, "special": Kind.SPECIAL, "vote": Kind.VOTE, "test": Kind.TEST,
+    "dst_type": Kind.DTYPE, "src_type": Kind.DTYPE, "atom": Kind.ATOM, "function": Kind.FUNCTION, "space": Kind.SPACE,
+    "access": Kind.ACCESS, "shuffle": Kind.SHUFFLE, "count": Kind.COUNT, "reconverge": Kind.TARGET,
+}  # fmt: skip
+"""Every modifier an instruction can carry."""
+
+_ARITH = ("rounding", "ftz", "sat")
+_EXTREME = ("ftz", "nan", "xorsign")
+_ATOMIC = ("space", "atom", "dst_type", "wide")
+
+MODIFIERS: dict[Op, tuple[str, ...]] = {
+    Op.IMUL: ("high", "signed"), Op.IMAD: ("high", "signed"), Op.IMIN: ("signed",), Op.IMAX: ("signed",),
+    Op.LOP3: ("lut",), Op.SHF: ("right", "wrap", "signed"), Op.BMSK: ("wrap",),
+    Op.ISETP: ("cond", "combine", "signed"), Op.S2R: ("special",), Op.VOTE: ("vote",),
+    Op.FADD: _ARITH, Op.FMUL: _ARITH, Op.FFMA: _ARITH, Op.FMIN: _EXTREME, Op.FMAX: _EXTREME,
+    Op.FSETP: ("cond", "combine", "ftz"), Op.CVT: ("dst_type", "src_type", "integral", *_ARITH),
+    Op.TESTP: ("test", "double"), Op.MATCH: ("match_all", "wide"), Op.REDUX: ("atom", "src_type"),
+    Op.DP4A: ("src_type", "dst_type"), Op.MUFU: ("function", "ftz"),
+    Op.FDIV: ("rounding", "ftz"), Op.FRCP: ("rounding", "ftz"), Op.FSQRT: ("rounding", "ftz"),
+    Op.IDIV: ("signed",), Op.IREM: ("signed",), Op.LDIV: ("signed",), Op.LREM: ("signed",),
+    Op.DADD: ("rounding",), Op.DMUL: ("rounding",), Op.DFMA: ("rounding",), Op.DDIV: ("rounding",),
+    Op.DRCP: ("rounding",), Op.DSQRT: ("rounding",), Op.DSETP: ("cond", "combine"),
+    Op.LD: ("space", "access", "wide"), Op.ST: ("space", "access", "wide"), Op.ATOM: _ATOMIC, Op.RED: _ATOMIC,
+    Op.SHFL: ("shuffle",), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
+    Op.BAR: ("count",), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
+}  # fmt: skip
+"""Legal modifiers of each operation, in encoding order; operations left out have none."""
+
+INTEGER_OPS = frozenset(op for op in Op if op <= Op.SEL)
+"""Operations that the hardware's integer lanes execute."""
+
+_LATCHED = frozenset({Op.LDIV, Op.LREM, Op.DADD, Op.DMUL, Op.DFMA, Op.DMIN, Op.DMAX, Op.DSETP, Op.DDIV})
+_TIMING = {
+    Op.IMIN: TimingClass.INT_MAX, Op.IMAX: TimingClass.INT_MAX, Op.IMUL: TimingClass.INT_MUL,
+    Op.IMAD: TimingClass.INT_MAD, Op.DP4A: TimingClass.INT_MAD, Op.FMIN: TimingClass.FP_MAX,
+    Op.FMAX: TimingClass.FP_MAX, Op.FMUL: TimingClass.FP_MUL, Op.FFMA: TimingClass.FP_MAD, Op.MUFU: TimingClass.SFU,
+    Op.FDIV: TimingClass.FP_DIV, Op.FRCP: TimingClass.FP_DIV, Op.FSQRT: TimingClass.FP_DIV,
+    Op.IDIV: TimingClass.INT_DIV, Op.IREM: TimingClass.INT_DIV, Op.LDIV: TimingClass.INT_DIV,
+    Op.LREM: TimingClass.INT_DIV, Op.DMUL: TimingClass.DP_MUL, Op.DFMA: TimingClass.DP_MAD,
+    Op.DMIN: TimingClass.DP_MAX, Op.DMAX: TimingClass.DP_MAX, Op.DDIV: TimingClass.DP_DIV,
+    Op.DRCP: TimingClass.DP_DIV, Op.DSQRT: TimingClass.DP_DIV, Op.LATCH: TimingClass.SFU, Op.HIGH: TimingClass.SFU,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instruction:
+    """One machine instruction. Raises `ValueError` when a field is out of range or not legal for the operation.
+
+    `src` holds three register numbers (RZ where unused). When `imm_slot` is 0..2 that slot is the 32-bit `imm`
+    instead, or, with `param`, the word at byte offset `imm` of the parameter bank. Memory operations use `imm` as a
+    signed byte offset, control operations as a target or barrier number. An *executing* lane is an active lane whose
+    `guard` holds; `psrc` (inverted by `psrc_not`) is the predicate operand. For IADD, ISUB and IMAD it is the carry or
+    borrow in, and PT means none.
+    """
+
+    op: Op
+    dst: int = RZ
+    src: tuple[int, int, int] = (RZ, RZ, RZ)
+    guard: int = PT
+    guard_not: bool = False
+    pdst: int = PT
+    psrc: int = PT
+    psrc_not: bool = False
+    imm: int = 0
+    imm_slot: int = NO_SLOT
+    param: bool = False
+    signed: bool = False
+    high: bool = False
+    right: bool = False
+    wrap: bool = False
+    ftz: bool = False
+    sat: bool = False
+    nan: bool = False
+    xorsign: bool = False
+    integral: bool = False
+    double: bool = False
+    match_all: bool = False
+    wide: bool = False
+    memory: bool = False
+    taken_first: bool = False
+    lut: int = 0
+    cond: Cond = Cond.EQ
+    combine: Combine = Combine.AND
+    rounding: Rounding = Rounding.RN
+    special: Special = Special.TID_X
+    vote: Vote = Vote.ALL
+    test: Test = Test.FINITE
+    dst_type: DType = DType.U8
+    src_type: DType = DType.U8
+    atom: Atom = Atom.ADD
+    function: Function = Function.RCP
+    space: Space = Space.GENERIC
+    access: Access = Access.U8
+    shuffle: Shuffle = Shuffle.UP
+    count: int = 0
+    reconverge: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, limit in (
+            ("dst", self.dst, 255), ("guard", self.guard, 7), ("pdst", self.pdst, 7), ("psrc", self.psrc, 7),
+            ("imm", self.imm, 0xFFFFFFFF), ("imm_slot", self.imm_slot, 3), *(("src", s, 255) for s in self.src),
+        ):  # fmt: skip
+            if not 0 <= value <= limit:
+                raise ValueError(f"{self.op.name}: {name} = {value} is outside 0..{limit}")
+        legal = MODIFIERS.get(self.op, ())
+        for name, kind in MODIFIER_KINDS.items():
+            value = getattr(self, name)
+            if value and name not in legal:
+                raise ValueError(f"{self.op.name} does not take the modifier {name}")
+            if not 0 <= int(value) < 1 << kind.bits:
+                raise ValueError(f"{self.op.name}: {name} = {value} does not fit {kind.bits} bits")
+
+    @cached_property
+    def pipe(self) -> Pipe:
+        """The pipe that executes this instruction."""
+        if self.op >= Op.BRA:
+            return Pipe.CONTROL
+        if self.op in (Op.LATCH, Op.HIGH):
+            return Pipe.MEM if self.memory else Pipe.SFU
+        if self.op >= Op.LD:
+            return Pipe.MEM
+        if self.op >= Op.MUFU or self.double:
+            return Pipe.SFU
+        wide_cvt = self.op is Op.CVT and (self.dst_type.is_wide or self.src_type.is_wide)
+        return Pipe.SFU if wide_cvt else Pipe.SP
+
+    @cached_property
+    def timing_class(self) -> TimingClass:
+        """Row of the latency table; meaningless for CONTROL."""
+        if self.pipe is Pipe.MEM:
+            return TimingClass.MEM
+        if self.op in _TIMING:
+            return _TIMING[self.op]
+        if self.pipe is Pipe.SFU:
+            return TimingClass.DP_ADD
+        return TimingClass.INT_ADD if self.op <= Op.VOTE else TimingClass.FP_ADD
+
+    @cached_property
+    def latched(self) -> bool:
+        """True when the instruction before it must be a LATCH that holds its first operands.
+
+        ATOM and RED: CAS of 32 bits latches address low, address high (or RZ), compare value, and takes the new value
+        in slot 0. A 64-bit operand latches address low, address high, compare low (CAS), and takes compare high, value
+        low, value high; without CAS value low, value high in slots 0 and 1.
+        """
+        if self.op in (Op.ATOM, Op.RED):
+            return self.atom is Atom.CAS or self.dst_type.is_wide
+        return self.op in _LATCHED
+
+    @cached_property
+    def sources(self) -> tuple[int, ...]:
+        """Registers that are read, without RZ, immediates and repeats, in slot order."""
+        if self.pipe is Pipe.CONTROL:
+            return ()
+        read = [s for slot, s in enumerate(self.src) if s != RZ and slot != self.imm_slot]
+        return tuple(dict.fromkeys(read))
+
+    @cached_property
+    def predicates_read(self) -> frozenset[int]:
+        """Predicate registers that are read, without PT."""
+        read = {self.guard, self.psrc, *(self.src if self.op is Op.PLOP3 else ())}
+        return frozenset(p for p in read if p < PT)

@@ -1,0 +1,70 @@
+"""`Launch`: what a kernel is run on. Plain data; files are read by `warploom.kernels`, execution is the model's."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warploom.arch.config import LANES
+from warploom.arch.errors import LaunchError
+from warploom.arch.program import Program
+
+MAX_BLOCK_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar argument: its PTX type and its bytes, little end first."""
+
+    type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A pointer argument: a named array in global memory with its initial contents (any numpy dtype and shape)."""
+
+    name: str
+    array: np.ndarray
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Grid and block (x, y, z), dynamic shared memory in bytes, and the arguments in order."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[Scalar | Buffer, ...] = ()
+    dynamic_shared: int = 0
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps_per_block(self) -> int:
+        """Warps of a block, the last one perhaps not full."""
+        return -(-self.threads // LANES)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    def check(self, program: Program) -> None:
+        """Raise `LaunchError` where geometry or arguments do not fit the program."""
+        for name, extent in (("grid", self.grid), ("block", self.block)):
+            if min(extent) < 1:
+                raise LaunchError(f"{program.name}: {name} = {extent}: every dimension must be at least 1")
+        limit = program.max_threads or MAX_BLOCK_THREADS
+        if self.threads > limit:
+            raise LaunchError(f"{program.name}: a block of {self.threads} threads exceeds the limit of {limit}")
+        if len(self.arguments) != len(program.parameters):
+            raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, the launch gives "
+                              f"{len(self.arguments)}")
+        for number, (argument, parameter) in enumerate(zip(self.arguments, program.parameters, strict=True)):
+            size = 8 if isinstance(argument, Buffer) else len(argument.data)
+            given = "a buffer" if isinstance(argument, Buffer) else f"a scalar {argument.type}"
+            if size != parameter.size:
+                raise LaunchError(f"{program.name}: argument {number} is {given} of {size} bytes, the kernel's "
+                                  f"parameter {parameter.name} is .{parameter.type} of {parameter.size} bytes")

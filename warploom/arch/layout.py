@@ -1,0 +1,34 @@
+"""Where a warp register lives: bank and row (seed 000, Figures 2.7 and 3.10). Pure functions of the configuration."""
+
+from warploom.arch.config import Layout, SmConfig
+from warploom.arch.errors import LaunchError
+
+
+def rows_per_warp(config: SmConfig, registers: int) -> int:
+    """Rows that one warp occupies in each bank that holds it: the *stride* of the mapping.
+
+    `registers` is the number of registers of a thread. With `wid` a warp lives in one bank, with `wshift` in all.
+    """
+    return registers if config.layout is Layout.WID else -(-registers // config.banks)
+
+
+def place(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int, int]:
+    """(bank, row) of a warp register; `stride` is `rows_per_warp`."""
+    if config.layout is Layout.WID:
+        return warp % config.banks, warp // config.banks * stride + register
+    return (warp + register) % config.banks, warp * stride + register // config.banks
+
+
+def resident_warps(config: SmConfig, registers: int) -> int:
+    """Warp slots whose registers fit the register file, at most `config.warps`."""
+    stride = max(rows_per_warp(config, registers), 1)
+    fitting = config.rows // stride * (config.banks if config.layout is Layout.WID else 1)
+    return min(config.warps, fitting)
+
+
+def check_fits(config: SmConfig, registers: int, warps_per_block: int, kernel: str) -> None:
+    """Raise `LaunchError` when not even one block of the kernel fits the register file."""
+    room = resident_warps(config, registers)
+    if warps_per_block > room:
+        raise LaunchError(f"{kernel}: a block of {warps_per_block} warps with {registers} registers per thread does "
+                          f"not fit: {config.name} has room for {room} such warps; use a smaller block or a larger preset")

@@ -1,0 +1,1 @@
+"""Experiments: measurements beside the published numbers."""

@@ -1,0 +1,1 @@
+"""Bundled CUDA kernels, their PTX, launches and numpy references."""
