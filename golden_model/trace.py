@@ -1,0 +1,59 @@
+"""What functional execution leaves behind: every dynamic warp instruction, with its values, to be timed many times."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+NONE = -1
+
+
+@dataclass(frozen=True)
+class WarpTrace:
+    """The dynamic instructions of one warp, in program order; arrays of one length.
+
+    `pc` (int32) indexes the program. `lanes` (uint32) are the executing lanes, 0 when the guard holds nowhere.
+    `pred_in` (uint32) is the lane mask of the predicate operand after inversion (0 for an absent carry), `pred_out`
+    (uint32) that of the predicate result in executing lanes. `result` and `address` (int32) are rows of
+    `Trace.results` and `Trace.addresses`, `NONE` where the instruction has no register result or no address.
+    `live` is the mask of lanes launched.
+    """
+
+    block: int
+    warp: int  # in its block
+    live: int
+    pc: np.ndarray
+    lanes: np.ndarray
+    pred_in: np.ndarray
+    pred_out: np.ndarray
+    result: np.ndarray
+    address: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.pc)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A kernel's execution. `warps` in order of (block, warp); `results` is uint32 (rows, 32) and `addresses` uint64
+    (rows, 32): byte addresses in the instruction's own space (generic ones already resolved, `spaces` giving the
+    `Space` of each row, uint8). Lanes that do not execute hold 0."""
+
+    program: Program
+    launch: Launch
+    warps: tuple[WarpTrace, ...]
+    results: np.ndarray
+    addresses: np.ndarray
+    spaces: np.ndarray
+
+    @property
+    def warp_instructions(self) -> int:
+        """Dynamic warp instructions, those without executing lanes included."""
+        return sum(len(warp) for warp in self.warps)
+
+    @property
+    def thread_instructions(self) -> int:
+        """Dynamic thread instructions: executing lanes, summed."""
+        return sum(int(np.bitwise_count(warp.lanes).sum()) for warp in self.warps)

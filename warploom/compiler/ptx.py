@@ -1,0 +1,205 @@
+"""PTX as data: what the parser makes of a file, and the flat kernel that lowering starts from.
+
+A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it into a flat `Kernel`: scopes resolved
+(every name unique), device functions inlined, parameters of calls turned into moves. Lowering sees only a `Kernel`.
+"""
+
+from dataclasses import dataclass, field
+
+# ---------------------------------------------------------------- operands
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register by name, as written (`%r1`) or made unique by the linker; also the sink `_`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """A literal. `kind` is ``int`` (value: Python int, may be negative), ``f32`` or ``f64`` (value: the IEEE bits)."""
+
+    kind: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A variable, parameter, function or special register (`%tid.x`) by name, with a byte offset."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Address:
+    """``[base + offset]``: the base is a register, a symbol, or an absolute literal."""
+
+    base: "Register | Symbol | Immediate"
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Vector:
+    """``{a, b, ...}``: registers, immediates or `_`."""
+
+    items: tuple["Operand", ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """``p|q``: two destinations of setp, shfl or match; either may be `_`."""
+
+    first: Register
+    second: Register
+
+
+@dataclass(frozen=True)
+class Not:
+    """``!p``: a negated predicate operand."""
+
+    register: Register
+
+
+Operand = Register | Immediate | Symbol | Address | Vector | Pair | Not
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One PTX instruction: ``@!%p1 mad.lo.s32 ...`` has opcode ``mad`` and modifiers ``("lo", "s32")``.
+
+    `lists` is used by `call` only: (return parameters, argument parameters), the callee being the one operand.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | Not | None
+    line: int
+    column: int
+    lists: tuple[tuple[Operand, ...], tuple[Operand, ...]] | None = None
+
+    @property
+    def full_opcode(self) -> str:
+        """The opcode with its modifiers, as written."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass(frozen=True)
+class Label:
+    """A branch target."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Registers:
+    """``.reg .b32 %r<6>;``: each (name, count); count 0 for a single register without ``<n>``."""
+
+    type: str
+    names: tuple[tuple[str, int], ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of any space. `type` is that of an element (``b8``, ``f32``...), `dimensions` () for a scalar,
+    (0,) for an extern array without size. `initial` is its image as far as it is given; `pointers` lists
+    (byte offset, symbol, generic) of addresses inside it that the linker fills in."""
+
+    space: str  # global, shared, local, const, param
+    type: str
+    name: str
+    line: int
+    align: int = 0
+    dimensions: tuple[int, ...] = ()
+    vector: int = 1
+    initial: bytes = b""
+    pointers: tuple[tuple[int, Symbol, bool], ...] = ()
+    extern: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes; 0 for an extern array without size."""
+        count = self.vector
+        for extent in self.dimensions:
+            count *= extent
+        return count * TYPE_BYTES[self.type]
+
+    @property
+    def alignment(self) -> int:
+        """Bytes: as declared, or that of the element or vector."""
+        return self.align or TYPE_BYTES[self.type] * self.vector
+
+
+@dataclass(frozen=True)
+class Block:
+    """``{ ... }``: a scope of its own."""
+
+    body: tuple["Statement", ...]
+
+
+Statement = Instruction | Label | Registers | Variable | Block
+
+# ---------------------------------------------------------------- module and kernel
+
+
+@dataclass(frozen=True)
+class Function:
+    """An entry or device function. `body` is None for a prototype."""
+
+    name: str
+    is_entry: bool
+    parameters: tuple[Variable, ...]
+    returns: tuple[Variable, ...]
+    body: Block | None
+    line: int
+    max_threads: int = 0  # product of .maxntid, 0 if absent
+
+
+@dataclass(frozen=True)
+class Module:
+    """A whole PTX file."""
+
+    file: str
+    version: str
+    target: str
+    variables: tuple[Variable, ...]
+    functions: tuple[Function, ...]
+
+
+@dataclass
+class Kernel:
+    """One entry, flat: the input of lowering.
+
+    `registers` maps every register name to its PTX type (``pred``, ``b16``, ``u32``, ``f64``...). `parameters` have
+    space ``param`` in order of declaration. `variables` holds the variables that the kernel may refer to, by unique
+    name, in every other space; `base` maps a variable to its byte offset in its space (for `global` the full address).
+    `body` has only instructions and labels: no calls, no `ld.param` of anything but kernel parameters.
+    """
+
+    name: str
+    file: str
+    line: int
+    registers: dict[str, str]
+    parameters: tuple[Variable, ...]
+    variables: dict[str, Variable]
+    base: dict[str, int]
+    body: list[Instruction | Label]
+    max_threads: int = 0
+    shared_bytes: int = 0  # static; dynamic shared variables have this (aligned) as base
+    local_bytes: int = 0
+    constants: bytes = b""
+    globals: bytes = b""
+    sources: dict[int, str] = field(default_factory=dict)  # line -> text, for messages
+
+
+TYPE_BYTES = {
+    "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
+    "s32": 4, "f32": 4, "f16x2": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16,
+}  # fmt: skip
+"""Bytes of each PTX type."""
