@@ -31,4 +31,5 @@ def check_fits(config: SmConfig, registers: int, warps_per_block: int, kernel: s
     room = resident_warps(config, registers)
     if warps_per_block > room:
         raise LaunchError(f"{kernel}: a block of {warps_per_block} warps with {registers} registers per thread does "
-                          f"not fit: {config.name} has room for {room} such warps; use a smaller block or a larger preset")
+                          f"not fit: {config.name} has room for {room} such warps; use a smaller block or "
+                          "a larger preset")

@@ -1,0 +1,55 @@
+# The verbs of the project. `make help` lists them; each sets up .venv first when it must.
+
+PRESET ?= fermi
+SET ?=
+KERNEL ?= hotspot
+PYTHON ?= python3
+VENV := .venv
+STAMP := $(VENV)/.complete
+SETTINGS := --preset $(PRESET) $(foreach setting,$(SET),--set '$(setting)')
+
+.PHONY: help setup run test lint verilog regress synth bench mutation clean
+.DELETE_ON_ERROR:
+
+help:  ## list the verbs
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  PRESET=fermi|small|FILE.toml and SET='field=value ...' choose the configuration, KERNEL= the kernel of run"
+
+setup: $(STAMP)  ## create .venv from pinned wheels
+
+# The stamp is written last, so an interrupted set-up is started again instead of trusted.
+$(STAMP): requirements.txt requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: $(PYTHON) is older than 3.11; name a newer one with make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: $(STAMP)  ## a CUDA kernel through model, Verilog, lockstep and synthesis, with one summary
+	$(VENV)/bin/warploom demo $(KERNEL) $(SETTINGS)
+
+verilog: $(STAMP)  ## generate the Verilog of the datapath and its units
+	$(VENV)/bin/warploom verilog $(SETTINGS)
+
+regress: $(STAMP)  ## all kernels in lockstep with the hardware, one of them at full size; cached and resumable
+	$(VENV)/bin/warploom regress $(SETTINGS)
+
+synth: $(STAMP)  ## area and critical path of every unit
+	$(VENV)/bin/warploom synth $(SETTINGS)
+
+bench: $(STAMP)  ## speed of the models and of the lockstep bench
+	$(VENV)/bin/warploom bench $(SETTINGS)
+
+test: lint  ## everything that must hold
+	$(VENV)/bin/pytest -n 2 -m "not mutation and not long"
+
+lint: $(STAMP)
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+
+mutation: $(STAMP)  ## plant a bug in each hardware unit and require its bench to catch it
+	$(VENV)/bin/pytest -m mutation
+
+clean:  ## remove builds and reports, keep .venv
+	rm -rf build

@@ -1,0 +1,76 @@
+"""SmConfig: presets, TOML round trip, settings, and one clear message for each illegal value."""
+
+import dataclasses
+
+import pytest
+
+from warploom.arch.config import FERMI_TIMING, Layout, Scheduler, SmConfig, presets
+from warploom.arch.errors import ConfigError
+
+
+def test_presets_are_bundled_and_named_after_their_file():
+    assert presets() == ["fermi", "small"]
+    assert [SmConfig.preset(name).name for name in presets()] == presets()
+
+
+def test_fermi_has_the_register_file_of_the_seed():
+    """Seed 000, Table 3.5: 128 KB in four banks, four collectors, 48 warps, eight blocks, two schedulers."""
+    fermi = SmConfig.preset("fermi")
+    assert fermi == SmConfig()
+    assert fermi.register_file_bytes == 128 * 1024
+    assert (fermi.banks, fermi.collectors, fermi.warps, fermi.blocks, fermi.schedulers) == (4, 4, 48, 8, 2)
+    assert fermi.l1_sets * fermi.l1_ways * fermi.line_bytes == 16 * 1024
+
+
+@pytest.mark.parametrize("name", presets())
+def test_toml_round_trip(name):
+    config = SmConfig.preset(name)
+    assert SmConfig.from_toml(config.to_toml()) == config
+
+
+def test_settings_change_fields_and_single_timing_rows():
+    config = SmConfig.preset("small").with_settings(["scheduler=gto", "layout=wid", "banks=4", "timing.int_add=[6, 2]"])
+    assert config.scheduler is Scheduler.GTO
+    assert config.layout is Layout.WID
+    assert config.banks == 4
+    assert config.timing == {**FERMI_TIMING, "int_add": (6, 2)}
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("banks=3", "banks = 3: must be a power of two"),
+        ("banks=64", "banks = 64: must be a whole number from 1 to 32"),
+        ("warps=true", "warps = True: must be a whole number"),
+        ("warps=9", "warps = 9 and schedulers = 2 disagree"),
+        ("scheduler=fifo", "scheduler = 'fifo': must be one of lrr, gto, two_level"),
+        ("layout=diagonal", "layout = 'diagonal': must be one of wid, wshift"),
+        ("colectors=4", "colectors is not a configuration field"),
+        ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
+        ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
+        ("timing.tensor=[4, 1]", "timing: tensor: must list exactly"),
+        ("banks", "write a setting as field=value"),
+        ("banks=[", "banks = [: not a TOML value"),
+    ],
+)
+def test_illegal_settings_name_field_value_and_range(setting, message):
+    with pytest.raises(ConfigError) as caught:
+        SmConfig().with_settings([setting])
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
+    with pytest.raises(ConfigError, match="must be one of fermi, small"):
+        SmConfig.preset("volta")
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
+        SmConfig.preset(str(tmp_path / "none.toml"))
+    broken = tmp_path / "broken.toml"
+    broken.write_text("banks = = 3")
+    with pytest.raises(ConfigError, match="not TOML"):
+        SmConfig.preset(str(broken))
+
+
+def test_configuration_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SmConfig().banks = 8

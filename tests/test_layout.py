@@ -1,0 +1,41 @@
+"""Register layout: every live register of every resident warp has a place of its own, inside the banks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warploom.arch.config import Layout, SmConfig
+from warploom.arch.errors import LaunchError
+from warploom.arch.layout import check_fits, place, resident_warps, rows_per_warp
+
+
+@given(
+    layout=st.sampled_from(list(Layout)), banks=st.sampled_from([1, 2, 4, 8, 16]),
+    rows=st.sampled_from([64, 256]), registers=st.integers(1, 255),
+)  # fmt: skip
+def test_places_are_distinct_and_inside(layout, banks, rows, registers):
+    config = SmConfig(layout=layout, banks=banks, rows=rows)
+    stride, warps = rows_per_warp(config, registers), resident_warps(config, registers)
+    places = [place(config, stride, warp, register) for warp in range(warps) for register in range(registers)]
+    assert len(set(places)) == len(places)
+    assert all(0 <= bank < banks and 0 <= row < rows for bank, row in places)
+
+
+def test_layouts_of_the_seed():
+    """Seed 000, Fig. 3.10: all registers of a warp in bank `warp`, or interleaved from bank `warp` on."""
+    wid, wshift = SmConfig(layout=Layout.WID), SmConfig(layout=Layout.WSHIFT)
+    assert {place(wid, 8, 5, register)[0] for register in range(8)} == {1}
+    assert [place(wshift, 2, 5, register)[0] for register in range(4)] == [1, 2, 3, 0]
+
+
+def test_occupancy_follows_from_the_layout():
+    assert resident_warps(SmConfig(layout=Layout.WID), 21) == 48
+    assert resident_warps(SmConfig(layout=Layout.WID), 63) == 16
+    assert resident_warps(SmConfig(layout=Layout.WSHIFT), 63) == 16
+    assert resident_warps(SmConfig(layout=Layout.WSHIFT), 65) == 15
+
+
+def test_a_block_that_does_not_fit_is_refused():
+    with pytest.raises(LaunchError, match="a block of 32 warps with 63 registers per thread does not fit"):
+        check_fits(SmConfig(), 63, 32, "kernel")
+    check_fits(SmConfig(), 32, 32, "kernel")
