@@ -1,10 +1,11 @@
 """Generators of a buffer's initial contents. Every one is a function of its parameters alone: same file, same bytes."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
-from warploom.kernels.table import Table
+from warploom.kernels.table import Table, is_whole
 
 Shape = tuple[int, ...]
 
@@ -16,7 +17,7 @@ def uniform(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
     low, high = table.number("low"), table.number("high")
     if low >= high:
         table.fail("high", f"{high!r} must be greater than low = {low!r}")
-    if max(abs(low), abs(high), high - low) > np.finfo(dtype).max:
+    if max(abs(low), abs(high), high - low) > float(np.finfo(dtype).max):
         table.fail("high", f"the range {low!r} .. {high!r} does not fit {dtype}")
     return _random(table).uniform(low, high, shape).astype(dtype)
 
@@ -44,10 +45,16 @@ def constant(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
 def arange(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
     """`start` (0), `start` + `step` (1), ... in row-major order."""
     start, step = table.number("start", 0), table.number("step", 1)
-    count = int(np.prod(shape))
-    for key, value in (("start", start), ("step", start + step * (count - 1))):
-        _check_holds(table, key, value, dtype)
-    return (start + step * np.arange(count)).astype(dtype).reshape(shape)
+    count = math.prod(shape)
+    number, computed = (float, dtype) if dtype.kind == "f" else (int, np.dtype("int64"))
+    for key, value in (("start", start), ("step", step)):
+        _check_holds(table, key, value, computed)
+    start, step = number(start), number(step)
+    for value in (start, start + step * (count - 1)):
+        if math.isinf(value):
+            table.fail("step", f"the last element is out of the range of {dtype}")
+        _check_holds(table, "step", value, dtype)
+    return (start + step * np.arange(count, dtype=computed)).astype(dtype).reshape(shape)
 
 
 GENERATORS: dict[str, Callable[[Table, np.dtype, Shape], np.ndarray]] = {
@@ -73,11 +80,11 @@ def scalar(table: Table, key: str, dtype: np.dtype) -> np.generic:
 def _check_holds(table: Table, key: str, value: float, dtype: np.dtype) -> None:
     """Integers must be in range and whole; floats round, but a finite number must stay finite."""
     if dtype.kind == "f":
-        if np.isfinite(value) and abs(value) > np.finfo(dtype).max:
+        if value not in (math.inf, -math.inf) and abs(value) > float(np.finfo(dtype).max):
             table.fail(key, f"{value!r} is out of the range of {dtype}")
         return
     limits = np.iinfo(dtype)
-    if not np.isfinite(value) or value != int(value):
+    if not is_whole(value) and not float(value).is_integer():
         table.fail(key, f"{value!r} must be a whole number for {dtype}")
     if not limits.min <= value <= limits.max:
         table.fail(key, f"{value!r} is out of the range of {dtype}: {limits.min} .. {limits.max}")

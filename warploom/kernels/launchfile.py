@@ -60,7 +60,7 @@ def load(path: str | Path) -> LaunchFile:
     entry = top.text("entry", None)
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
-    arguments = [_Argument(table) for table in top.tables("argument")]
+    arguments = [_Argument(table) for table in top.tables("arguments")]
     top.finish()
     _check_names(arguments)
     launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared)
@@ -84,7 +84,7 @@ def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 class _Argument:
-    """One `[[argument]]`: a scalar if it has a `type`, else a buffer."""
+    """One `[[arguments]]`: a scalar if it has a `type`, else a buffer."""
 
     def __init__(self, table: Table) -> None:
         self.table = table

@@ -1,6 +1,6 @@
 """Reading a TOML table key by key, with one clear `LaunchError` for everything that is wrong with it."""
 
-import math
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,7 +46,7 @@ class Table:
     def number(self, key: str, default: Any = _REQUIRED) -> Any:
         """A finite number, whole or not."""
         return self._take(key, default, "a finite number",
-                          lambda v: is_whole(v) or (isinstance(v, float) and math.isfinite(v)))
+                          lambda v: (is_whole(v) or isinstance(v, float)) and abs(v) <= sys.float_info.max)
 
     def value(self, key: str) -> Any:
         """Any number, infinities and NaN included."""
