@@ -1,0 +1,35 @@
+"""`Bank`: one register bank, a warp register wide."""
+
+from golden_model.words import merge
+
+
+class Bank:
+    """`rows` warp registers behind one read-write port. Latency of a read: 1 cycle.
+
+    The hardware cuts a word into four sub-banks of eight lanes each; that is wiring, so rows are whole 1024-bit words
+    here. `written` is the mask of lanes that were ever written in a row: the others hold whatever power-up left.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.data = [0] * rows
+        self.written = [0] * rows
+        self.word: int | None = None  # read output register; None where it is unspecified
+
+    def step(self, enable: bool, write: bool, row: int, data: int, lanes: int) -> int | None:
+        """One cycle. Returns the word that the previous cycle read, `None` if it did not read."""
+        previous, self.word = self.word, None
+        if enable and write:
+            self.write(row, data, lanes)
+        elif enable:
+            self.read(row)
+        return previous
+
+    def read(self, row: int) -> None:
+        """A cycle that reads: `word` is the row in the next cycle."""
+        self.word = self.data[row]
+
+    def write(self, row: int, data: int, lanes: int) -> None:
+        """A cycle that writes the lanes of the mask."""
+        self.data[row] = merge(self.data[row], data, lanes)
+        self.written[row] |= lanes
+        self.word = None

@@ -1,0 +1,120 @@
+"""`Collector`: holds one instruction until its operands are there (docs/timing.md, section 2)."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from golden_model.placement import Placement
+from golden_model.words import broadcast
+from warploom.arch.config import SmConfig
+
+SLOTS = range(3)
+ALL_SLOTS = 0b111
+
+
+class Plan(NamedTuple):
+    """What each slot does, by the instruction's `reads` and sources alone."""
+
+    waiting: int  # slots that will request a bank
+    fills: tuple[int, int, int]  # slots that become present when slot k receives its operand
+
+
+@cache
+def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
+    """A slot that reads waits unless a lower reading slot names the same register; then it repeats that slot."""
+    sources = (source0, source1, source2)
+    waiting, fills = 0, [0, 0, 0]
+    for slot in SLOTS:
+        if reads >> slot & 1:
+            first = next(s for s in SLOTS if reads >> s & 1 and sources[s] == sources[slot])
+            waiting |= 1 << first
+            fills[first] |= 1 << slot
+    return Plan(waiting, (fills[0], fills[1], fills[2]))
+
+
+_LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
+
+
+class Collector:
+    """One instruction, three slots. `waiting` and `present` are masks over slots, 0 when the collector is free.
+
+    Within a cycle call `capture` for the operand granted in the previous cycle, then `grant`, then `release` or
+    `issue`.
+    """
+
+    def __init__(self, config: SmConfig, index: int) -> None:
+        self.index = index
+        self.busy = False
+        self.waiting = self.present = 0
+        self.fields: Mapping[str, Any] = {}
+        self._config = config
+        self._places = Placement(config, 0)
+        self._fills = (0, 0, 0)
+        self._where: list[tuple[int, int]] = [(0, 0)] * 3
+        self._words = [0, 0, 0]
+        self._arriving = 0  # slot granted in the previous cycle
+
+    def issue(self, fields: Mapping[str, Any], stride: int) -> None:
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port."""
+        if stride != self._places.stride:
+            self._places = Placement(self._config, stride)
+        sources = (fields["src0"], fields["src1"], fields["src2"])
+        self.busy, self.fields = True, fields
+        self.waiting, self._fills = plan(fields["reads"], *sources)
+        self.present = ALL_SLOTS & ~fields["reads"]
+        self._words = [0, 0, 0]
+        if fields["imm_slot"] < 3:
+            self._words[fields["imm_slot"]] = broadcast(fields["imm"])
+        warp = fields["warp"] << 8
+        places = self._places
+        self._where = [places[warp | sources[0]], places[warp | sources[1]], places[warp | sources[2]]]
+
+    def offers(self) -> list[tuple[int, int] | None]:
+        """For each bank the lowest waiting slot in it and its row, or `None`."""
+        result: list[tuple[int, int] | None] = [None] * self._config.banks
+        for slot in reversed(SLOTS):
+            if self.waiting >> slot & 1:
+                bank, row = self._where[slot]
+                result[bank] = slot, row
+        return result
+
+    def wanted_banks(self) -> int:
+        """The banks that are offered a slot, as a mask."""
+        mask, waiting = 0, self.waiting
+        while waiting:
+            mask |= 1 << self._where[_LOWEST[waiting]][0]
+            waiting &= waiting - 1
+        return mask
+
+    def grant(self, bank: int) -> tuple[int, int]:
+        """The lowest waiting slot in the bank is granted: (slot, row). Its word is captured in the next cycle."""
+        waiting = self.waiting
+        slot = _LOWEST[waiting]
+        while self._where[slot][0] != bank:
+            waiting &= waiting - 1
+            slot = _LOWEST[waiting]
+        self.waiting &= ~(1 << slot)
+        self._arriving = slot
+        return slot, self._where[slot][1]
+
+    def capture(self, word: int) -> None:
+        """The word of the slot granted in the previous cycle arrives, for it and all that repeat it."""
+        filled = self._fills[self._arriving]
+        self.present |= filled
+        for slot in SLOTS:
+            if filled >> slot & 1:
+                self._words[slot] = word
+
+    @property
+    def ready(self) -> bool:
+        """All operands are present."""
+        return self.present == ALL_SLOTS
+
+    def operands(self) -> tuple[int, int, int]:
+        """The three 1024-bit operand words; meaningful when ready."""
+        return self._words[0], self._words[1], self._words[2]
+
+    def release(self) -> None:
+        """The end of the dispatch cycle: free."""
+        self.busy = False
+        self.waiting = self.present = 0

@@ -1,0 +1,61 @@
+"""`IntegerUnit`: 32 integer lanes, and the delay line that holds a result up to its latency (docs/timing.md)."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from golden_model.lane import FUNCTIONS, decode_modifiers
+from golden_model.words import join, split
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import Op, TimingClass
+
+Dispatch = Mapping[str, Any]
+"""The fields of the dispatch port and `operands`, three 1024-bit words."""
+
+Evaluate = Callable[[Dispatch], tuple[int, int]]
+
+
+def evaluate(dispatch: Dispatch) -> tuple[int, int]:
+    """(1024-bit result, lane mask of the predicate result) of an integer instruction; executing lanes only."""
+    function = FUNCTIONS[dispatch["op"]]
+    modifiers = decode_modifiers(dispatch["op"], dispatch["modifiers"])
+    a, b, c = (split(word) for word in dispatch["operands"])
+    lanes, predicates = dispatch["lanes"], dispatch["pred"]
+    values, pred = [0] * LANES, 0
+    for lane in range(LANES):
+        if lanes >> lane & 1:
+            values[lane], bit = function(modifiers, a[lane], b[lane], c[lane], predicates >> lane & 1)
+            pred |= bit << lane
+    return join(values), pred
+
+
+class IntegerUnit:
+    """Takes dispatches whose operation is an integer one; the result is out `latency` cycles after the dispatch.
+
+    `evaluate` computes the result word. Write-back slots keep two results from falling into one cycle.
+    """
+
+    def __init__(self, config: SmConfig, evaluate: Evaluate = evaluate) -> None:
+        self._latency = [config.timing_of(timing_class).latency for timing_class in TimingClass]
+        self._evaluate = evaluate
+        self.cycle = 0
+        self.results: dict[int, dict[str, Any]] = {}  # by the cycle in which they leave
+
+    def result(self) -> dict[str, Any] | None:
+        """The result that leaves in this cycle: the fields of a result port and `data`."""
+        return self.results.get(self.cycle)
+
+    def step(self, dispatch: Dispatch | None) -> dict[str, Any] | None:
+        """One cycle. Returns the result that leaves in it; `dispatch` (of any pipe) enters."""
+        if dispatch is not None and dispatch["op"] <= Op.SEL:
+            data, pred = self._evaluate(dispatch)
+            due = self.cycle + self._latency[dispatch["timing"]]
+            assert due not in self.results, "two results in one write-back slot"
+            self.results[due] = {name: dispatch[name] for name in ("tag", "warp", "dst", "writes", "lanes")}
+            self.results[due] |= {"pred": pred, "data": data}
+        result = self.results.pop(self.cycle, None)
+        self.cycle += 1
+        return result
+
+    def advance(self, cycles: int) -> None:
+        """Cycles pass in which nothing enters or leaves."""
+        self.cycle += cycles

@@ -1,0 +1,80 @@
+"""Golden twins of the storage and arbitration units: properties that need no second model."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from golden_model.arbiter import Arbiter
+from golden_model.bank import Bank
+from golden_model.crossbar import Crossbar
+from golden_model.subbank import SubBank
+from golden_model.words import broadcast, join, merge, split, spread
+
+SIZES = st.integers(1, 9)
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=32, max_size=32), st.integers(0, 2**32 - 1))
+def test_words(values: list[int], lanes: int) -> None:
+    word = join(values)
+    assert list(split(word)) == values
+    assert split(broadcast(values[0])) == (values[0],) * 32
+    merged = split(merge(word, broadcast(7), lanes))
+    assert all(merged[k] == (7 if lanes >> k & 1 else values[k]) for k in range(32))
+    assert [bool(v) for v in split(spread(lanes))] == [bool(lanes >> k & 1) for k in range(32)]
+
+
+def test_a_bank_is_four_sub_banks() -> None:
+    random.seed(1)
+    bank, subs, compared = Bank(16), [SubBank(16) for _ in range(4)], 0
+    for _ in range(500):
+        enable, write, row = random.random() < 0.8, random.random() < 0.5, random.randrange(16)
+        data, lanes = random.getrandbits(1024), random.getrandbits(32)
+        whole = bank.step(enable, write, row, data, lanes)
+        parts = []
+        for k, sub in enumerate(subs):
+            enables = sum(0xF << 4 * lane for lane in range(8) if lanes >> 8 * k + lane & 1)
+            parts.append(sub.step(enable, write, row, data >> 256 * k & (1 << 256) - 1, enables))
+        if whole is None:
+            assert parts == [None] * 4
+        else:
+            assert whole == sum(part << 256 * k for k, part in enumerate(parts))
+            compared += 1
+    assert compared > 100
+
+
+@given(SIZES, SIZES, st.integers(0, 8), st.data())
+def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int, data: st.DataObject) -> None:
+    """One grant for each bank and collector, only to requesters, and nothing grantable is left over."""
+    masks = st.integers(0, 2**collectors - 1)
+    reads = data.draw(st.lists(masks, min_size=banks, max_size=banks))
+    writes = data.draw(st.lists(st.none() | st.integers(0, banks - 1), min_size=3, max_size=3))
+    arbiter = Arbiter(banks, collectors)
+    arbiter.advance(diagonal)
+    write_grants, grants = arbiter.arbitrate(writes, reads)
+    written = [bank for bank, granted in zip(writes, write_grants, strict=True) if granted]
+    assert len(set(written)) == len(written) and set(written) == set(writes) - {None}
+    assert not writes[0] is not None or write_grants[0]
+    given_out = [c for c in grants if c is not None]
+    assert len(set(given_out)) == len(given_out)
+    for bank, collector in enumerate(grants):
+        assert collector is None or (reads[bank] >> collector & 1 and bank not in written)
+        if collector is None and bank not in written:
+            assert all(c in given_out for c in range(collectors) if reads[bank] >> c & 1)
+
+
+@given(SIZES, SIZES, st.data())
+def test_no_read_starves(banks: int, collectors: int, data: st.DataObject) -> None:
+    """A request against full competition is granted within max(banks, collectors) write-free cycles."""
+    bank, collector = data.draw(st.integers(0, banks - 1)), data.draw(st.integers(0, collectors - 1))
+    arbiter = Arbiter(banks, collectors)
+    arbiter.advance(data.draw(st.integers(0, 8)))
+    waited = 1
+    while arbiter.arbitrate([None] * 3, [2**collectors - 1] * banks)[1][bank] != collector:
+        arbiter.advance()
+        waited += 1
+    assert waited <= max(banks, collectors)
+
+
+def test_crossbar_connects_banks_to_the_collectors_granted() -> None:
+    assert Crossbar(3, 4).route([10, 11, 12], [2, None, 0]) == [12, None, 10, None]
