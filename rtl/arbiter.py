@@ -1,0 +1,105 @@
+"""Register file arbiter: writes first, then reads by wrapped wavefront (seed 000, Fig. 3.16a and 3.17)."""
+
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.interfaces import WRITERS, index_bits
+
+
+class Arbiter(wiring.Component):
+    """Gives each bank one access and each collector one operand a cycle.
+
+    Writes are served first, the first of `WRITERS` at each bank. Reads compete for the banks that are left: diagonal
+    (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority diagonal
+    on, and a requesting cell is granted when its bank and its collector are still free. The priority diagonal
+    advances by one every cycle, so no read waits longer than N cycles in which no write takes its bank.
+
+    Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
+    would be a combinational ring: the bank rows are rotated by the priority instead, and the wave always runs from
+    diagonal 0 of the rotated matrix.
+
+    Parameters
+    ----------
+    banks, collectors : sizes of the request matrix.
+
+    Members
+    -------
+    write_request, write_bank : for each writer, whether it wants a bank, and which.
+    read_request : for each bank, the mask of collectors that want to read it.
+    write_grant, read_grant : the answers, in the same cycle.
+    diagonal : the priority diagonal.
+
+    Raises
+    ------
+    ValueError
+        When a size is not positive.
+    """
+
+    def __init__(self, *, banks: int, collectors: int) -> None:
+        for name, value in (("banks", banks), ("collectors", collectors)):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, not {value!r}")
+        self._banks, self._collectors = banks, collectors
+        self._size = max(banks, collectors)
+        matrix = data.ArrayLayout(collectors, banks)
+        super().__init__({
+            "write_request": In(len(WRITERS)),
+            "write_bank": In(data.ArrayLayout(index_bits(banks), len(WRITERS))),
+            "read_request": In(matrix),
+            "write_grant": Out(len(WRITERS)),
+            "read_grant": Out(matrix),
+            "diagonal": Out(index_bits(self._size)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        with m.If(self.diagonal == self._size - 1):
+            m.d.sync += self.diagonal.eq(0)
+        with m.Else():
+            m.d.sync += self.diagonal.eq(self.diagonal + 1)
+
+        taken = self._grant_writes(m)
+        left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
+        left += [Const(0, self._collectors)] * (self._size - self._banks)
+        granted = self._wavefront(m, self._rotate(m, "request", left, 1))
+        for bank, row in enumerate(self._rotate(m, "grant", granted, -1)[: self._banks]):
+            m.d.comb += self.read_grant[bank].eq(row)
+        return m
+
+    def _grant_writes(self, m: Module) -> Value:
+        """Grant the first writer at each bank; the mask of banks that a write takes."""
+        targets: list[Signal] = []
+        for writer, name in enumerate(WRITERS):
+            target = Signal(self._banks, name=f"{name}_target")
+            m.d.comb += target.eq(self.write_request[writer] << self.write_bank[writer])
+            earlier = Cat(*((target & other).any() for other in targets))
+            m.d.comb += self.write_grant[writer].eq(self.write_request[writer] & ~earlier.any())
+            targets.append(target)
+        taken = Signal(self._banks)
+        m.d.comb += taken.eq(targets[0] | targets[1] | targets[2])
+        return taken
+
+    def _rotate(self, m: Module, name: str, rows: list[Value], direction: int) -> list[Signal]:
+        """Row i becomes row (i + `direction` * diagonal) mod N."""
+        rotated = [Signal(self._collectors, name=f"rotated_{name}_{i}") for i in range(self._size)]
+        with m.Switch(self.diagonal):
+            for amount in range(self._size):
+                with m.Case(amount):
+                    m.d.comb += [row.eq(rows[(i + direction * amount) % self._size]) for i, row in enumerate(rotated)]
+        return rotated
+
+    def _wavefront(self, m: Module, request: list[Signal]) -> list[Signal]:
+        """Grants of a matrix whose diagonal 0 has priority."""
+        grant = [Signal(self._collectors, name=f"wave_{row}") for row in range(self._size)]
+        in_row: list[list[Value]] = [[] for _ in range(self._size)]
+        in_column: list[list[Value]] = [[] for _ in range(self._collectors)]
+        for diagonal in range(self._size):
+            for row in range(self._size):
+                column = (diagonal - row) % self._size
+                if column < self._collectors:
+                    blocked = Cat(*in_row[row], *in_column[column]).any()
+                    m.d.comb += grant[row][column].eq(request[row][column] & ~blocked)
+                    in_row[row].append(grant[row][column])
+                    in_column[column].append(grant[row][column])
+        return grant

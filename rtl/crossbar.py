@@ -1,0 +1,53 @@
+"""Crossbar: 128 B ports from the banks to the operand collectors (seed 000, Fig. 3.18a)."""
+
+from amaranth import Const, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.interfaces import words
+from warploom.arch.interfaces import WARP_BITS
+
+
+class Crossbar(wiring.Component):
+    """Carries each bank's word to the collector that was granted it.
+
+    The grants of a cycle are kept in a register and connect in the next cycle, when the banks put out what they read:
+    latency one cycle from grant to connection, none from word to word. A collector that was granted nothing sees zero.
+
+    Parameters
+    ----------
+    banks, collectors : number of inputs and outputs.
+
+    Members
+    -------
+    grant : for each bank, the mask of collectors (at most one) that it is granted to; each collector at most once.
+    read_data : the words that the banks put out.
+    operand : the word that each collector gets.
+
+    Raises
+    ------
+    ValueError
+        When a size is not positive.
+    """
+
+    def __init__(self, *, banks: int, collectors: int) -> None:
+        for name, value in (("banks", banks), ("collectors", collectors)):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, not {value!r}")
+        self._banks, self._collectors = banks, collectors
+        super().__init__({
+            "grant": In(data.ArrayLayout(collectors, banks)),
+            "read_data": In(words(banks)),
+            "operand": Out(words(collectors)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        connected = Signal(data.ArrayLayout(self._collectors, self._banks))
+        m.d.sync += connected.eq(self.grant)
+        for collector in range(self._collectors):
+            merged = Const(0, WARP_BITS)
+            for bank in range(self._banks):
+                merged |= self.read_data[bank] & connected[bank][collector].replicate(WARP_BITS)
+            m.d.comb += self.operand[collector].eq(merged)
+        return m

@@ -1,0 +1,115 @@
+"""Dispatcher: which collector's instruction goes to its pipe in this cycle."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS
+from warploom.arch.isa import Pipe, TimingClass
+
+ON_SP = [timing for timing in TimingClass if timing.on_sp]
+
+
+class Dispatcher(wiring.Component):
+    """Selects, each cycle, the oldest eligible instruction of the collectors.
+
+    Age is a triangle of bits, one for each pair of collectors. A pipe is busy for k - 1 cycles after a dispatch with
+    initiation interval k. An SP instruction needs the write-back slot `latency` cycles ahead, from a shift register of
+    slots that are taken; SFU and MEM instructions leave in order of issue and need a credit. The selection is
+    combinational; a release follows at the end of the cycle.
+
+    Parameters
+    ----------
+    config : number of collectors, latencies, initiation intervals, and credits at reset.
+
+    Members
+    -------
+    issue : the collector (at most one) that takes an instruction at the end of the cycle.
+    busy, ready : masks of collectors that hold an instruction, and that have all its operands.
+    pipe, timing : `Pipe` and `TimingClass` of the instruction in each collector.
+    credit : a credit comes back, at the end of the cycle, for the SFU (bit 0) and MEM (bit 1) pipe.
+    select : the collector (at most one) whose instruction is dispatched.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        count = config.collectors
+        super().__init__({
+            "issue": In(count),
+            "busy": In(count),
+            "ready": In(count),
+            "pipe": In(data.ArrayLayout(2, count)),
+            "timing": In(data.ArrayLayout(5, count)),
+            "credit": In(2),
+            "select": Out(count),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        older = self._ages(m)
+        selected_timing = self._selected(self.timing)
+        selected_pipe = self._selected(self.pipe)
+        free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in range(len(WRITERS)))
+        slot_free = self._slots(m, selected_pipe, selected_timing)
+        credit = Cat(1, self._credit(m, Pipe.SFU, selected_pipe), self._credit(m, Pipe.MEM, selected_pipe))
+
+        eligible = Signal(self._config.collectors)
+        for c in range(self._config.collectors):
+            same_pipe = Cat(self.busy[o] & (self.pipe[o] == self.pipe[c]) & older[o][c] for o in range(len(older)))
+            in_turn = Mux(self.pipe[c] == Pipe.SP, slot_free.bit_select(self.timing[c], 1), ~same_pipe.any())
+            resources = (free & credit).bit_select(self.pipe[c], 1)
+            m.d.comb += eligible[c].eq(self.ready[c] & resources & in_turn)
+        for c in range(self._config.collectors):
+            precedes = Cat(eligible[o] & older[o][c] for o in range(len(older)))
+            m.d.comb += self.select[c].eq(eligible[c] & ~precedes.any())
+        return m
+
+    def _selected(self, values: data.View) -> Value:
+        """The entry of the selected collector, zero if there is none."""
+        merged = 0
+        for c in range(self._config.collectors):
+            merged |= Mux(self.select[c], values[c], 0)
+        return merged
+
+    def _ages(self, m: Module) -> list[list[Value]]:
+        """`older[i][j]`: the instruction of collector i was issued before that of collector j."""
+        count = self._config.collectors
+        older: list[list[Value]] = [[0] * count for _ in range(count)]
+        for i in range(count):
+            for j in range(i + 1, count):
+                bit = Signal(name=f"older_{i}_{j}", reset_less=True)
+                with m.If(self.issue[i] | self.issue[j]):
+                    m.d.sync += bit.eq(self.issue[j])
+                older[i][j], older[j][i] = bit, ~bit
+        return older
+
+    def _pipe_free(self, m: Module, pipe: int, selected_pipe: Value, selected_timing: Value) -> Value:
+        """Whether a pipe takes an instruction: its busy counter is zero."""
+        busy = Signal(8, name=f"{WRITERS[pipe]}_busy")
+        with m.If(busy != 0):
+            m.d.sync += busy.eq(busy - 1)
+        with m.If(self.select.any() & (selected_pipe == pipe)), m.Switch(selected_timing):
+            for timing in TimingClass:
+                with m.Case(timing.value):
+                    m.d.sync += busy.eq(self._config.timing_of(timing).interval - 1)
+        return busy == 0
+
+    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
+        """For each SP timing class, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
+        latency = [self._config.timing_of(timing).latency for timing in ON_SP]
+        taken, reserve = Signal(max(latency) + 1), Signal(max(latency) + 1)
+        with m.If(self.select.any() & (selected_pipe == Pipe.SP)), m.Switch(selected_timing):
+            for timing in ON_SP:
+                with m.Case(timing.value):
+                    m.d.comb += reserve[latency[timing]].eq(1)
+        m.d.sync += taken.eq((taken | reserve) >> 1)
+        return ~Cat(taken[cycles] for cycles in latency)
+
+    def _credit(self, m: Module, pipe: Pipe, selected_pipe: Value) -> Value:
+        """Whether a pipe that is served from outside has a credit."""
+        start = self._config.sfu_queue if pipe is Pipe.SFU else self._config.memory_queue
+        credit = Signal(range(start + 1), init=start, name=f"{WRITERS[pipe]}_credit")
+        give, take = self.credit[pipe - Pipe.SFU], self.select.any() & (selected_pipe == pipe)
+        m.d.sync += credit.eq(credit + give - take)
+        return credit != 0

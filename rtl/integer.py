@@ -1,0 +1,92 @@
+"""Integer unit: 32 lanes, and the delay line that gives each operation its latency."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
+from rtl.lane import Lane
+from rtl.lane_control import decode
+from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
+from warploom.arch.interfaces import index_bits, result_fields
+from warploom.arch.isa import INTEGER_OPS, Instruction
+
+INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS})
+"""Timing classes that the operations of the lanes belong to."""
+
+
+class IntegerUnit(wiring.Component):
+    """Executes the integer operations of the SP pipe; all others pass it by.
+
+    An operation that is dispatched in cycle d leaves the lanes in d + 4 and is offered in d + L, L being the latency of its
+    timing class: it enters a delay line at the distance that is left. The dispatcher gives each result a cycle of its
+    own, so two never meet, and nothing stalls.
+
+    Parameters
+    ----------
+    config : latencies.
+
+    Members
+    -------
+    dispatch : instructions with their operands; those that are not integer operations are ignored.
+    result : the results; lanes that do not execute have a false predicate and an unspecified word.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        self._extra = {c: config.timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
+        self._extra_bits = index_bits(max(self._extra.values()) + 1)
+        super().__init__({
+            "dispatch": In(unstoppable(dispatch_layout(config))),
+            "result": Out(unstoppable(result_layout(config))),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        issued = self.dispatch.payload
+        tracked = [field for field in result_fields(self._config) if field[0] != "pred"]
+        track = Signal(data.ArrayLayout(struct([("extra", self._extra_bits), *tracked]), MINIMUM_LATENCY), reset_less=True)
+        valid = Signal(MINIMUM_LATENCY)
+        integer = issued.op <= max(INTEGER_OPS).value
+        m.d.sync += valid.eq(Cat(self.dispatch.valid & integer, valid[:-1]))
+        m.d.sync += [track[stage].eq(track[stage - 1]) for stage in range(1, MINIMUM_LATENCY)]
+        m.d.sync += [track[0][name].eq(issued[name]) for name, _ in tracked]
+        with m.Switch(issued.timing):
+            for timing, extra in self._extra.items():
+                with m.Case(timing.value):
+                    m.d.sync += track[0].extra.eq(extra)
+
+        last = track[MINIMUM_LATENCY - 1]
+        fresh = Signal(result_layout(self._config))
+        m.d.comb += [fresh[name].eq(last[name]) for name, _ in tracked]
+        control = decode(m, issued.op, issued.modifiers)
+        for i in range(LANES):
+            m.submodules[f"lane_{i}"] = lane = Lane()
+            m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in "abc"]
+            m.d.comb += [
+                lane.operands.control.eq(control),
+                lane.operands.pred.eq(issued.pred[i]),
+                fresh.data.word_select(i, 32).eq(lane.result),
+                fresh.pred[i].eq(lane.verdict & last.lanes[i]),
+            ]
+        self._delay(m, valid[-1], last.extra, fresh)
+        return m
+
+    def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> None:
+        """Offer a result that leaves the lanes `extra` cycles later. Place i of the line is i + 1 cycles from the end."""
+        depth = max(self._extra.values())
+        line = [Signal(fresh.shape(), name=f"delay_{i}", reset_less=True) for i in range(depth)]
+        occupied = [Signal(name=f"delay_{i}_valid") for i in range(depth)]
+        for i in range(depth):
+            enters = valid & (extra == i + 1) if i + 1 in self._extra.values() else Const(0, 1)
+            moves = occupied[i + 1] if i + 1 < depth else Const(0, 1)
+            m.d.sync += occupied[i].eq(enters | moves)
+            with m.If(enters):
+                m.d.sync += line[i].eq(fresh)
+            if i + 1 < depth:
+                with m.Elif(moves):
+                    m.d.sync += line[i].eq(line[i + 1])
+        at_once = valid & (extra == 0)
+        delayed = occupied[0] if depth else Const(0, 1)
+        m.d.comb += self.result.valid.eq(at_once | delayed)
+        m.d.comb += self.result.payload.eq(Mux(at_once, fresh, line[0]) if depth else fresh)

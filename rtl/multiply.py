@@ -1,0 +1,67 @@
+"""A 32 x 32 bit multiplication in pieces that fit between registers: Booth recoding, selection, carry-save addition.
+
+The product modulo 2^64 of two numbers that are both signed or both unsigned is the sum of seventeen multiples of the
+multiplicand (radix-4 Booth) and one word of corrections; a tree of 3:2 compressors leaves two words.
+"""
+
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data
+
+PRODUCT_BITS = 64
+DIGITS = 17
+"""Radix-4 digits of a 32-bit number with two more bits of sign or zeros."""
+
+DIGIT = data.StructLayout({"one": 1, "two": 1, "negate": 1})
+"""A Booth digit in -2 .. 2: add the multiplicand, its double, or nothing; negated."""
+
+SIGN_BIT = 33
+"""Sign of a multiple: the double of a 33-bit signed number has 34 bits."""
+
+
+def booth_digits(multiplier: Value, sign: Value) -> Value:
+    """The digits of a 32-bit multiplier whose higher bits are all `sign`, lowest first."""
+    bits = Cat(Const(0, 1), multiplier, sign, sign)
+    digits = []
+    for i in range(DIGITS):
+        low, middle, high = bits[2 * i], bits[2 * i + 1], bits[2 * i + 2]
+        one = low ^ middle
+        two = (high ^ middle) & ~one
+        digits.append(Cat(one, two, high))
+    return Cat(*digits)
+
+
+def partial_products(multiplicand: Value, sign: Value, digits: data.View) -> list[Value]:
+    """Words of 64 bits whose sum is the product. `multiplicand` has 32 bits, `sign` is above them.
+
+    A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n: the last term, the same for all values, goes
+    into the word of corrections, and so does the one that completes a two's complement negation.
+    """
+    single = Cat(multiplicand, sign, sign)
+    double = Cat(Const(0, 1), multiplicand, sign)
+    rows, negations = [], []
+    for i, digit in enumerate(digits):
+        width = SIGN_BIT + 1
+        chosen = (single & digit.one.replicate(width)) | (double & digit.two.replicate(width))
+        multiple = chosen ^ digit.negate.replicate(width)
+        row = Cat(Const(0, 2 * i), multiple[:SIGN_BIT], ~multiple[SIGN_BIT])
+        rows.append(row[:PRODUCT_BITS])
+        negations += [digit.negate, Const(0, 1)]
+    correction = -sum(1 << SIGN_BIT + 2 * i for i in range(DIGITS)) % (1 << PRODUCT_BITS)
+    rows.append(Cat(*negations)[:SIGN_BIT] | Const(correction, PRODUCT_BITS))
+    return rows
+
+
+def compress(m: Module, rows: list[Value], width: int, name: str = "row") -> list[Value]:
+    """Two words with the same sum modulo 2^width, by a tree of 3:2 compressors."""
+    level = 0
+    while len(rows) > 2:
+        left = len(rows) % 3
+        reduced = rows[len(rows) - left :]
+        for i in range(0, len(rows) - left, 3):
+            total = Signal(width, name=f"{name}_{level}_sum_{i // 3}")
+            carry = Signal(width, name=f"{name}_{level}_carry_{i // 3}")
+            a, b, c = rows[i : i + 3]
+            m.d.comb += [total.eq(a ^ b ^ c), carry.eq(((a & b) | (a & c) | (b & c)) << 1)]
+            reduced += [total, carry]
+        rows, level = reduced, level + 1
+    return rows
