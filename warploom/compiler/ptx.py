@@ -163,13 +163,14 @@ class Function:
 
 @dataclass(frozen=True)
 class Module:
-    """A whole PTX file."""
+    """A whole PTX file; `text` is its source, for messages."""
 
     file: str
     version: str
     target: str
     variables: tuple[Variable, ...]
     functions: tuple[Function, ...]
+    text: str = ""
 
 
 @dataclass

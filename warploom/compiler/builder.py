@@ -1,0 +1,209 @@
+"""Grammar rules to PTX data: one callback for each rule of ``ptx.lark``, called as the parser reduces it."""
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import prod
+
+from lark import Token, Transformer
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import initialiser, ptx
+
+MAX_DIMENSIONS = 8
+MAX_ELEMENTS = 1 << 40
+
+
+@dataclass(frozen=True)
+class Alias:
+    """``.alias name, target;``: another name of a function."""
+
+    name: str
+    target: str
+
+
+class Builder(Transformer):
+    """One method for each rule or terminal that means something, called with the list of its parts."""
+
+    # -------- terminals, in upper case as Lark requires
+
+    NAME = staticmethod(str)
+
+    def INT(self, token: Token) -> ptx.Immediate:
+        digits = token.rstrip("U")
+        octal = digits.startswith("0") and digits.isdigit()
+        value = int(digits, 8 if octal else 0)
+        if value >> 64:
+            raise PtxError(f"integer {token} does not fit 64 bits", line=token.line, column=token.column)
+        return ptx.Immediate("int", value)
+
+    def FLOAT(self, token: Token) -> ptx.Immediate:
+        if token[1] in "fF":
+            return ptx.Immediate("f32", int(token[2:], 16))
+        if token[1] in "dD":
+            return ptx.Immediate("f64", int(token[2:], 16))
+        return ptx.Immediate("f64", initialiser.float_bits(float(token), "f64"))
+
+    def TYPE(self, token: Token) -> Token:
+        return token.update(value=token[1:])
+
+    # -------- operands
+
+    def name(self, parts: list) -> ptx.Symbol | ptx.Immediate:
+        name, offset = parts
+        return ptx.Immediate("int", 32) if name == "WARP_SZ" else ptx.Symbol(name, offset)
+
+    def plus(self, parts: list) -> int:
+        return parts[0].value
+
+    def minus(self, parts: list) -> int:
+        return -parts[0].value
+
+    def offset(self, _parts: list) -> int:
+        return 0
+
+    def negative(self, parts: list) -> ptx.Immediate:
+        literal = parts[0]
+        if literal.kind == "int":
+            return ptx.Immediate("int", -literal.value)
+        return ptx.Immediate(literal.kind, literal.value ^ 1 << (31 if literal.kind == "f32" else 63))
+
+    def bracket(self, parts: list) -> ptx.Address | ptx.Vector:
+        base = parts[0]
+        if len(parts) > 1:  # a texture, surface or tensor with its coordinates
+            return ptx.Vector(tuple(parts))
+        if isinstance(base, ptx.Symbol):
+            return ptx.Address(ptx.Symbol(base.name), base.offset)
+        return ptx.Address(base)
+
+    def vector(self, parts: list) -> ptx.Vector:
+        return ptx.Vector(parts[0])
+
+    def pair(self, parts: list) -> ptx.Pair:
+        return ptx.Pair(ptx.Register(parts[0]), ptx.Register(parts[1]))
+
+    def negated(self, parts: list) -> ptx.Not:
+        return ptx.Not(ptx.Register(parts[0]))
+
+    # -------- statements
+
+    def predicate(self, parts: list) -> ptx.Register:
+        return ptx.Register(parts[0])
+
+    def guard(self, parts: list) -> ptx.Register | ptx.Not | None:
+        return parts[0] if parts else None
+
+    def instruction(self, parts: list) -> ptx.Instruction:
+        guard, token, operands = parts
+        opcode, *modifiers = token.split(".")
+        return ptx.Instruction(opcode, tuple(modifiers), operands, guard, token.line, token.column)
+
+    def call(self, parts: list) -> ptx.Instruction:
+        guard, token, returns, callee, arguments, _prototype = parts
+        modifiers = tuple(token.split(".")[1:])
+        lists = (returns or (), arguments or ())
+        return ptx.Instruction("call", modifiers, (callee,), guard, token.line, token.column, lists)
+
+    def label(self, parts: list) -> ptx.Label:
+        return ptx.Label(parts[0][:-1].rstrip(), parts[0].line)
+
+    def registers(self, parts: list) -> ptx.Registers:
+        type_, *names = parts
+        return ptx.Registers(str(type_), tuple(names), type_.line)
+
+    def register_name(self, parts: list) -> tuple[str, int]:
+        name, count = parts
+        return name, count.value if count else 0
+
+    def block(self, parts: list) -> ptx.Block:
+        return ptx.Block(tuple(chain.from_iterable(part if isinstance(part, list) else (part,) for part in parts)))
+
+    # -------- variables
+
+    def linkage(self, parts: list) -> bool:
+        return ".extern" in parts
+
+    def align(self, parts: list) -> tuple[str, int]:
+        return "align", parts[0].value
+
+    def VECTOR(self, token: Token) -> tuple[str, int]:
+        return "vector", int(token[2:])
+
+    def extent(self, parts: list) -> int:
+        return parts[0].value if parts else 0
+
+    def plain_pointer(self, parts: list) -> initialiser.Pointer:
+        name, offset = parts
+        return initialiser.Pointer(ptx.Symbol(name, offset))
+
+    def generic_pointer(self, parts: list) -> initialiser.Pointer:
+        pointer, offset = parts
+        symbol = ptx.Symbol(pointer.symbol.name, pointer.symbol.offset + offset)
+        return initialiser.Pointer(symbol, generic=True)
+
+    def masked_pointer(self, parts: list) -> initialiser.Pointer:
+        mask, pointer = parts
+        return replace(pointer, mask=mask.value)
+
+    def variable(self, parts: list) -> list[ptx.Variable]:
+        extern, space, qualifiers, type_, *declarators = parts
+        more = {"extern": extern, **dict(qualifiers)}
+        return [
+            _checked(ptx.Variable(space[1:], str(type_), name, space.line, dimensions=extents, **more), value, space)
+            for name, extents, value in declarators
+        ]
+
+    def parameter(self, parts: list) -> ptx.Variable:
+        align, type_, _hint, name, extents = parts
+        bytes_ = align[1] if align else 0
+        variable = ptx.Variable("param", str(type_), name, type_.line, align=bytes_, dimensions=extents)
+        return _checked(variable, None, type_)
+
+    # -------- functions and the file
+
+    def directive(self, parts: list) -> int:
+        token, *values = parts
+        return prod(value.value for value in values) if token in (".maxntid", ".reqntid") else 0
+
+    def function(self, parts: list) -> ptx.Function:
+        _linkage, kind, returns, name, parameters, directives, *body = parts
+        threads = max(directives, default=0)
+        return ptx.Function(name, kind == ".entry", parameters, returns, body[0] if body else None, kind.line, threads)
+
+    def alias(self, parts: list) -> Alias:
+        return Alias(*parts)
+
+    def VERSION(self, token: Token) -> dict[str, str]:
+        return {"version": token.split()[1]}
+
+    def TARGET(self, token: Token) -> dict[str, str]:
+        return {"target": token.split(maxsplit=1)[1]}
+
+    def ADDRESS_SIZE(self, token: Token) -> dict[str, str]:
+        if token.split()[1] != "64":
+            raise PtxError("only .address_size 64 is supported", line=token.line, column=token.column)
+        return {}
+
+    # -------- rules that only gather their parts
+
+    operands = braces = dimensions = declarator = returns = parameters = staticmethod(tuple)
+    qualifiers = directives = start = staticmethod(list)
+    group = pointer_hint = staticmethod(lambda parts: parts[0] if parts else None)
+
+
+def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Token) -> ptx.Variable:
+    """The variable with its image. Raises `PtxError` at `place` for a size or an initialiser that cannot be."""
+    extents = variable.dimensions
+    if extents and not extents[0] and isinstance(value, tuple):
+        extents = (len(value), *extents[1:])
+    try:
+        if len(extents) > MAX_DIMENSIONS or prod(extents) > MAX_ELEMENTS:
+            raise PtxError(f"variable '{variable.name}' is too large")
+        if variable.align & (variable.align - 1):
+            raise PtxError(f"the alignment of '{variable.name}' is {variable.align}, not a power of two")
+        if value is None:
+            return variable
+        shape = (*extents, variable.vector) if variable.vector > 1 else extents
+        image, pointers = initialiser.encode(value, variable.type, shape)
+    except PtxError as error:
+        raise PtxError(error.message, line=place.line, column=place.column) from None
+    return replace(variable, dimensions=extents, initial=image, pointers=pointers)

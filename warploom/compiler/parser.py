@@ -1,0 +1,82 @@
+"""PTX text to a `ptx.Module`, by the grammar in ``ptx.lark``."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from lark import Lark, UnexpectedCharacters, UnexpectedToken
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import ptx
+from warploom.compiler.builder import Alias, Builder
+
+
+def parse(text: str, file: str = "<ptx>") -> ptx.Module:
+    """Parse PTX `text`; `file` is its name in messages.
+
+    A bare name comes out as a `ptx.Symbol`, also where it is a register: only the linker, which knows the
+    declarations, can tell. Debug sections, `.loc`, `.file` and `.pragma` are skipped, an aliased function appears under
+    both names. Raises `PtxError` with line and column for anything that is not 64-bit PTX.
+    """
+    try:
+        items = _parser().parse(text)
+    except (UnexpectedToken, UnexpectedCharacters) as error:
+        raise _explain(error, text, file) from None
+    except PtxError as error:
+        raise PtxError(error.message, file=file, line=error.line, column=error.column) from None
+    header: dict[str, str] = {}
+    variables: list[ptx.Variable] = []
+    functions: list[ptx.Function] = []
+    aliases: dict[str, str] = {}
+    for item in items:
+        if isinstance(item, dict):
+            header |= item
+        elif isinstance(item, list):
+            variables += item
+        elif isinstance(item, Alias):
+            aliases[item.name] = item.target
+        else:
+            functions.append(item)
+    functions += [
+        replace(function, name=name)
+        for name, target in aliases.items()
+        for function in functions
+        if function.name == target and function.body
+    ]
+    version, target = header.get("version", ""), header.get("target", "")
+    return ptx.Module(file, version, target, tuple(variables), tuple(functions), text)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = (Path(__file__).parent / "ptx.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", transformer=Builder())
+
+
+# ---------------------------------------------------------------- errors
+
+_WORDS = {
+    "NAME": "a name", "INT": "an integer", "FLOAT": "a floating-point literal", "OPCODE": "an instruction",
+    "CALL": "an instruction", "LABEL": "a label", "TYPE": "a type", "SPACE": "a state space", "PARAM": "'.param'",
+    "VECTOR": "'.v2' or '.v4'", "LINKAGE": "'.visible' or '.extern'", "KIND": "'.entry' or '.func'",
+    "DIRECTIVE": "a performance directive", "VERSION": "'.version'", "TARGET": "'.target'",
+    "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file",
+}  # fmt: skip
+
+
+def _explain(error: UnexpectedToken | UnexpectedCharacters, text: str, file: str) -> PtxError:
+    """The parser's error in words: what stands there and what could."""
+    if isinstance(error, UnexpectedToken):
+        found, expected = str(error.token), error.expected
+        if error.token.type == "$END":
+            last = text.rstrip().count("\n") + 1
+            return PtxError(f"unexpected end of file; expected {_words(expected)}", file=file, line=last)
+    else:
+        found, expected = text[error.pos_in_stream :].split(maxsplit=1)[0][:40], error.allowed
+    message = f"unexpected {found!r}; expected {_words(expected or ())}"
+    return PtxError(message, file=file, line=error.line, column=error.column)
+
+
+def _words(terminals: set[str]) -> str:
+    words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in terminals}
+    return " or ".join(sorted(words)) or "PTX"
