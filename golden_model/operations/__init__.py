@@ -1,0 +1,39 @@
+"""What each operation computes, bit for bit as PTX defines it: pure functions of operand words.
+
+`evaluate` is the door for a single instruction; `prepare` makes its function once, for callers that run it often.
+Memory operations, special registers and control are not here: they need more than their operands.
+"""
+
+import numpy as np
+
+from golden_model.operations import approx, convert, float32, float64, integer, warp
+from golden_model.operations.common import Builder, Function, Operands, Outcome
+from warploom.arch.isa import Instruction, Op
+
+BUILDERS: dict[Op, Builder] = (
+    integer.OPERATIONS | float32.OPERATIONS | float64.OPERATIONS | convert.OPERATIONS | approx.OPERATIONS
+    | warp.OPERATIONS
+)  # fmt: skip
+"""How to make the function of an instruction, for every operation that is one of its operands alone."""
+
+WARP_WIDE = frozenset(warp.OPERATIONS)
+"""Operations that look across lanes and so need `Operands.lanes`."""
+
+
+def prepare(instruction: Instruction) -> Function:
+    """The function of an instruction. It may warn of floating-point exceptions: call it under `np.errstate`."""
+    return BUILDERS[instruction.op](instruction)
+
+
+def evaluate(instruction: Instruction, operands: Operands) -> Outcome:
+    """What one instruction gives for operand words of shape (..., 32), lane by lane; values of lanes that do not
+    execute are unspecified. Results have that shape too."""
+    shape = np.broadcast_shapes(*(word.shape for word in operands[:3]))
+    if operands.lanes is None:
+        operands = operands._replace(lanes=np.ones(shape, bool))
+    with np.errstate(all="ignore"):
+        outcome = prepare(instruction)(operands)
+    return Outcome(*(None if part is None else np.broadcast_to(part, shape) for part in outcome))
+
+
+__all__ = ["BUILDERS", "WARP_WIDE", "Function", "Operands", "Outcome", "evaluate", "prepare"]

@@ -1,0 +1,119 @@
+"""CVT: between integers of 8 to 64 bits and floats.
+
+Integer results are sign- or zero-extended to 32 bits by the destination type. A float out of range saturates; NaN gives
+0, except from f64 or to 64 bits, where it gives the top bit alone (PTX ISA 9.0, cvt).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from golden_model.operations.common import Function, Operands, Outcome, join, split
+from golden_model.operations.float32 import reader, writer
+from golden_model.operations.float64 import pair_of, write_double
+from golden_model.operations.rounding import narrow, settle, two_sum
+from warploom.arch.isa import DType, Instruction, Op, Rounding
+
+INTEGERS = {
+    DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,
+    DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.B16: np.uint16,
+}  # fmt: skip
+"""The numpy type of each integer type."""
+
+TO_INTEGRAL = {Rounding.RN: np.rint, Rounding.RZ: np.trunc, Rounding.RM: np.floor, Rounding.RP: np.ceil}
+
+
+def _integers(kind: type) -> Callable[[Operands], np.ndarray]:
+    """Reads the integer operand."""
+    if kind(0).itemsize == 8:
+        return lambda x: join(x.a, x.b).view(kind)
+    return lambda x: x.a.astype(kind)
+
+
+def write_integers(values: np.ndarray) -> Outcome:
+    """Integers of any type as one word, extended to 32 bits, or two."""
+    if values.itemsize == 8:
+        return split(values)
+    return Outcome(values.astype(np.int32).view(np.uint32) if values.itemsize < 4 else values.view(np.uint32))
+
+
+def _between_integers(i: Instruction) -> Function:
+    read, kind, source = _integers(INTEGERS[i.src_type]), INTEGERS[i.dst_type], np.iinfo(INTEGERS[i.src_type])
+    limits = np.iinfo(kind)
+    low, high = max(limits.min, source.min), min(limits.max, source.max)
+    if i.sat:
+        return lambda x: write_integers(np.clip(read(x), source.dtype.type(low), source.dtype.type(high)).astype(kind))
+    return lambda x: write_integers(read(x).astype(kind))
+
+
+def _integer_pair(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An integer as an exact pair of float64."""
+    if values.itemsize < 8:
+        return values.astype(np.float64), np.zeros(values.shape)
+    upper = values >> values.dtype.type(32)
+    lower = values & values.dtype.type(0xFFFFFFFF)
+    return two_sum(upper.astype(np.float64) * 2.0**32, lower.astype(np.float64))
+
+
+def _floats(i: Instruction) -> Callable[[Operands], np.ndarray]:
+    """Reads the float operand as float64."""
+    if i.src_type is DType.F64:
+        return pair_of
+    read = reader(i)
+    return lambda x: read(x.a).astype(np.float64)
+
+
+def _write_pair(i: Instruction) -> Callable[[np.ndarray, np.ndarray], Outcome]:
+    """Rounds an exact pair to the destination float."""
+    if i.dst_type is DType.F32:
+        write = writer(i)
+        return lambda high, low: Outcome(write(narrow(high, low, i.rounding)))
+
+    def write_wide(high: np.ndarray, low: np.ndarray) -> Outcome:
+        result = settle(high, low, i.rounding)
+        return write_double(np.where(result > 0, np.minimum(result, 1.0), 0.0) if i.sat else result)
+
+    return write_wide
+
+
+def _to_integer(i: Instruction) -> Function:
+    read, integral, kind = _floats(i), TO_INTEGRAL[i.rounding], INTEGERS[i.dst_type]
+    limits, bits = np.iinfo(kind), 8 * kind(0).itemsize
+    past_end = 2.0 ** (bits - (limits.min < 0))
+    of_nan = 1 << bits - 1 if i.src_type is DType.F64 or bits == 64 else 0
+
+    def convert(x: Operands) -> Outcome:
+        values = read(x)
+        nan, whole = np.isnan(values), integral(values)
+        outside = nan | (whole >= past_end) | (whole < limits.min)
+        inside = np.where(outside, 0, whole).astype(np.int64 if bits < 64 else kind).astype(kind)
+        edge = np.where(whole > 0, kind(limits.max), kind(limits.min))
+        outcome = write_integers(np.where(outside, edge, inside))
+        nan_word = Outcome(np.uint32(of_nan & 0xFFFFFFFF), np.uint32(of_nan >> 32))
+        return Outcome(*(None if word is None else np.where(nan, missing, word)
+                         for word, missing in zip(outcome[:2], nan_word, strict=False)))
+
+    return convert
+
+
+def _convert(i: Instruction) -> Function:
+    from_float, to_float = (t in (DType.F32, DType.F64) for t in (i.src_type, i.dst_type))
+    if not from_float and not to_float:
+        return _between_integers(i)
+    if not to_float:
+        return _to_integer(i)
+    write = _write_pair(i)
+    if not from_float:
+        read_integers = _integers(INTEGERS[i.src_type])
+        return lambda x: write(*_integer_pair(read_integers(x)))
+    read, integral = _floats(i), TO_INTEGRAL[i.rounding] if i.integral else np.positive
+
+    def convert(x: Operands) -> Outcome:
+        values = integral(read(x))
+        return write(values, np.zeros(values.shape))
+
+    return convert
+
+
+OPERATIONS = {Op.CVT: _convert}
+"""How to make the function of a conversion."""

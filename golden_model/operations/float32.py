@@ -1,0 +1,122 @@
+"""Single precision, correctly rounded: arithmetic, minimum and maximum, comparison, classification.
+
+`ftz` flushes subnormal operands, and results that are subnormal after rounding, to zeros of their sign. Every NaN
+result is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
+"""
+
+import numpy as np
+
+from golden_model.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
+from golden_model.operations.ieee import SINGLE, extreme, flush
+from golden_model.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
+from warploom.arch.isa import Instruction, Op, Rounding
+
+U32, F32, F64 = np.uint32, np.float32, np.float64
+
+
+def reader(i: Instruction):
+    """From words to float32, operands flushed where the instruction says so."""
+    return (lambda words: flush(words).view(F32)) if i.ftz else (lambda words: words.view(F32))
+
+
+def writer(i: Instruction):
+    """From float32 results to words: saturation, flushing, the one NaN."""
+
+    def write(floats: np.ndarray) -> Words:
+        if i.sat:
+            floats = np.where(floats > 0, np.minimum(floats, F32(1)), F32(0))
+        words = flush(floats.view(U32)) if i.ftz else floats.view(U32)
+        nan = np.isnan(floats)
+        return np.where(nan, SINGLE.nan, words) if nan.any() else words
+
+    return write
+
+
+def _arithmetic(nearest, directed) -> Builder:
+    """`nearest(a, b, c)` in float32, or `directed(a, b, c, rounding)` in float64."""
+
+    def build(i: Instruction) -> Function:
+        read, write = reader(i), writer(i)
+        if i.rounding is Rounding.RN:
+            return value(lambda a, b, c: write(nearest(read(a), read(b), read(c))))
+        wide = lambda words: read(words).astype(F64)  # noqa: E731 - one of three views of a word
+        return value(lambda a, b, c: write(directed(wide(a), wide(b), wide(c), i.rounding)))
+
+    return build
+
+
+def _add(a, b, c, rounding):
+    high, low = two_sum(a, b)
+    return signed_zero(narrow(high, low, rounding), a, b, rounding)
+
+
+def _multiply(a, b, c, rounding):
+    return narrow(a * b, None, rounding)  # 48 bits: exact
+
+
+def _fused(a, b, c, rounding):
+    product = a * b
+    high, low = two_sum(product, c)
+    return signed_zero(narrow(high, low, rounding), product, c, rounding)
+
+
+HALF_ULP, ULP_BITS = 1 << 28, (1 << 29) - 1
+
+
+def fused_nearest(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a * b + c in float32, rounded once. The float64 sum rounds on correctly unless it is a tie or subnormal."""
+    product, addend = a.astype(F64) * b, c.astype(F64)
+    total = product + addend
+    result = total.astype(F32)
+    tie = total.view(np.int64) & ULP_BITS == HALF_ULP
+    if not (tie | (np.abs(result) < F32(2.0**-125)) & (total != 0)).any():
+        return result
+    high, low = two_sum(product, addend)
+    return round_to_odd(high, low).astype(F32)
+
+
+def _divide(a, b, c, rounding):
+    quotient = a / b
+    product, error = two_product(quotient, b)
+    return narrow(quotient, ((a - product) - error) / b, rounding)
+
+
+def _reciprocal(a, b, c, rounding):
+    return _divide(np.ones_like(a), a, c, rounding)
+
+
+def _root(a, b, c, rounding):
+    root = np.sqrt(a)
+    product, error = two_product(root, root)
+    return narrow(root, (a - product) - error, rounding)
+
+
+def _extreme(largest: bool) -> Builder:
+    def build(i: Instruction) -> Function:
+        def choose(a: Words, b: Words, c: Words) -> Words:
+            if i.ftz:
+                a, b = flush(a), flush(b)
+            return extreme(a, b, SINGLE, largest=largest, nan=i.nan)
+
+        def choose_magnitude(a: Words, b: Words, c: Words) -> Words:
+            chosen = choose(a & SINGLE.magnitude, b & SINGLE.magnitude, c)
+            return np.where(chosen > SINGLE.infinity, chosen, chosen ^ (a ^ b) & SINGLE.sign)
+
+        return value(choose_magnitude if i.xorsign else choose)
+
+    return build
+
+
+def _set_predicate(i: Instruction) -> Function:
+    read, test, combine = reader(i), comparison(i.cond, floats=True), combined(i)
+    return lambda x: Outcome(pred=combine(test(read(x.a), read(x.b)), x.pred))
+
+
+OPERATIONS: dict[Op, Builder] = {
+    Op.FADD: _arithmetic(lambda a, b, c: a + b, _add), Op.FMUL: _arithmetic(lambda a, b, c: a * b, _multiply),
+    Op.FFMA: _arithmetic(fused_nearest, _fused), Op.FDIV: _arithmetic(lambda a, b, c: a / b, _divide),
+    Op.FRCP: _arithmetic(lambda a, b, c: F32(1) / a, _reciprocal),
+    Op.FSQRT: _arithmetic(lambda a, b, c: np.sqrt(a), _root), Op.FMIN: _extreme(False), Op.FMAX: _extreme(True),
+    Op.FSETP: _set_predicate,
+}  # fmt: skip
+"""How to make the function of each single-precision instruction; TESTP stands in `float64`, which has both forms."""

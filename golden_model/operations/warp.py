@@ -1,0 +1,90 @@
+"""Operations across the lanes of a warp: votes, matches, reductions, shuffles. The last axis is the lane."""
+
+import numpy as np
+
+from golden_model.operations.common import Function, Mask, Operands, Outcome, Words, join
+from warploom.arch.isa import Atom, DType, Instruction, Op, Shuffle, Vote
+
+U32 = np.uint32
+LANE = np.arange(32, dtype=U32)
+
+
+def to_masks(lanes: Mask) -> np.ndarray:
+    """Lane masks (...) uint32 of bools (..., 32)."""
+    return np.packbits(lanes, axis=-1, bitorder="little").view("<u4")[..., 0]
+
+
+def to_lanes(masks: np.ndarray) -> Mask:
+    """Bools (..., 32) of lane masks (...)."""
+    return (np.asarray(masks, U32)[..., None] >> LANE & U32(1)).astype(bool)
+
+
+def _members(lanes: Mask, mask: Words) -> Mask:
+    """(..., lane, member): the executing lanes that each lane's mask names."""
+    return lanes[..., None, :] & to_lanes(mask)
+
+
+def _vote(i: Instruction) -> Function:
+    def vote(x: Operands) -> Outcome:
+        members = _members(x.lanes, x.a)
+        holds = members & x.pred[..., None, :]
+        everyone, someone = (holds == members).all(-1), holds.any(-1)
+        if i.vote is Vote.BALLOT:
+            return Outcome(to_masks(holds))
+        return Outcome(pred={Vote.ALL: everyone, Vote.ANY: someone, Vote.UNI: everyone | ~someone}[i.vote])
+
+    return vote
+
+
+def _match(i: Instruction) -> Function:
+    def match(x: Operands) -> Outcome:
+        values = np.broadcast_to(join(x.a, x.b) if i.wide else x.a, x.lanes.shape)
+        members = _members(x.lanes, x.c)
+        equal = members & (values[..., :, None] == values[..., None, :])
+        if not i.match_all:
+            return Outcome(to_masks(equal))
+        everyone = (equal == members).all(-1)
+        return Outcome(np.where(everyone, to_masks(members), U32(0)), pred=everyone)
+
+    return match
+
+
+_REDUCERS = {
+    Atom.ADD: (np.add, 0), Atom.AND: (np.bitwise_and, -1), Atom.OR: (np.bitwise_or, 0), Atom.XOR: (np.bitwise_xor, 0),
+    Atom.MIN: (np.minimum, None), Atom.MAX: (np.maximum, None),
+}  # fmt: skip
+
+
+def _reduce(i: Instruction) -> Function:
+    reducer, neutral = _REDUCERS[i.atom]
+    kind = np.int32 if i.src_type is DType.S32 else U32
+    if neutral is None:
+        neutral = np.iinfo(kind).max if i.atom is Atom.MIN else np.iinfo(kind).min
+    missing = np.int64(neutral).astype(kind)
+
+    def reduce(x: Operands) -> Outcome:
+        members = _members(x.lanes, x.b)
+        values = np.where(members, x.a.view(kind)[..., None, :], missing)
+        return Outcome(reducer.reduce(values, axis=-1, dtype=kind).view(U32))
+
+    return reduce
+
+
+def _shuffle(i: Instruction) -> Function:
+    def shuffle(x: Operands) -> Outcome:
+        by, clamp, segment = x.b & U32(31), x.c & U32(31), x.c >> U32(8) & U32(31)
+        lowest = LANE & segment
+        highest = lowest | clamp & ~segment
+        source = {Shuffle.UP: LANE - by, Shuffle.DOWN: LANE + by, Shuffle.BFLY: LANE ^ by,
+                  Shuffle.IDX: lowest | by & ~segment}[i.shuffle].view(np.int32)  # fmt: skip
+        limit = highest.view(np.int32)
+        inside = source >= limit if i.shuffle is Shuffle.UP else source <= limit
+        source = np.broadcast_to(np.where(inside, source, LANE.view(np.int32)), x.lanes.shape)
+        values = np.broadcast_to(x.a, x.lanes.shape)
+        return Outcome(np.take_along_axis(values, source.astype(np.intp), -1), pred=inside)
+
+    return shuffle
+
+
+OPERATIONS = {Op.VOTE: _vote, Op.MATCH: _match, Op.REDUX: _reduce, Op.SHFL: _shuffle}
+"""How to make the function of each warp-wide instruction."""
