@@ -1,0 +1,131 @@
+"""The command line: parses arguments, calls the verb, and turns errors into one line and an exit status.
+
+Verbs live in `warploom.verbs`, one module each, imported when called, so that ``--help`` answers at once.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from warploom import __version__
+from warploom.arch.errors import WarploomError
+
+FAILURE, INTERRUPTED = 1, 130
+"""Exit statuses beside 0; argparse exits with 2 on wrong usage."""
+
+DESCRIPTION = """\
+From a CUDA kernel to gates: GPU register-file hardware you can read, simulate and synthesise.
+"""
+
+EXAMPLES = """\
+examples:
+  warploom kernels                                   what is bundled
+  warploom run hotspot                               a kernel on the golden SM
+  warploom run saxpy.toml --rtl --out results        your kernel, in lockstep with the hardware
+  warploom verilog --preset small --set banks=4      Verilog of your configuration
+  warploom synth --unit arbiter                      area and critical path of a unit
+
+`warploom VERB --help` says more. Launch files: docs/launch_files.md. JSON: docs/json.md.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; returns the exit status: 0, 1 for an error or a failed check, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
+    try:
+        failure = _call(options)
+        sys.stdout.flush()
+        if failure is None:
+            return 0
+        message = failure
+    except WarploomError as error:
+        message = str(error)
+    except BrokenPipeError:
+        # Whoever read our output has gone, `head` for one: nothing to say, and nothing left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        message = f"{place}{error.strerror or error}"
+    except KeyboardInterrupt:
+        print("warploom: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    print(f"warploom: error: {message}", file=sys.stderr)
+    return FAILURE
+
+
+def _call(options: argparse.Namespace) -> str | None:
+    """Run the verb and write its JSON; returns the line that says what failed, None if nothing did."""
+    body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
+    if options.json:
+        report = importlib.import_module("warploom.report")
+        report.write_json(options.json, report.document(options.verb, body))
+    return body.get("failure")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="warploom", description=DESCRIPTION, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=f"warploom {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    _verb(verbs, "kernels", "list the bundled kernels", "warploom kernels --json kernels.json", configured=False)
+
+    presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
+                    "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",
+                    configured=False)
+    presets.add_argument("name", nargs="?", help="print this preset as TOML, to be edited and given to --preset")
+
+    run = _verb(verbs, "run", "execute a kernel on the golden SM, and optionally on the hardware",
+                "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"
+                "warploom run saxpy.toml --out results")
+    run.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
+    run.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+    run.add_argument("--out", type=Path, metavar="DIR", help="write the buffers that come back to DIR/<name>.npy")
+    how = run.add_mutually_exclusive_group()
+    how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
+    how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
+
+    compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",
+                     "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy", configured=False)
+    compile_.add_argument("file", type=Path, help="a PTX file")
+    compile_.add_argument("--entry", help="which kernel, where the file has several")
+
+    verilog = _verb(verbs, "verilog", "generate Verilog",
+                    "warploom verilog --preset fermi\nwarploom verilog --unit arbiter --set banks=16 --out build/v")
+    verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog/<preset>)")
+    verilog.add_argument("--unit", help="one unit (default: the datapath and all units)")
+
+    synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
+                  "warploom synth\nwarploom synth --unit collector --liberty my_cells.lib")
+    synth.add_argument("--unit", help="one unit (default: all)")
+    synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
+
+    _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
+
+    demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
+                 "warploom demo hotspot --preset fermi")
+    demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
+    return parser
+
+
+def _verb(verbs: argparse._SubParsersAction, name: str, what: str, examples: str, *,
+          configured: bool = True) -> argparse.ArgumentParser:
+    """A subparser with the options that all verbs have, and with those of a configuration if `configured`."""
+    indented = "".join(f"\n  {line}" for line in examples.splitlines())
+    verb = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
+                            epilog=f"examples:{indented}", formatter_class=argparse.RawDescriptionHelpFormatter)
+    if configured:
+        verb.add_argument("--preset", default="fermi", metavar="NAME",
+                          help="configuration: a preset's name or a TOML file (default: fermi)")
+        verb.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="settings",
+                          help="change one field of the configuration; may be given again")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON (docs/json.md)")
+    return verb
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Machine code as text, for people."""
+
+from pathlib import Path
+
+from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
+from warploom.arch.program import Program
+
+
+def listing(program: Program) -> str:
+    """Every instruction of a program with its number; above it the PTX line it comes from, where that changes."""
+    try:
+        source = Path(program.source).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        source = []
+    lines, previous = [], 0
+    for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True)):
+        if line != previous and 0 < line <= len(source):
+            lines.append(f"// {line:4}: {source[line - 1].strip()}")
+        lines.append(f"{pc:6}  {instruction_text(instruction)}")
+        previous = line
+    return "\n".join(lines)
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """``@!P0 IMAD.high.signed R3, P1 = R1, R2, 0x10``: guard, operation with modifiers, results = operands."""
+    i = instruction
+    guard = "" if i.guard == PT and not i.guard_not else f"@{'!' * i.guard_not}{_predicate(i.guard)} "
+    results = [f"R{i.dst}"] * (i.dst != RZ) + [f"P{i.pdst}"] * (i.pdst != PT)
+    operands = _operands(i)
+    if i.psrc != PT or i.psrc_not:
+        operands.append(f"{'!' * i.psrc_not}{_predicate(i.psrc)}")
+    text = guard + ".".join((i.op.name, *_modifiers(i)))
+    text += f" {', '.join(results)} =" if results else ""
+    return f"{text} {', '.join(operands)}".rstrip() + _meeting_point(i)
+
+
+def _modifiers(i: Instruction) -> list[str]:
+    """Flags by name where set, the rest by value; the reconvergence point has a place of its own."""
+    words = []
+    for name in MODIFIERS.get(i.op, ()):
+        value = getattr(i, name)
+        if isinstance(value, bool):
+            words += [name] * value
+        elif name == "lut":
+            words.append(f"{value:#04x}")
+        elif name != "reconverge":
+            words.append(getattr(value, "name", str(value)).lower())
+    return words
+
+
+def _operands(i: Instruction) -> list[str]:
+    if i.pipe is Pipe.CONTROL:
+        if i.op is Op.PLOP3:
+            return [_predicate(number) for number in i.src]
+        return [str(i.imm)] if i.op in (Op.BRA, Op.BAR, Op.BARRED) else []
+    slots = [f"c[{i.imm:#x}]" if slot == i.imm_slot and i.param else f"{i.imm:#x}" if slot == i.imm_slot
+             else f"R{register}" if register != RZ else "RZ" for slot, register in enumerate(i.src)]
+    if i.op in (Op.LD, Op.ST, Op.ATOM, Op.RED) and not i.latched:
+        offset = (i.imm ^ 1 << 31) - (1 << 31) if i.imm_slot == NO_SLOT else 0
+        base = f"{slots[1]}:{slots[0]}" if i.wide else slots[0]
+        return [f"[{base}{f' {offset:+#x}' if offset else ''}]"] + [slots[2]] * (i.op is not Op.LD)
+    while slots and slots[-1] == "RZ":
+        slots.pop()
+    return slots
+
+
+def _meeting_point(i: Instruction) -> str:
+    if i.op is not Op.BRA or i.guard == PT:
+        return ""
+    return "  // sides meet at " + ("the exit" if i.reconverge == NO_RECONVERGENCE else str(i.reconverge))
+
+
+def _predicate(number: int) -> str:
+    return "PT" if number == PT else f"P{number}"

@@ -1,0 +1,110 @@
+"""What a verb has to say: tables for people on the terminal, one JSON document for programs (`docs/json.md`)."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from warploom import __version__
+
+SCHEMA_VERSION = 1
+"""Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
+
+PLAIN_WIDTH = 120
+"""Columns of a table where standard output is no terminal."""
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table. Numbers are aligned right, integers with thousands separators, floats with four digits."""
+    rows = [list(row) for row in rows]
+    result = Table(box=box.SIMPLE_HEAD)
+    for number, name in enumerate(columns):
+        numeric = all(isinstance(row[number], int | float | None) for row in rows)
+        result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        result.add_row(*(escape(_text(cell)) for cell in row))
+    console().print(f"[bold]{escape(title)}[/bold]", result)
+
+
+def fields(title: str, values: Mapping[str, object]) -> None:
+    """Print names and values, one pair a line."""
+    result = Table(box=box.SIMPLE, show_header=False)
+    for name, value in values.items():
+        result.add_row(escape(name), escape(_text(value)))
+    console().print(f"[bold]{escape(title)}[/bold]", result)
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal, or `PLAIN_WIDTH`."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=PLAIN_WIDTH)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """A moving bar with the elapsed time on standard error while the body runs; nothing where that is no terminal."""
+    errors = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
+def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:
+    """The JSON document of a verb: what it is, where it comes from, then the body."""
+    return {"schema": SCHEMA_VERSION, "verb": verb, "version": __version__, "commit": _commit(), **body}
+
+
+def write_json(path: str | Path, content: Mapping[str, object]) -> None:
+    """Write a document, all of it or nothing. Raises `OSError`."""
+    write_whole(Path(path), (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees a part of it. Raises `OSError`."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if cell is None:
+        return "-"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _commit() -> str | None:
+    """The commit of the source tree, `+` appended where files differ from it; None outside a Git tree."""
+    try:
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+        return _git("rev-parse", "HEAD").strip() + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(*command: str) -> str:
+    return subprocess.check_output(("git", *command), cwd=Path(__file__).parent, stderr=subprocess.DEVNULL, text=True)

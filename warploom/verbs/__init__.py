@@ -1,0 +1,17 @@
+"""The verbs of the command line, one module each, imported when called.
+
+A verb is a function `main(options)` that prints its tables and returns the body of its JSON document. A body with a
+`failure` (one line) makes the command fail after everything has been printed and written.
+"""
+
+import argparse
+from typing import Any
+
+from warploom.arch.config import SmConfig
+
+Body = dict[str, Any]
+
+
+def configuration(options: argparse.Namespace) -> SmConfig:
+    """The configuration that ``--preset`` and ``--set`` choose. Raises `ConfigError`."""
+    return SmConfig.preset(options.preset).with_settings(options.settings)
