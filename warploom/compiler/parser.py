@@ -1,10 +1,11 @@
 """PTX text to a `ptx.Module`, by the grammar in ``ptx.lark``."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from lark import Lark, UnexpectedCharacters, UnexpectedToken
+from lark import Lark, UnexpectedInput, UnexpectedToken
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import ptx
@@ -20,7 +21,7 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
     """
     try:
         items = _parser().parse(text)
-    except (UnexpectedToken, UnexpectedCharacters) as error:
+    except UnexpectedInput as error:
         raise _explain(error, text, file) from None
     except PtxError as error:
         raise PtxError(error.message, file=file, line=error.line, column=error.column) from None
@@ -64,19 +65,21 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _explain(error: UnexpectedToken | UnexpectedCharacters, text: str, file: str) -> PtxError:
+def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: what stands there and what could."""
-    if isinstance(error, UnexpectedToken):
-        found, expected = str(error.token), error.expected
-        if error.token.type == "$END":
-            last = text.rstrip().count("\n") + 1
-            return PtxError(f"unexpected end of file; expected {_words(expected)}", file=file, line=last)
-    else:
-        found, expected = text[error.pos_in_stream :].split(maxsplit=1)[0][:40], error.allowed
-    message = f"unexpected {found!r}; expected {_words(expected or ())}"
-    return PtxError(message, file=file, line=error.line, column=error.column)
+    words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in _acceptable(text)}
+    expected = " or ".join(sorted(words))
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+        lines = text.rstrip().split("\n")
+        message = f"unexpected end of file; expected {expected}"
+        return PtxError(message, file=file, line=len(lines), column=len(lines[-1]) + 1)
+    found = text[error.pos_in_stream :].split(maxsplit=1)[0][:40]
+    return PtxError(f"unexpected {found!r}; expected {expected}", file=file, line=error.line, column=error.column)
 
 
-def _words(terminals: set[str]) -> str:
-    words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in terminals}
-    return " or ".join(sorted(words)) or "PTX"
+def _acceptable(text: str) -> set[str]:
+    """The terminals that could stand where parsing fails (the exception's own set includes some that could not)."""
+    interactive = _parser().parse_interactive(text)
+    with suppress(UnexpectedInput):
+        interactive.exhaust_lexer()
+    return interactive.accepts()
