@@ -1,0 +1,285 @@
+"""`Emitter`: builds the machine nodes of one PTX instruction, from operands as written to guards and aliases.
+
+A lowering reads operands, computes in fresh local registers and writes the destination wherever convenient, as if no
+destination were also a source: `finish` redirects a write that would clobber a later read, and adds the guard.
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from warploom.arch.errors import PtxError
+from warploom.arch.isa import Op
+from warploom.compiler import ptx
+from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Operand, Param, RegisterClass, VirtualRegister
+from warploom.compiler.literals import immediate_words
+from warploom.compiler.symbols import SPECIALS, address_of
+from warploom.compiler.truth import A, B, C
+
+Words = tuple[Operand, ...]
+"""A value as one word, or as two, low first."""
+
+Target = tuple[VirtualRegister | None, ...]
+"""Where the words of a result go; None discards."""
+
+Predicate = tuple[VirtualRegister | None, bool]
+"""A predicate register (None: PT) and whether it is inverted."""
+
+T = TypeVar("T")
+
+
+def width(type_: str) -> int:
+    """Bits of a PTX type; 1 for `pred`."""
+    return 1 if type_ == "pred" else 8 * ptx.TYPE_BYTES[type_]
+
+
+def is_signed(type_: str) -> bool:
+    """True for the signed integer types."""
+    return type_[0] == "s"
+
+
+def constant(value: int) -> Operand:
+    """A 32-bit constant as an operand; zero is RZ."""
+    value &= 0xFFFFFFFF
+    return Imm(value) if value else None
+
+
+def known(operand: Operand) -> int | None:
+    """The value of a constant operand, None for anything else."""
+    return 0 if operand is None else operand.value if isinstance(operand, Imm) else None
+
+
+class Emitter:
+    """The nodes of one instruction under construction. Errors are `PtxError` at the instruction's place."""
+
+    def __init__(self, function: Function, instruction: ptx.Instruction, carry: VirtualRegister) -> None:
+        self.function, self.instruction, self.carry = function, instruction, carry
+        self.nodes: list[Node | Label] = []
+        self.types = [m for m in instruction.modifiers if m in ptx.TYPE_BYTES]
+        self._modifiers = [m for m in instruction.modifiers if m not in ptx.TYPE_BYTES]
+
+    # ---- the instruction as written
+
+    @property
+    def type(self) -> str:
+        """The last type of the opcode."""
+        return self.types[-1]
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the error, at this instruction."""
+        place = self.instruction
+        raise PtxError(f"{place.full_opcode}: {message}", file=self.function.kernel.file, line=place.line,
+                       column=place.column)
+
+    def flag(self, name: str) -> bool:
+        """Consume a modifier; True if it was there."""
+        if name not in self._modifiers:
+            return False
+        self._modifiers.remove(name)
+        return True
+
+    def choose(self, table: dict[str, T], default: T | None = None) -> T:
+        """Consume the modifier that is in the table; an error if there is none and no default."""
+        for name, value in table.items():
+            if self.flag(name):
+                return value
+        if default is None:
+            self.fail(f"one of .{', .'.join(table)} is required")
+        return default
+
+    def drop(self, wanted: Callable[[str], bool]) -> None:
+        """Consume every modifier that `wanted` accepts, because it changes nothing here."""
+        self._modifiers = [m for m in self._modifiers if not wanted(m)]
+
+    @property
+    def leftover(self) -> list[str]:
+        """Modifiers that no one consumed."""
+        return self._modifiers
+
+    def operands(self, *counts: int) -> tuple[ptx.Operand, ...]:
+        """The operands as written; an error unless there are as many as one of `counts`."""
+        given = self.instruction.operands
+        if len(given) not in counts:
+            self.fail(f"takes {' or '.join(map(str, counts))} operands, {len(given)} given")
+        return given
+
+    def unpack(self, *types: str) -> list[Any]:
+        """Destination and sources, one type each, as words (low first)."""
+        first, *rest = self.operands(len(types))
+        return [self.destination(first, types[0]), *(self.words(o, t) for o, t in zip(rest, types[1:], strict=True))]
+
+    # ---- operands
+
+    def registers(self, operand: ptx.Operand, role: str = "operand") -> tuple[VirtualRegister, ...]:
+        """The virtual registers of a register operand."""
+        if not isinstance(operand, ptx.Register):
+            self.fail(f"a register is required as {role}")
+        if operand.name not in self.function.names:
+            self.fail(f"register {operand.name} is not declared")
+        return self.function.names[operand.name]
+
+    def register_width(self, operand: ptx.Operand) -> int:
+        """Declared bits of a register operand."""
+        self.registers(operand)
+        assert isinstance(operand, ptx.Register)
+        return width(self.function.kernel.registers[operand.name])
+
+    def _check_width(self, operand: ptx.Register, type_: str) -> None:
+        declared = self.register_width(operand)
+        if declared != width(type_) and not {declared, width(type_)} <= {8, 32}:
+            kind = self.function.kernel.registers[operand.name]
+            self.fail(f"{operand.name} is a .{kind} register where .{type_} is required")
+
+    def destination(self, operand: ptx.Operand, type_: str) -> Target:
+        """Registers to write, low first; None for the sink `_`."""
+        if operand == ptx.Register("_"):
+            return (None,) * (2 if width(type_) == 64 else 1)
+        found = self.registers(operand, "destination")
+        assert isinstance(operand, ptx.Register)
+        self._check_width(operand, type_)
+        return found
+
+    def words(self, operand: ptx.Operand, type_: str) -> Words:
+        """A source operand of up to 64 bits as one word, or two (low first). Narrow values are zero-extended."""
+        if isinstance(operand, ptx.Register):
+            found = self.registers(operand)
+            self._check_width(operand, type_)
+            return found
+        if isinstance(operand, ptx.Immediate):
+            return tuple(constant(word) for word in immediate_words(self, operand, type_))
+        if isinstance(operand, ptx.Symbol):
+            return self._symbol(operand, type_)
+        return self.fail(f"a register, a constant or a variable's name is required as .{type_} operand")
+
+    def word(self, operand: ptx.Operand, type_: str) -> Operand:
+        """A source operand of up to 32 bits."""
+        return self.words(operand, type_)[0]
+
+    def _symbol(self, symbol: ptx.Symbol, type_: str) -> Words:
+        wide = width(type_) == 64
+        specials = SPECIALS.get(symbol.name)
+        if specials is not None:
+            read = [self.op(Op.S2R, special=special) for special in specials]
+            return tuple([*read, None][:2]) if wide else (read[0],)
+        value = 32 if symbol.name == "WARP_SZ" else address_of(self.function, symbol)
+        if value is None:
+            self.fail(f"{symbol.name} is neither a variable of this kernel nor a special register that is supported")
+        return (constant(value), constant(value >> 32)) if wide else (constant(value),)
+
+    def predicate(self, operand: ptx.Operand) -> Predicate:
+        """A predicate source: `p`, `!p`, or a constant."""
+        if isinstance(operand, ptx.Immediate):
+            return None, operand.value == 0
+        inverted = isinstance(operand, ptx.Not)
+        register = operand.register if isinstance(operand, ptx.Not) else operand
+        (found, *_) = self.registers(register, "predicate")
+        if not found.is_predicate:
+            self.fail("a predicate register is required")
+        return found, inverted
+
+    # ---- nodes
+
+    def temp(self) -> VirtualRegister:
+        """A fresh local register."""
+        return self.function.new(local=True)
+
+    def temp_predicate(self) -> VirtualRegister:
+        """A fresh local predicate."""
+        return self.function.new(RegisterClass.PREDICATE, local=True)
+
+    def temp_pair(self) -> tuple[VirtualRegister, VirtualRegister]:
+        """Fresh local registers for a 64-bit value."""
+        return self.function.new_pair(local=True)
+
+    def emit(self, op: Op, dst: VirtualRegister | None, *src: Operand, pdst: VirtualRegister | None = None,
+             psrc: Predicate = (None, False), imm: int = 0, target: str | None = None, **modifiers: Any) -> None:
+        """Append a node; constants beyond the one that fits an instruction are moved to registers first."""
+        self._append(op, dst, self._encodable(op, src), pdst=pdst, psrc=psrc[0], psrc_not=psrc[1], imm=imm,
+                     target=target, modifiers=modifiers)
+
+    def op(self, op: Op, *src: Operand, **fields: Any) -> VirtualRegister:
+        """Append a node with a fresh local result, and return that."""
+        dst = self.temp()
+        self.emit(op, dst, *src, **fields)
+        return dst
+
+    def beats(self, first: Words, op: Op, dst: VirtualRegister | None, *src: Operand, memory: bool = False,
+              pdst: VirtualRegister | None = None, psrc: Predicate = (None, False), imm: int = 0,
+              **modifiers: Any) -> None:
+        """Append LATCH of the first operands and the operation that uses them."""
+        latched, rest = self._encodable(Op.LATCH, first), self._encodable(op, src)
+        self._append(Op.LATCH, None, latched, modifiers={"memory": memory})
+        self._append(op, dst, rest, pdst=pdst, psrc=psrc[0], psrc_not=psrc[1], imm=imm, modifiers=modifiers)
+
+    def high(self, dst: VirtualRegister | None, memory: bool = False) -> None:
+        """Append HIGH, which fetches the high word of the result just made."""
+        if dst is not None:
+            self.emit(Op.HIGH, dst, memory=memory)
+
+    def move(self, dst: Target, src: Words) -> None:
+        """Copy words."""
+        for to, value in zip(dst, src, strict=True):
+            self.emit(Op.MOV, to, value)
+
+    def logic(self, lut: int, *src: Operand, dst: VirtualRegister | None = None) -> VirtualRegister:
+        """LOP3 into `dst` or a fresh register."""
+        dst = dst or self.temp()
+        self.emit(Op.LOP3, dst, *src, lut=lut)
+        return dst
+
+    def predicate_logic(self, dst: VirtualRegister | None, function: Callable[..., int], *src: Predicate) -> None:
+        """PLOP3 of up to three predicates; `function` is applied to truth tables, inversions are folded into it."""
+        tables = [table ^ 0xFF * inverted for table, (_, inverted) in zip((A, B, C), src, strict=False)]
+        self.emit(Op.PLOP3, None, *(register for register, _ in src), pdst=dst, lut=function(*tables) & 0xFF)
+
+    def label(self, label: Label) -> None:
+        """Append a label."""
+        self.nodes.append(label)
+
+    def _encodable(self, op: Op, src: Words) -> list[Operand]:
+        room, result = int(op not in MEMORY_OPS), []
+        for operand in src:
+            if isinstance(operand, Imm | Param):
+                room -= 1
+                if room < 0:
+                    moved = self.temp()
+                    self._append(Op.MOV, moved, [operand, None, None])
+                    result.append(moved)
+                    continue
+            result.append(operand)
+        return result + [None] * (3 - len(result))
+
+    def _append(self, op: Op, dst: VirtualRegister | None, src: list[Operand], *,
+                modifiers: dict[str, Any] | None = None, **fields: Any) -> None:
+        kept = {name: value for name, value in (modifiers or {}).items() if int(value)}
+        self.nodes.append(Node(op, dst, src, modifiers=kept, line=self.instruction.line, **fields))
+
+    # ---- the end
+
+    def finish(self) -> list[Node | Label]:
+        """The nodes, all under the instruction's guard, none clobbering a register that a later one reads."""
+        if self.instruction.guard is not None:
+            guard, inverted = self.predicate(self.instruction.guard)
+            for node in self.nodes:
+                if isinstance(node, Node) and node.guard is None:
+                    node.guard, node.guard_not = guard, inverted
+        self._resolve_aliases()
+        return self.nodes
+
+    def _resolve_aliases(self) -> None:
+        """Redirect each write of a register that a later node still reads to a local one, moved at the very end."""
+        later: set[VirtualRegister] = set()
+        moves: list[Node] = []
+        for node in reversed([n for n in self.nodes if isinstance(n, Node)]):
+            if node.dst in later and not node.dst.local:
+                moves.append(Node(Op.MOV, node.dst, [moved := self.temp(), None, None]))
+                node.dst = moved
+            if node.pdst in later and not node.pdst.local:
+                moves.append(Node(Op.PLOP3, None, [moved := self.temp_predicate(), None, None], pdst=node.pdst,
+                                  modifiers={"lut": A}))
+                node.pdst = moved
+            later.update(node.reads)
+        last = self.nodes[-1]
+        assert not moves or isinstance(last, Node)
+        for move in sorted(moves, key=lambda move: move.pdst is not None):  # the guard itself may be among the results
+            move.guard, move.guard_not, move.line = last.guard, last.guard_not, last.line
+            self.nodes.append(move)

@@ -1,0 +1,140 @@
+"""cvt between the integer types and f32, f64. Registers may be wider than the type: results are extended to them."""
+
+from typing import Any
+
+from warploom.arch.isa import DType, Op, Rounding
+from warploom.compiler import ptx, wide
+from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
+from warploom.compiler.ir import Operand
+from warploom.compiler.registry import lowers
+from warploom.compiler.truth import AND
+
+INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
+FLOATS = ("f32", "f64")
+TYPES = (*INTEGERS, *FLOATS)
+
+ROUNDINGS = {rounding.name.lower(): rounding for rounding in Rounding}
+INTEGRAL = {f"{name}i": rounding for name, rounding in ROUNDINGS.items()}
+
+SIGN_EXTEND = {8: 0x8880, 16: 0x9910}
+"""PRMT selectors that sign-extend the low byte or half."""
+
+SUPPORTS = "8- to 64-bit integers, f32 and f64, with .rn to .rp, .rni to .rpi, .ftz, .sat"
+
+
+def canonical(e: Emitter, word: Operand, type_: str) -> Operand:
+    """The low bits of a word as the 32-bit value of a type of up to 32 bits."""
+    bits = width(type_)
+    if bits == 32:
+        return word
+    value = known(word)
+    if value is not None:
+        value &= (1 << bits) - 1
+        return constant(value - (value >> (bits - 1) << bits) if is_signed(type_) else value)
+    if is_signed(type_):
+        return e.op(Op.PRMT, word, None, constant(SIGN_EXTEND[bits]))
+    return e.logic(AND, word, constant((1 << bits) - 1))
+
+
+def source(e: Emitter, operand: ptx.Operand, type_: str) -> Words:
+    """A source as the value of its type in one word (two for 64 bits); the register may be wider."""
+    if not isinstance(operand, ptx.Register):
+        words = e.words(operand, type_)
+        return (canonical(e, words[0], type_),) if len(words) == 1 else words
+    declared = e.register_width(operand)
+    if declared < width(type_) or (declared != width(type_) and type_ in FLOATS):
+        e.fail(f"{operand.name} has {declared} bits where .{type_} is required")
+    words = e.registers(operand)
+    if width(type_) == 64:
+        return words
+    return (words[0] if declared == 16 and type_ == "u16" else canonical(e, words[0], type_),)
+
+
+def put(e: Emitter, operand: ptx.Operand, value: Words, type_: str) -> None:
+    """Write a value of a type, as `source` gives it, to a register that may be wider."""
+    target = destination(e, operand, type_)
+    declared = e.register_width(operand) if target[0] else 32
+    if len(value) < len(target):
+        value = (value[0], wide.sign(e, value[0]) if is_signed(type_) else None)
+    if declared == 16 and is_signed(type_):
+        e.logic(AND, value[0], constant(0xFFFF), dst=target[0])
+    else:
+        e.move(target, value)
+
+
+def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
+    """Registers of a destination at least as wide as the type."""
+    if operand == ptx.Register("_"):
+        return (None,) * (2 if width(type_) == 64 else 1)
+    if e.register_width(operand) < width(type_) and not width(type_) <= 8:
+        e.fail(f"the destination has {e.register_width(operand)} bits, .{type_} does not fit")
+    return e.registers(operand)
+
+
+@lowers("cvt", types=TYPES, supports=SUPPORTS)
+def convert(e: Emitter) -> None:
+    """cvt."""
+    if len(e.types) != 2 or e.types[0] not in TYPES:
+        e.fail(f"takes two types; supported: {SUPPORTS}")
+    to, of = e.types
+    d, a = e.operands(2)
+    value = source(e, a, of)
+    saturate, ftz = e.flag("sat"), e.flag("ftz")
+    if to in INTEGERS and of in INTEGERS:
+        put(e, d, _integer(e, value, to, of, saturate=saturate), to)
+        return
+    rounding, integral = _rounding(e, to, of)
+    if to == of == "f32" and not (saturate or ftz or integral):
+        e.move(e.destination(d, to), value)
+        return
+    _float(e, d, value, (to, of), rounding=rounding, integral=integral, sat=saturate, ftz=ftz)
+
+
+def _rounding(e: Emitter, to: str, of: str) -> tuple[Rounding, bool]:
+    """(rounding, to an integral value): required where the conversion can be inexact."""
+    if to in INTEGERS:
+        return e.choose(INTEGRAL), True
+    if to == of:
+        integral = any(name in e.leftover for name in INTEGRAL)
+        return e.choose(INTEGRAL, Rounding.RN), integral
+    if of in INTEGERS or (to, of) == ("f32", "f64"):
+        return e.choose(ROUNDINGS), False
+    return Rounding.RN, False
+
+
+def _float(e: Emitter, d: ptx.Operand, value: Words, types: tuple[str, str], **modifiers: Any) -> None:
+    """A conversion with a float on at least one side. Integer sources are extended to a word already."""
+    to, of = types
+    of_type = DType[of.upper() if of in FLOATS else f"{of[0]}{max(width(of), 32)}".upper()]
+    to_type = DType[to.upper()]
+    if width(to) == 64:
+        target = e.destination(d, to)
+        e.emit(Op.CVT, target[0], *value, dst_type=to_type, src_type=of_type, **modifiers)
+        e.high(target[1])
+    else:
+        put(e, d, (e.op(Op.CVT, *value, dst_type=to_type, src_type=of_type, **modifiers),), to)
+
+
+def _range(type_: str) -> tuple[int, int]:
+    bits = width(type_)
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed(type_) else (0, (1 << bits) - 1)
+
+
+def _integer(e: Emitter, value: Words, to: str, of: str, *, saturate: bool) -> Words:
+    """Integer to integer: clamped or cut to the type, then extended as that type."""
+    (low, high), (lowest, highest) = _range(to), _range(of)
+    if saturate:
+        if low > lowest:
+            value = _clamp(e, Op.IMAX, value, low, signed=is_signed(of))
+        if high < highest:
+            value = _clamp(e, Op.IMIN, value, high, signed=is_signed(of))
+    if width(to) == 64:
+        return value if len(value) == 2 else (value[0], wide.sign(e, value[0]) if is_signed(of) else None)
+    fits = saturate or (low <= lowest and highest <= high)
+    return (value[0],) if fits else (canonical(e, value[0], to),)
+
+
+def _clamp(e: Emitter, op: Op, value: Words, bound: int, *, signed: bool) -> Words:
+    if len(value) == 2:
+        return wide.minmax(e, op, value, (constant(bound), constant(bound >> 32)), signed=signed)
+    return (e.op(op, value[0], constant(bound), signed=signed),)

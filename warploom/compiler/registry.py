@@ -1,0 +1,45 @@
+"""The table from (PTX mnemonic, type) to the function that lowers it; the families `lower_*.py` fill it in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warploom.compiler.emitter import Emitter
+
+Lowering = Callable[[Emitter], None]
+
+NO_TYPE: tuple[str | None, ...] = (None,)
+"""For instructions without a type, such as `bra`."""
+
+INTEGERS = ("b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64")
+SCALARS = (*INTEGERS, "b8", "u8", "s8", "f32", "f64")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A lowering and, in words, the forms that it takes (for error messages)."""
+
+    lower: Lowering
+    supports: str
+
+
+TABLE: dict[str, dict[str | None, Entry]] = {}
+"""Mnemonic -> last type of the opcode (None without one) -> entry."""
+
+
+def lowers(*mnemonics: str, types: tuple[str | None, ...], supports: str) -> Callable[[Lowering], Lowering]:
+    """Register a lowering for the mnemonics with these types; `supports` completes "supported: ..."."""
+
+    def register(lower: Lowering) -> Lowering:
+        for mnemonic in mnemonics:
+            forms = TABLE.setdefault(mnemonic, {})
+            for type_ in types:
+                assert type_ not in forms, (mnemonic, type_)
+                forms[type_] = Entry(lower, supports)
+        return lower
+
+    return register
+
+
+def supported(mnemonic: str) -> str:
+    """What is supported of a mnemonic, in words; empty for an unknown one."""
+    return "; ".join(dict.fromkeys(entry.supports for entry in TABLE.get(mnemonic, {}).values()))

@@ -1,0 +1,50 @@
+"""Names that stand for values: special registers, variables, parameters."""
+
+from warploom.arch.isa import Space, Special
+from warploom.arch.program import Parameter
+from warploom.compiler import ptx
+from warploom.compiler.ir import Function
+
+SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL, "const": Space.CONST,
+          "param": Space.PARAM}  # fmt: skip
+"""State spaces by their PTX names."""
+
+SPECIALS: dict[str, tuple[Special, ...]] = {
+    **{f"%{name}.{axis}": (Special[f"{name}_{axis}".upper()],)
+       for name in ("tid", "ctaid", "ntid", "nctaid") for axis in "xyz"},
+    **{f"%{name}": (Special[name.upper()],)
+       for name in ("laneid", "warpid", "nwarpid", "smid", "nsmid", "lanemask_eq", "lanemask_le", "lanemask_lt",
+                    "lanemask_ge", "lanemask_gt", "globaltimer_lo", "globaltimer_hi", "clock_hi")},
+    "%clock": (Special.CLOCK_LO,),
+    "%clock64": (Special.CLOCK_LO, Special.CLOCK_HI),
+    "%globaltimer": (Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI),
+    "%gridid": (Special.GRIDID_LO, Special.GRIDID_HI),
+    "%dynamic_smem_size": (Special.DYNAMIC_SMEM,),
+    "%total_smem_size": (Special.TOTAL_SMEM,),
+}  # fmt: skip
+"""Special registers by their PTX names, as words (low first)."""
+
+
+def layout_parameters(kernel: ptx.Kernel) -> tuple[Parameter, ...]:
+    """The kernel's parameters at their naturally aligned offsets in the parameter bank."""
+    result, offset = [], 0
+    for variable in kernel.parameters:
+        offset = -(-offset // variable.alignment) * variable.alignment
+        result.append(Parameter(variable.name, variable.type, offset, variable.size))
+        offset += variable.size
+    return tuple(result)
+
+
+def space_of(function: Function, symbol: ptx.Symbol) -> Space | None:
+    """The state space of a variable or parameter; None for an unknown name."""
+    if symbol.name in function.kernel.variables:
+        return SPACES[function.kernel.variables[symbol.name].space]
+    return Space.PARAM if any(p.name == symbol.name for p in function.parameters) else None
+
+
+def address_of(function: Function, symbol: ptx.Symbol) -> int | None:
+    """Address of a variable or parameter in its own space, offset included; None for an unknown name."""
+    if symbol.name in function.kernel.base:
+        return function.kernel.base[symbol.name] + symbol.offset
+    found = [p.offset for p in function.parameters if p.name == symbol.name]
+    return found[0] + symbol.offset if found else None
