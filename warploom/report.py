@@ -1,6 +1,7 @@
 """What a verb has to say: tables for people on the terminal, one JSON document for programs (`docs/json.md`)."""
 
 import contextlib
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -67,6 +69,13 @@ def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
     """Write a document, all of it or nothing. Raises `OSError`."""
     write_whole(Path(path), (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
+
+
+def write_npy(path: Path, array: np.ndarray) -> None:
+    """Write an array as .npy, all of it or nothing. Raises `OSError`."""
+    data = io.BytesIO()
+    np.save(data, array, allow_pickle=False)
+    write_whole(path, data.getvalue())
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -1,0 +1,68 @@
+"""Running a kernel: launch file, machine code, execution, timing, and the comparison with what is expected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from golden_model.functional import Execution, execute
+
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import LaunchError
+from warploom.arch.layout import check_fits
+from warploom.arch.program import Program
+from warploom.compiler.compile import compile_file
+from warploom.kernels.launchfile import LaunchFile, load
+from warploom.kernels.library import kernel
+
+
+@dataclass(frozen=True)
+class Run:
+    """A kernel that has run: `mismatches` has one line for each buffer that is not as expected."""
+
+    file: LaunchFile
+    program: Program
+    execution: Execution
+    mismatches: tuple[str, ...]
+
+    @property
+    def failure(self) -> str | None:
+        """The first mismatch, or None."""
+        return self.mismatches[0] if self.mismatches else None
+
+
+def find(name: str, size: str | None) -> LaunchFile:
+    """The launch of a bundled kernel in a size (``default`` if None), or the launch file at a path.
+
+    Raises `LaunchError` when there is no such thing.
+    """
+    if not name.endswith(".toml"):
+        return kernel(name).load(size or "default")
+    if size is not None:
+        raise LaunchError(f"{name}: --size {size} goes with a bundled kernel; a launch file has its own sizes")
+    return load(name)
+
+
+def run(file: LaunchFile, config: SmConfig) -> Run:
+    """Compile and execute the kernel of a launch file, and compare its buffers with what is expected.
+
+    Raises `PtxError`, `LaunchError` (also when a block does not fit the SM of `config`) or `ExecutionError`.
+    """
+    program = compile_file(file.ptx, file.entry)
+    file.launch.check(program)
+    check_fits(config, program.registers, file.launch.warps_per_block, program.name)
+    execution = execute(program, file.launch, record=True)
+    found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
+    return Run(file, program, execution, tuple(line for line in found if line is not None))
+
+
+def save(buffers: Mapping[str, np.ndarray], folder: Path) -> list[Path]:
+    """Write each buffer to `<folder>/<name>.npy`, making the folder; returns the paths. Raises `OSError`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, array in buffers.items():
+        path = folder / f"{name}.npy"
+        report.write_npy(path, array)
+        paths.append(path)
+    return paths
