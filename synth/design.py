@@ -1,0 +1,128 @@
+"""From RTLIL to a design ready for mapping: equal modules merged, memories cut out as macros, hierarchy chosen."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from synth import yosys
+from synth.netlist import MACRO, Json, bottom_up, children, is_macro_output, merge_equal
+
+MACRO_BITS = 4096
+"""Memories of at least this many bits are SRAM macros; smaller ones are flops."""
+
+_ELABORATE = """\
+read_rtlil design.il
+hierarchy -check -top {top}
+proc
+opt_clean
+memory -nomap
+opt_clean
+techmap -map {sram_map} -D MACRO_BITS={bits}
+opt_clean -purge
+write_json design.json
+"""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One kind of module that is mapped on its own: its module, a name for people, and how often the design has it."""
+
+    name: str
+    module: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """An elaborated design. `modules` are Yosys JSON modules; `kept` those that stay modules, children first."""
+
+    top: str
+    modules: Json
+    kept: tuple[str, ...]
+
+    def units(self) -> list[Unit]:
+        """The kept modules, top first, named after their instances without numbers; a second module of the same name
+        is named by its path."""
+        counts, paths = self._instances()
+        named: dict[str, str] = {}
+        for module in sorted(self.kept, key=lambda m: (paths[m].count("."), list(paths).index(m))):
+            short = re.sub(r"_?\d+$", "", paths[module].split(".")[-1])
+            named[module if short in named.values() else short] = module
+        return [Unit(paths[module] if name == module else name, module, counts[module])
+                for name, module in named.items()]
+
+    def _instances(self) -> tuple[dict[str, int], dict[str, str]]:
+        """How often each kept module occurs under the top, and the path of its first instance."""
+        counts, paths = {self.top: 1}, {self.top: self.top}
+        for name in reversed(bottom_up(self.modules, self.top)):
+            for label, cell in self.modules[name]["cells"].items():
+                if cell["type"] in self.modules:
+                    counts[cell["type"]] = counts.get(cell["type"], 0) + counts[name]
+                    path = label if name == self.top else f"{paths[name]}.{label}"
+                    paths.setdefault(cell["type"], path)
+        return counts, paths
+
+    def below(self, module: str) -> list[str]:
+        """The kept modules under a module, itself included, children first."""
+        return [name for name in bottom_up(self.modules, module) if name in self.kept]
+
+    def alone(self, module: str) -> Json:
+        """What mapping one kept module needs: itself, what it dissolves, and empty shells of what stays apart."""
+        found: Json = {}
+        queue = [module]
+        while queue:
+            name = queue.pop()
+            found[name] = self.modules[name]
+            for child in children(found[name], self.modules):
+                if child in self.kept or child.startswith(MACRO):
+                    found[child] = _shell(self.modules[child])
+                elif child not in found:
+                    queue.append(child)
+        return dict(sorted(found.items()))
+
+
+def elaborate(rtlil: str, top: str, folder: Path, flat: bool = False) -> Design:
+    """Read Amaranth's RTLIL. What stays a module: direct parts of the top, and whatever a parent has several of;
+    everything else is dissolved into its parent, with `flat` everything."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "design.il").write_text(rtlil)
+    sram_map = Path(__file__).with_name("sram_map.v")
+    yosys.run(_ELABORATE.format(top=top, sram_map=sram_map, bits=MACRO_BITS), folder, "elaborate")
+    modules = merge_equal(json.loads((folder / "design.json").read_text())["modules"], top)
+    macros = _name_macros(modules)
+    order = bottom_up(modules, top)
+    kept = {top}
+    for name in [] if flat else order:
+        inside = children(modules[name], modules)
+        kept.update(child for child in inside if name == top or inside.count(child) > 1)
+    return Design(top, modules | macros, tuple(name for name in order if name in kept))
+
+
+def macro_shape(kind: str) -> tuple[int, int]:
+    """Words and bits per word of a macro type."""
+    match = re.fullmatch(rf"{MACRO}_(\d+)x(\d+)_\d+r\d+w", kind)
+    assert match is not None, kind
+    return int(match[1]), int(match[2])
+
+
+def _name_macros(modules: Json) -> Json:
+    """Give every memory macro a type of its own shape, so that shells have the right ports; return the shells."""
+    shells: Json = {}
+    for cell in [cell for module in modules.values() for cell in module["cells"].values() if cell["type"] == MACRO]:
+        size, width, reads, writes = (int(cell["parameters"][p], 2) for p in ("SIZE", "WIDTH", "RD_PORTS", "WR_PORTS"))
+        cell["type"], cell["parameters"] = f"{MACRO}_{size}x{width}_{reads}r{writes}w", {}
+        ports = {pin: {"direction": "output" if is_macro_output(pin) else "input", "bits": bits}
+                 for pin, bits in cell["connections"].items()}
+        shells[cell["type"]] = _shell({"ports": ports})
+    return shells
+
+
+def _shell(module: Json) -> Json:
+    """A module's ports without its contents."""
+    bit = 2
+    ports = {}
+    for name, port in module["ports"].items():
+        ports[name] = {"direction": port["direction"], "bits": list(range(bit, bit + len(port["bits"])))}
+        bit += len(port["bits"])
+    return {"attributes": {"blackbox": "1"}, "ports": ports, "cells": {}, "netnames": {}}

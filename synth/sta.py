@@ -1,0 +1,184 @@
+"""Static timing of a flat mapped netlist from Liberty tables: the longest path, register to register.
+
+Nodes are (net, edge) pairs; node 2n is the rising, 2n + 1 the falling edge of net n. Delays and slews come from the
+library's tables at (input slew, load); load is the sum of pin capacitances (no wires: this is pre-layout). The clock is
+ideal. Inputs arrive at time 0 through a driving buffer, of which only the part that depends on load counts.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from synth.liberty import Library, Table
+from synth.netlist import MACRO, Flat, is_macro_output
+from synth.tables import Tables
+from warploom.arch.errors import ToolError
+
+OUTPUT_LOAD = 10.0
+"""Load of an output port, fF: the same as in the constraint file that mapping reads."""
+
+_EDGES = {"positive_unate": [(0, 0), (1, 1)], "negative_unate": [(1, 0), (0, 1)]}
+_ANY_EDGE = [(0, 0), (0, 1), (1, 0), (1, 1)]
+_CLOCK = 0
+"""Node that stands for the ideal clock edge: the first node of constant net 0, which never switches itself."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """The longest path: total delay in ps, the part of it that is the end register's setup, names of both ends, and
+    the cells on it with the arrival at their outputs (ps)."""
+
+    delay: float
+    setup: float
+    start: str
+    end: str
+    cells: tuple[tuple[str, float], ...] = ()
+
+
+class Timer:
+    """Longest-path analysis of one flat netlist. Raises `ToolError` on a combinational loop."""
+
+    def __init__(self, flat: Flat, library: Library) -> None:
+        self._flat, self._library, self._tables = flat, library, Tables()
+        self._kinds = list(flat.gates)
+        self._load = np.repeat(net_loads(flat, library), 2)
+        columns = [self._arcs_of(k, kind) for k, kind in enumerate(self._kinds) if not kind.startswith(MACRO)]
+        empty = np.zeros((6, 0), np.int64)
+        self._source, self._target, self._delay, self._slew, self._kind, self._row = np.hstack([empty, *columns])
+        self._ends = [end for kind in self._kinds for end in self._ends_of(kind)]
+        self._launch_tables = [self._numbered(edges) for edges in self._driver_edges()]
+        self._tables.freeze()
+
+    def _numbered(self, tables: tuple[Table, Table]) -> tuple[int, int]:
+        return self._tables.index(tables[0]), self._tables.index(tables[1])
+
+    def _driver_edges(self) -> list[tuple[Table, Table]]:
+        arc = self._library.cells[self._library.buffer(2)].arcs[0]
+        return [edges for edges in (arc.rise, arc.fall) if edges is not None]
+
+    def _arcs_of(self, number: int, kind: str) -> np.ndarray:
+        """Arcs of all instances of a cell type: source and target node, delay and slew table, cell type, instance."""
+        pins, rows = self._flat.pins[kind], self._flat.gates[kind]
+        columns = [np.zeros((6, 0), np.int64)]
+        for arc in self._library.cells[kind].arcs:
+            if arc.source not in pins or arc.target not in pins:
+                continue
+            source, target = rows[:, pins.index(arc.source)], rows[:, pins.index(arc.target)]
+            used = (source > 1) & (target > 1)  # unconnected pins and constants do not switch
+            source, target, row = source[used], target[used], np.flatnonzero(used)
+            for edge_in, edge_out in _EDGES.get(arc.sense, _ANY_EDGE):
+                tables = (arc.rise, arc.fall)[edge_out]
+                if tables is not None:
+                    start = np.full_like(row, _CLOCK) if arc.clocked else 2 * source + edge_in
+                    fixed = [np.full_like(row, x) for x in (*self._numbered(tables), number)]
+                    columns.append(np.stack([start, 2 * target + edge_out, *fixed, row]))
+        return np.hstack(columns)
+
+    def _ends_of(self, kind: str) -> list[tuple[np.ndarray, list[int], list[str]]]:
+        """Where paths end in a cell type: nets, setup tables and names, for each constrained pin."""
+        labels, rows = self._flat.labels.get(kind), self._flat.gates[kind]
+        if labels is None:
+            return []
+        pins = self._flat.pins[kind]
+        if kind.startswith(MACRO):
+            return [(rows[:, k], [], [f"{label}.{pin}" for label in labels]) for k, pin in enumerate(pins)
+                    if not is_macro_output(pin) and "_CLK" not in pin]
+        setup = self._library.cells[kind].setup
+        return [(rows[:, pins.index(pin)], [self._tables.index(t) for t in tables], labels)
+                for pin, tables in setup.items() if pin in pins]
+
+    def longest(self) -> Path | None:
+        """The longest path, or None when nothing in the netlist has a delay."""
+        arrival, slew, via = self._propagate()
+        best: tuple[float, float, int, str] | None = None
+        outputs = np.array(list(self._flat.outputs), np.int64)
+        for nets, tables, names in [*self._ends, (outputs, [], list(self._flat.outputs.values()))]:
+            for edge in (0, 1):
+                node = 2 * np.maximum(nets, 0) + edge
+                setup = np.zeros(len(node))
+                for table in tables:
+                    number = np.full(len(node), table)
+                    setup = np.maximum(setup, self._tables.look_up(number, slew[node], np.zeros(len(node))))
+                total = arrival[node] + setup
+                k = int(np.argmax(total)) if len(total) else -1
+                if k >= 0 and np.isfinite(total[k]) and (best is None or total[k] > best[0]):
+                    best = float(total[k]), float(setup[k]), int(node[k]), names[k]
+        return self._traced(best, arrival, via) if best else None
+
+    def _traced(self, best: tuple[float, float, int, str], arrival: np.ndarray, via: np.ndarray) -> Path:
+        delay, setup, node, end = best
+        cells, start = [], ""
+        while via[node] >= 0:
+            arc = via[node]
+            kind, row = self._kinds[self._kind[arc]], self._row[arc]
+            cells.append((kind, round(float(arrival[node]), 1)))
+            node = int(self._source[arc])
+            if node == _CLOCK:
+                start = self._flat.labels[kind][row]
+        start = start or self._flat.inputs.get(node // 2) or self._macro_of(node // 2)
+        return Path(delay, setup, start, end, tuple(reversed(cells)))
+
+    def _macro_of(self, net: int) -> str:
+        for kind in self._kinds:
+            if kind.startswith(MACRO):
+                rows, columns = np.nonzero(self._flat.gates[kind] == net)
+                for row, column in zip(rows, columns, strict=True):
+                    return f"{self._flat.labels[kind][row]}.{self._flat.pins[kind][column]}"
+        raise AssertionError("a path starts at a register, a port or a macro")
+
+    def _launch(self) -> tuple[np.ndarray, np.ndarray]:
+        """Arrival and slew of every node where paths start; minus infinity elsewhere."""
+        arrival = np.full(2 * self._flat.nets, -np.inf)
+        slew = np.zeros(2 * self._flat.nets)
+        arrival[_CLOCK] = 0
+        nets = [*self._flat.inputs, *macro_outputs(self._flat)]
+        for edge, (delay, transition) in enumerate(self._launch_tables):
+            node = 2 * np.array(nets, np.int64) + edge
+            zero, one = np.zeros(len(node)), np.full(len(node), 1)
+            arrival[node] = (self._tables.look_up(delay * one, zero, self._load[node])
+                             - self._tables.look_up(delay * one, zero, zero))
+            slew[node] = self._tables.look_up(transition * one, zero, self._load[node])
+        return arrival, slew
+
+    def _propagate(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Latest arrival and slowest slew of every node, and the arc by which the arrival came (-1: none)."""
+        arrival, slew = self._launch()
+        via = np.full(len(arrival), -1)
+        waiting = np.bincount(self._target, minlength=len(arrival))
+        order = np.argsort(self._source, kind="stable")
+        first = np.searchsorted(self._source[order], np.arange(len(arrival) + 1))
+        ready = np.flatnonzero(waiting == 0)
+        while len(ready):
+            counts = first[ready + 1] - first[ready]
+            offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            arcs = order[np.repeat(first[ready], counts) + offsets]
+            source, target = self._source[arcs], self._target[arcs]
+            time = arrival[source] + self._tables.look_up(self._delay[arcs], slew[source], self._load[target])
+            late = np.argsort(time, kind="stable")  # of repeated targets, the last assignment stays
+            late = late[time[late] > arrival[target[late]]]
+            arrival[target[late]], via[target[late]] = time[late], arcs[late]
+            np.maximum.at(slew, target, self._tables.look_up(self._slew[arcs], slew[source], self._load[target]))
+            np.subtract.at(waiting, target, 1)
+            ready = np.unique(target[waiting[target] == 0])
+        if waiting.any():
+            raise ToolError("timing: the netlist has a combinational loop; break it with a register")
+        return arrival, slew, via
+
+
+def macro_outputs(flat: Flat) -> list[int]:
+    """Nets that memory macros drive."""
+    columns = [rows[:, k] for kind, rows in flat.gates.items() if kind.startswith(MACRO)
+               for k, pin in enumerate(flat.pins[kind]) if is_macro_output(pin)]
+    return [int(net) for column in columns for net in column if net > 1]
+
+
+def net_loads(flat: Flat, library: Library) -> np.ndarray:
+    """Capacitance of every net in fF: input pins, and `OUTPUT_LOAD` for each output port."""
+    load = np.zeros(flat.nets)
+    for kind, rows in flat.gates.items():
+        if kind.startswith(MACRO):
+            continue
+        for pin, column in zip(flat.pins[kind], rows.T, strict=True):
+            np.add.at(load, column[column >= 0], library.cells[kind].inputs.get(pin, 0.0))
+    np.add.at(load, np.array(list(flat.outputs), np.int64), OUTPUT_LOAD)
+    return load
