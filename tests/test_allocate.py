@@ -1,0 +1,160 @@
+"""Register allocation, proved by a checker that shares no analysis with it."""
+
+from dataclasses import replace
+
+import pytest
+from allocation_checker import AllocationError, Checker
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_function import empty_function, functions
+
+from warploom.arch.encoding import decode_program, encode_program
+from warploom.arch.errors import PtxError
+from warploom.arch.isa import RZ, Access, Op, Space
+from warploom.compiler import liveness
+from warploom.compiler.allocate import allocate
+from warploom.compiler.emit import Emitted, emit
+from warploom.compiler.ir import Function, Imm, Node, RegisterClass
+
+
+def compiled(function: Function, **limits: int) -> tuple[Checker, Emitted]:
+    """The checker for a function and its program."""
+    allocation = allocate(function, **limits)
+    emitted = emit(function, allocation)
+    return Checker(function, allocation, emitted), emitted
+
+
+@settings(max_examples=150, deadline=None)
+@given(functions(), st.sampled_from([8, 16, 255]), st.sampled_from([5, 7]))
+def test_random_functions(function, max_registers, max_predicates):
+    """Every operand holds what it must, within the limits, and the code survives its encoding."""
+    checker, emitted = compiled(function, max_registers=max_registers, max_predicates=max_predicates)
+    checker.run()
+    program = emitted.program
+    assert program.registers <= max_registers
+    used = {r for i in program.instructions if i.op is not Op.PLOP3 for r in (i.dst, *i.sources) if r != RZ}
+    assert program.registers > max(used, default=0)
+    assert decode_program(encode_program(program.instructions)) == program.instructions
+
+
+def sum_of_inputs(count: int) -> Function:
+    """Loads `count` values, then stores each: all of them are live at once."""
+    function = empty_function()
+    values = [function.new() for _ in range(count)]
+    shared = {"space": Space.SHARED, "access": Access.B32}
+    for number, value in enumerate(values):
+        function.body.append(Node(Op.LD, dst=value, imm=4 * number, modifiers=dict(shared)))
+    for number, value in enumerate(values):
+        function.body.append(Node(Op.ST, src=[None, None, value], imm=4 * number, modifiers=dict(shared)))
+    function.body.append(Node(Op.EXIT))
+    return function
+
+
+def test_as_many_registers_as_live_values():
+    checker, emitted = compiled(sum_of_inputs(20))
+    assert checker.run() == 20
+    assert emitted.program.registers == 20
+    assert emitted.program.local_bytes == 0
+
+
+def test_spills_beyond_the_limit():
+    checker, emitted = compiled(sum_of_inputs(20), max_registers=8)
+    assert checker.run() == 20
+    assert emitted.program.registers == 8
+    assert emitted.program.local_bytes >= 4 * 12
+
+
+def test_constants_are_made_again():
+    """Constants that live across pressure cost no local memory."""
+    function = sum_of_inputs(8)
+    constants = [function.new() for _ in range(6)]
+    makers = [Node(Op.MOV, dst=c, src=[Imm(n + 1), None, None]) for n, c in enumerate(constants)]
+    shared = {"space": Space.SHARED, "access": Access.B32}
+    users = [Node(Op.ST, src=[None, None, c], modifiers=shared) for c in constants]
+    function.body[:] = [*makers, *function.body[:-1], *users, function.body[-1]]
+    checker, emitted = compiled(function, max_registers=8)
+    assert checker.run() == 14
+    assert emitted.program.local_bytes == 0
+
+
+def test_pairs_are_aligned_and_copies_coalesced():
+    function = empty_function()
+    single, low_high, copied = function.new(), function.new_pair(), function.new_pair()
+    load = {"space": Space.SHARED, "access": Access.B32}
+    function.body += [Node(Op.LD, dst=r, modifiers=dict(load)) for r in (single, *low_high)]
+    function.body += [Node(Op.MOV, dst=c, src=[r, None, None]) for c, r in zip(copied, low_high, strict=True)]
+    function.body += [Node(Op.ST, src=[*copied, single], modifiers={**load, "space": Space.GLOBAL, "wide": True}),
+                      Node(Op.EXIT)]
+    checker, emitted = compiled(function)
+    assert checker.run() == 3
+    assert [i.op for i in emitted.program.instructions] == [Op.LD, Op.LD, Op.LD, Op.ST, Op.EXIT]
+    low, high, _ = emitted.program.instructions[3].src
+    assert low % 2 == 0
+    assert high == low + 1
+
+
+def test_too_few_registers():
+    function = empty_function()
+    a, b, c = (function.new() for _ in range(3))
+    function.body += [Node(Op.IMAD, dst=a, src=[a, b, c]), Node(Op.EXIT)]
+    function.body[:0] = [Node(Op.S2R, dst=r) for r in (a, b, c)]
+    with pytest.raises(PtxError, match=r"k\.ptx:1: kernel k: too few registers for its instructions; allow more"):
+        compiled(function, max_registers=2)
+
+
+def planted(function: Function, break_it, **limits: int) -> Checker:
+    """The checker for an allocation that `break_it` has changed before emission."""
+    allocation = allocate(function, **limits)
+    break_it(allocation)
+    return Checker(function, allocation, emit(function, allocation))
+
+
+def share_a_register(allocation):
+    first, second = sorted(allocation.place)[:2]
+    allocation.place[first] = allocation.place[second]
+
+
+def forget_a_spill(allocation):
+    nodes = allocation.flow.blocks[0].nodes
+    nodes.remove(next(node for node in nodes if node.op is Op.ST and node not in allocation.origins))
+
+
+def fill_from_another_slot(allocation):
+    nodes = allocation.flow.blocks[0].nodes
+    at = next(i for i, node in enumerate(nodes) if node.op is Op.LD and node not in allocation.origins)
+    nodes[at] = replace(nodes[at], imm=(nodes[at].imm + 4) % allocation.local_bytes)
+
+
+@pytest.mark.parametrize("bug", [share_a_register, forget_a_spill, fill_from_another_slot])
+def test_planted_bug_is_caught(bug):
+    with pytest.raises(AllocationError, match="does not hold"):
+        planted(sum_of_inputs(12), bug, max_registers=8).run()
+
+
+def test_spill_code_between_beats_is_caught():
+    function = empty_function()
+    a, b, c = (function.new() for _ in range(3))
+    function.body += [*(Node(Op.S2R, dst=r) for r in (a, b, c)),
+                      Node(Op.LATCH, src=[a, b, None]), Node(Op.DADD, dst=c, src=[a, b, None]), Node(Op.EXIT)]
+
+    def separate(allocation):
+        allocation.flow.blocks[0].nodes.insert(4, Node(Op.MOV, dst=a, src=[Imm(1), None, None]))
+
+    with pytest.raises(AllocationError, match="between two beats"):
+        planted(function, separate).run()
+
+
+def test_liveness_that_ignores_unwritten_lanes_is_caught(monkeypatch):
+    """If a guarded write ended the live range, the old value of the other lanes would be overwritten."""
+    function = empty_function()
+    guard, a, b = function.new(RegisterClass.PREDICATE), function.new(), function.new()
+    store = {"space": Space.SHARED, "access": Access.B32}
+    function.body += [
+        Node(Op.ISETP, pdst=guard), Node(Op.S2R, dst=a), Node(Op.S2R, dst=b),
+        Node(Op.ST, src=[None, None, b], modifiers=dict(store)), Node(Op.IADD, dst=a, guard=guard),
+        Node(Op.ST, src=[None, None, a], modifiers=dict(store)), Node(Op.EXIT),
+    ]  # fmt: skip
+    assert compiled(function)[0].run() == 3
+    monkeypatch.setattr(liveness, "kills_mask", liveness.writes_mask)
+    with pytest.raises(AllocationError, match="does not hold v1"):
+        compiled(function)[0].run()

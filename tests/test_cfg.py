@@ -1,0 +1,97 @@
+"""Blocks, post-dominators, loops and which side of a branch runs first."""
+
+import networkx as nx
+from hypothesis import given, settings
+from random_function import empty_function, functions
+
+from warploom.arch.isa import NO_RECONVERGENCE, Op
+from warploom.compiler.allocate import allocate
+from warploom.compiler.cfg import EXIT_BLOCK, ControlFlow
+from warploom.compiler.emit import emit
+from warploom.compiler.ir import Function, Label, Node, RegisterClass, VirtualRegister
+
+P = VirtualRegister(0, RegisterClass.PREDICATE)
+
+
+def body(text: str) -> list[Node | Label]:
+    """A body in short hand: ``A:`` a label, ``>A`` a branch, ``?A`` a guarded branch, ``.`` a node, ``x`` exit,
+    ``?x`` a guarded exit, ``!`` a trap."""
+    made: list[Node | Label] = []
+    for word in text.split():
+        if word.endswith(":"):
+            made.append(Label(word[:-1]))
+        elif word in ".!x?x":
+            op = {".": Op.ISETP, "!": Op.TRAP}.get(word, Op.EXIT)
+            made.append(Node(op, guard=P if word == "?x" else None, pdst=P if word == "." else None))
+        else:
+            made.append(Node(Op.BRA, target=word[1:], guard=P if word[0] == "?" else None))
+    return made
+
+
+def branches(text: str) -> list[tuple[int, int, bool]]:
+    """(target, reconvergence point, taken side first) of the guarded branches in the machine code."""
+    function = empty_function()
+    function.count = 1
+    function.body = body(text)
+    code = emit(function, allocate(function)).program.instructions
+    return [(i.imm, i.reconverge, i.taken_first) for i in code if i.op is Op.BRA and i.guard != 7]
+
+
+def test_if_else_meets_behind_both_sides():
+    assert branches(". ?A . >B A: . . B: . x") == [(4, 6, False)]
+
+
+def test_sides_that_meet_only_at_the_exit():
+    assert branches(". ?A . x A: . x") == [(4, NO_RECONVERGENCE, False)]
+
+
+def test_branch_to_the_next_instruction_is_removed():
+    function = empty_function()
+    function.count = 1
+    function.body = body(". ?A A: >B B: . x")
+    assert [i.op for i in emit(function, allocate(function)).program.instructions] == [Op.ISETP, Op.ISETP, Op.EXIT]
+
+
+def test_unreachable_code_is_removed():
+    flow = ControlFlow(body(". >A . . B: . A: x"))
+    assert [len(block.nodes) for block in flow.blocks] == [2, 1]
+
+
+def test_guarded_exit_does_not_move_the_join():
+    assert branches(". ?A . ?x . A: . x") == [(5, 5, False)]
+
+
+def test_nobody_waits_for_a_trapping_lane():
+    assert branches(". ?A . >B A: ! x B: . x") == [(4, 2, False)]
+
+
+def test_side_that_leaves_the_loop_runs_first():
+    assert branches(". A: . ?A . x") == [(1, 3, False)], "the fall-through leaves"
+    assert branches(". A: . ?B . >A B: . x") == [(5, 5, True)], "the taken side leaves"
+
+
+def test_inner_loop_counts():
+    """A branch of the inner loop that leaves it goes first, though it stays in the outer loop."""
+    flow = ControlFlow(body(". A: . B: . ?C . >B C: . ?A x"))
+    assert flow.depths == [0, 1, 2, 2, 1, 0]
+    assert [flow.taken_first(block) for block in range(6)] == [False, False, True, False, False, False]
+
+
+def test_endless_loop():
+    assert branches(". ?B A: . >A B: . x") == [(4, 4, False)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(functions(values=4, length=4))
+def test_postdominators_by_deleting_blocks(function: Function):
+    """A block post-dominates another if without it the exit cannot be reached; all others post-dominate the nearest."""
+    flow = ControlFlow(function.body)
+    graph = nx.DiGraph((i, s) for i, block in enumerate(flow.blocks) for s in block.successors or [EXIT_BLOCK])
+
+    def needs(block: int, other: int) -> bool:
+        return other == EXIT_BLOCK or not nx.has_path(nx.restricted_view(graph, [other], []), block, EXIT_BLOCK)
+
+    for block, nearest in flow.postdominators.items():
+        others = [other for other in graph if other != block and needs(block, other)]
+        assert nearest in others
+        assert all(other == nearest or needs(nearest, other) for other in others)

@@ -1,0 +1,170 @@
+"""Register allocation: graph colouring with coalescing, aligned pairs and spilling.
+
+The fewest registers are wanted, not merely at most the limit, so units are coloured in smallest-last order (each unit
+has few neighbours among those coloured before it) with the lowest number that is free.
+"""
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from warploom.arch.errors import PtxError
+from warploom.compiler.cfg import ControlFlow
+from warploom.compiler.coalesce import Unit, Units
+from warploom.compiler.interference import Interference, build_interference
+from warploom.compiler.ir import Function, Label, Node, RegisterClass
+from warploom.compiler.liveness import numbers
+from warploom.compiler.spill import Bit, Constant, Home, Slot, Spiller
+
+GENERAL_REGISTERS = 255
+PREDICATE_REGISTERS = 7
+
+
+@dataclass
+class Allocation:
+    """A body in which every virtual register has a place.
+
+    `place` maps the number of a virtual register to its physical register, of which `registers` general ones are used
+    (at least 1). `origins` maps the nodes that stand for one of the function's own body to that one; the others are
+    spill code. `local_bytes` includes the spill slots.
+    """
+
+    flow: ControlFlow
+    place: dict[int, int]
+    registers: int
+    origins: dict[Node, Node]
+    local_bytes: int
+
+    @property
+    def body(self) -> list[Node | Label]:
+        """The rewritten nodes and labels in order."""
+        return self.flow.body
+
+
+def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
+             max_predicates: int = PREDICATE_REGISTERS) -> Allocation:
+    """Find a place for every register of a function, whose own nodes stay as they are.
+
+    Predicates beyond `max_predicates` go to general registers, general registers beyond `max_registers` to local
+    memory. Raises `PtxError` when a single instruction needs more registers than there are.
+    """
+    flow = ControlFlow(function.body)
+    origins = {node: node for block in flow.blocks for node in block.nodes}
+    allocator = _Allocator(function, flow, Spiller(function, origins))
+    predicates = allocator.run(RegisterClass.PREDICATE, max_predicates)
+    general = allocator.run(RegisterClass.GENERAL, max_registers)
+    registers = max(general.values(), default=0) + 1
+    return Allocation(flow, predicates | general, registers, origins, allocator.local_bytes)
+
+
+class _Allocator:
+    """Colours one class, spilling until all units have a place."""
+
+    def __init__(self, function: Function, flow: ControlFlow, spiller: Spiller) -> None:
+        self.function, self.flow, self.spiller = function, flow, spiller
+        self.local_bytes = function.kernel.local_bytes
+
+    def run(self, kind: RegisterClass, limit: int) -> dict[int, int]:
+        while True:
+            interference = build_interference(self.flow, kind)
+            units = Units(interference)
+            costs = {unit: self._cost(unit, interference) for unit in units.all}
+            places, failed = colour(elimination_order(units, costs, limit), limit)
+            if not failed:
+                return places
+            victims = [unit for unit in failed if costs[unit] < _NEVER]
+            if not victims:
+                victims = [self._neighbour(failed[0], units, costs)]
+            homes: dict[int, Home] = {}
+            for unit in victims:
+                homes |= self._homes(unit, interference, kind)
+            self.spiller.rewrite(self.flow, homes)
+
+    def _cost(self, unit: Unit, interference: Interference) -> float:
+        registers = [n for members in unit.members for n in numbers(members)]
+        if self.spiller.temporaries.issuperset(registers):
+            return _NEVER
+        cost = sum(interference.cost[n] for n in registers)
+        return cost / 2 if len(registers) == 1 and interference.constant(registers[0]) else cost
+
+    def _neighbour(self, unit: Unit, units: Units, costs: dict[Unit, float]) -> Unit:
+        """The cheapest unit that can make room for one that must have a register."""
+        near = {units.of[n][0] for n in numbers(unit.all_adjacent)}
+        best = min(near, key=costs.__getitem__)
+        if costs[best] == _NEVER:
+            kernel = self.function.kernel
+            raise PtxError(f"kernel {kernel.name}: too few registers for its instructions; allow more",
+                           file=kernel.file, line=kernel.line)
+        return best
+
+    def _homes(self, unit: Unit, interference: Interference, kind: RegisterClass) -> dict[int, Home]:
+        """A home for each register of a unit, one for each half."""
+        homes: dict[int, Home] = {}
+        for members in unit.members:
+            registers = list(numbers(members))
+            constant = interference.constant(registers[0]) if len(registers) == 1 else None
+            home = Constant(constant) if constant else self._storage(kind)
+            homes.update((number, home) for number in registers)
+        return homes
+
+    def _storage(self, kind: RegisterClass) -> Home:
+        """A new bit or slot."""
+        if kind is RegisterClass.PREDICATE:
+            return Bit(self.function.new())
+        self.local_bytes = -(-self.local_bytes // 4) * 4 + 4
+        return Slot(self.local_bytes - 4)
+
+
+_NEVER = float("inf")
+"""Spill cost of a unit that exists only because of spilling."""
+
+
+def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> list[Unit]:
+    """The order of colouring: the reverse of taking away, again and again, the unit with the fewest neighbours left.
+
+    While all have too many neighbours to be sure of a place among `limit`, the cheapest to spill in proportion to its
+    neighbours goes first, and so is coloured last.
+    """
+    near = {unit: {units.of[n][0] for n in numbers(unit.all_adjacent)} for unit in units.all}
+    degree = {unit: sum(other.size for other in others) for unit, others in near.items()}
+    number = {unit: index for index, unit in enumerate(degree)}
+    heap = [(degree[unit], index, unit) for unit, index in number.items()]
+    heapify(heap)
+    order: list[Unit] = []
+    while degree:
+        unit = _pop(heap, degree)
+        if degree[unit] + unit.size > limit:
+            heappush(heap, (degree[unit], number[unit], unit))
+            unit = min(degree, key=lambda u: costs[u] / degree[u])
+        del degree[unit]
+        order.append(unit)
+        for other in near[unit]:
+            if other in degree:
+                degree[other] -= unit.size
+                heappush(heap, (degree[other], number[other], other))
+    return order[::-1]
+
+
+def _pop(heap: list[tuple[int, int, Unit]], degree: dict[Unit, int]) -> Unit:
+    """The unit with the lowest degree; entries that are out of date are dropped."""
+    while True:
+        key, _, unit = heappop(heap)
+        if degree.get(unit) == key:
+            return unit
+
+
+def colour(order: list[Unit], limit: int) -> tuple[dict[int, int], list[Unit]]:
+    """(physical register of each virtual one, units without a place): the lowest free one, for pairs an even one."""
+    occupied = [0] * limit
+    place: dict[int, int] = {}
+    failed = []
+    for unit in order:
+        for base in range(0, limit - unit.size + 1, unit.size):
+            if not any(adjacent & occupied[base + half] for half, adjacent in enumerate(unit.adjacent)):
+                break
+        else:
+            failed.append(unit)
+            continue
+        for half, members in enumerate(unit.members):
+            occupied[base + half] |= members
+            place.update((number, base + half) for number in numbers(members))
+    return place, failed

@@ -1,0 +1,89 @@
+"""Machine code of an allocated function: blocks in source order, without copies and branches that do nothing."""
+
+from dataclasses import dataclass
+
+from warploom.arch.isa import NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op
+from warploom.arch.program import Program
+from warploom.compiler.allocate import Allocation
+from warploom.compiler.cfg import EXIT_BLOCK, ControlFlow
+from warploom.compiler.ir import Function, Imm, Node, Operand, Param, VirtualRegister
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A program, and which instruction each node of the allocated body became; nodes that needed none are absent."""
+
+    program: Program
+    index: dict[Node, int]
+
+
+def emit(function: Function, allocation: Allocation) -> Emitted:
+    """The program of a function with a finished allocation."""
+    flow, place = allocation.flow, allocation.place
+    kept = _kept(flow, place)
+    starts, index = [], {}
+    for nodes in kept:
+        starts.append(len(index))
+        for node in nodes:
+            index[node] = len(index)
+    instructions = [_instruction(node, place, _branch_fields(flow, number, starts) if node.op is Op.BRA else {})
+                    for number, nodes in enumerate(kept) for node in nodes]
+    kernel = function.kernel
+    program = Program(
+        name=kernel.name, source=kernel.file, instructions=tuple(instructions), registers=allocation.registers,
+        lines=tuple(node.line for node in index), parameters=function.parameters, shared_bytes=kernel.shared_bytes,
+        local_bytes=allocation.local_bytes, constants=kernel.constants, globals=kernel.globals,
+        max_threads=kernel.max_threads,
+    )  # fmt: skip
+    return Emitted(program, index)
+
+
+def _kept(flow: ControlFlow, place: dict[int, int]) -> list[list[Node]]:
+    """The nodes of each block that become instructions."""
+    kept: list[list[Node]] = []
+    next_code = len(flow.blocks)  # the first block below that has any
+    for number in reversed(range(len(flow.blocks))):
+        block = flow.blocks[number]
+        nodes = [node for node in block.nodes if not _copies_to_itself(node, place)]
+        if block.branch is not None and number < block.successors[-1] <= next_code:
+            nodes.pop()
+        if nodes:
+            next_code = number
+        kept.append(nodes)
+    return kept[::-1]
+
+
+def _copies_to_itself(node: Node, place: dict[int, int]) -> bool:
+    source = node.src[0]
+    return node.op is Op.MOV and isinstance(source, VirtualRegister) and place[source.number] == place[node.dst.number]
+
+
+def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[str, int | bool]:
+    """Target and, where the branch can diverge, the place where its sides meet."""
+    fields: dict[str, int | bool] = {"imm": starts[flow.blocks[number].successors[-1]]}
+    if flow.blocks[number].branch.guard is not None:
+        meet = flow.postdominators.get(number, EXIT_BLOCK)
+        fields["reconverge"] = NO_RECONVERGENCE if meet == EXIT_BLOCK else starts[meet]
+        fields["taken_first"] = flow.taken_first(number)
+    return fields
+
+
+def _instruction(node: Node, place: dict[int, int], branch: dict[str, int | bool]) -> Instruction:
+    absent = PT if node.op is Op.PLOP3 else RZ
+    constant = next((slot for slot, operand in enumerate(node.src) if isinstance(operand, Imm | Param)), NO_SLOT)
+    imm = node.imm & 0xFFFFFFFF
+    if constant != NO_SLOT:
+        operand = node.src[constant]
+        imm = operand.offset if isinstance(operand, Param) else operand.value
+    fields = {
+        "op": node.op, "dst": _register(node.dst, place, RZ), "guard": _register(node.guard, place, PT),
+        "src": tuple(_register(operand, place, absent) for operand in node.src), "guard_not": node.guard_not,
+        "pdst": _register(node.pdst, place, PT), "psrc": _register(node.psrc, place, PT), "psrc_not": node.psrc_not,
+        "imm": imm, "imm_slot": constant, "param": constant != NO_SLOT and isinstance(node.src[constant], Param),
+    }  # fmt: skip
+    return Instruction(**(fields | branch), **node.modifiers)
+
+
+def _register(operand: Operand, place: dict[int, int], absent: int) -> int:
+    """The physical register of an operand; immediate slots and absent operands are `absent`."""
+    return place[operand.number] if isinstance(operand, VirtualRegister) else absent
