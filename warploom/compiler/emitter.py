@@ -231,9 +231,9 @@ class Emitter:
         tables = [table ^ 0xFF * inverted for table, (_, inverted) in zip((A, B, C), src, strict=False)]
         self.emit(Op.PLOP3, None, *(register for register, _ in src), pdst=dst, lut=function(*tables) & 0xFF)
 
-    def label(self, label: Label) -> None:
-        """Append a label."""
-        self.nodes.append(label)
+    def append(self, item: Node | Label) -> None:
+        """Append a label, or a node that has a guard of its own."""
+        self.nodes.append(item)
 
     def _encodable(self, op: Op, src: Words) -> list[Operand]:
         room, result = int(op not in MEMORY_OPS), []

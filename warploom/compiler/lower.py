@@ -1,0 +1,82 @@
+"""Instruction selection: a flat PTX kernel becomes machine nodes over virtual registers.
+
+Each instruction is looked up by mnemonic and type in `registry.TABLE`, which the families fill in when imported here.
+"""
+
+from warploom.arch.errors import PtxError
+from warploom.arch.isa import Op
+from warploom.compiler import (  # noqa: F401 - the families register themselves
+    lower_atomic,
+    lower_bits,
+    lower_compare,
+    lower_control,
+    lower_convert,
+    lower_float,
+    lower_integer,
+    lower_memory,
+    lower_move,
+    lower_warp,
+    ptx,
+)
+from warploom.compiler.emitter import Emitter, width
+from warploom.compiler.ir import Function, Label, Node, RegisterClass, VirtualRegister
+from warploom.compiler.registry import TABLE, supported
+from warploom.compiler.simplify import simplify
+from warploom.compiler.symbols import layout_parameters
+
+OUTLINE = ("integer, bit, compare, f32 and f64 arithmetic, cvt, mov, ld, st, atom, red, warp votes and shuffles, "
+           "barriers and branches; not textures, surfaces, wmma, f16, asynchronous copies, clusters")
+
+
+def lower(kernel: ptx.Kernel) -> Function:
+    """The kernel in machine nodes, simplified. Raises `PtxError` for what is not supported."""
+    function = Function(kernel, layout_parameters(kernel))
+    for name, type_ in kernel.registers.items():
+        function.names[name] = _registers(function, name, type_)
+    carry = function.new(RegisterClass.PREDICATE)
+    for item in kernel.body:
+        if isinstance(item, ptx.Label):
+            function.body.append(Label(item.name))
+        else:
+            function.body += _lower_instruction(Emitter(function, item, carry))
+    _check_targets(function)
+    if not _ends(function):
+        function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
+    simplify(function)
+    return function
+
+
+def _registers(function: Function, name: str, type_: str) -> tuple[VirtualRegister, ...]:
+    if type_ == "pred":
+        return (function.new(RegisterClass.PREDICATE),)
+    if width(type_) > 64:
+        raise PtxError(f"register {name}: type .{type_} is not supported; registers have up to 64 bits",
+                       file=function.kernel.file, line=function.kernel.line)
+    return function.new_pair() if width(type_) == 64 else (function.new(),)
+
+
+def _lower_instruction(e: Emitter) -> list[Node | Label]:
+    opcode = e.instruction.opcode
+    forms = TABLE.get(opcode)
+    if forms is None:
+        e.fail(f"not supported; supported are {OUTLINE}")
+    entry = forms.get(e.types[-1] if e.types else None)
+    if entry is None:
+        e.fail(f"this type is not supported for {opcode}; supported: {supported(opcode)}")
+    entry.lower(e)
+    if e.leftover:
+        e.fail(f".{e.leftover[0]} is not supported for {opcode}; supported: {entry.supports}")
+    return e.finish()
+
+
+def _check_targets(function: Function) -> None:
+    labels = {item.name for item in function.body if isinstance(item, Label)}
+    for item in function.body:
+        if isinstance(item, Node) and item.target is not None and item.target not in labels:
+            raise PtxError(f"bra: there is no label {item.target}", file=function.kernel.file, line=item.line)
+
+
+def _ends(function: Function) -> bool:
+    """True when control cannot fall off the end."""
+    last = function.body[-1] if function.body else None
+    return isinstance(last, Node) and last.op in (Op.BRA, Op.EXIT) and last.guard is None

@@ -1,0 +1,92 @@
+"""atom and red. 64-bit operands and compare-and-swap take two beats; a 16-bit swap is a loop on its word."""
+
+from warploom.arch.isa import Access, Atom, Cond, DType, Op
+from warploom.compiler.emitter import Emitter, Target, Words, constant, width
+from warploom.compiler.ir import Label, Node, Operand, VirtualRegister
+from warploom.compiler.lower_memory import Place, drop_hints, place
+from warploom.compiler.registry import lowers
+from warploom.compiler.truth import AND, INSERT
+
+OPERATORS = {operator.name.lower(): operator for operator in Atom}
+
+LEGAL = {
+    Atom.ADD: ("u32", "s32", "u64", "s64", "f32", "f64"),
+    **dict.fromkeys((Atom.MIN, Atom.MAX), ("u32", "s32", "u64", "s64")),
+    **dict.fromkeys((Atom.INC, Atom.DEC), ("u32",)),
+    **dict.fromkeys((Atom.AND, Atom.OR, Atom.XOR), ("b32", "b64", "u32", "s32", "u64", "s64")),
+    Atom.EXCH: ("b32", "b64", "u32", "s32", "u64", "s64", "f32", "f64"),
+    Atom.CAS: ("b16", "b32", "b64", "u32", "s32", "u64", "s64"),
+}
+"""PTX's types of each operator, and the untyped ones under their typed names, which older PTX used."""
+
+SUPPORTS = "add, min, max, inc, dec, and, or, xor, exch, cas of 32 and 64 bits, f32 and f64 add, 16-bit cas"
+TYPES = ("b16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64")
+
+
+@lowers("atom", "red", types=TYPES, supports=SUPPORTS)
+def atomic(e: Emitter) -> None:
+    """atom, red."""
+    drop_hints(e)
+    e.flag("noftz")
+    operator: Atom = e.choose(OPERATORS)
+    if e.type not in LEGAL[operator]:
+        e.fail(f"{operator.name.lower()} takes .{', .'.join(LEGAL[operator])}")
+    sources = 2 + (operator is Atom.CAS)
+    is_atom = e.instruction.opcode == "atom"
+    operands = e.operands(sources + is_atom)
+    d = e.destination(operands[0], e.type) if is_atom else (None,) * (2 if width(e.type) == 64 else 1)
+    address, *values = operands[is_atom:]
+    target = place(e, address)
+    words = [e.words(value, e.type) for value in values]
+    if e.type == "b16":
+        _swap_half(e, d[0], target, *(w[0] for w in words))
+    else:
+        _emit(e, operator, d, target, words)
+
+
+def _emit(e: Emitter, operator: Atom, d: Target, target: Place, words: list[Words]) -> None:
+    """One ATOM or RED with the operand order of `Instruction.latched`."""
+    op = Op.RED if all(dst is None for dst in d) else Op.ATOM
+    common = {"imm": target.offset, "space": target.space, "atom": operator, "wide": target.wide,
+              "dst_type": DType[e.type.upper().replace("B", "U")]}  # fmt: skip
+    flat = [word for value in words for word in value]
+    if len(d) == 1 and operator is not Atom.CAS:
+        e.emit(op, d[0], *target.slots, *flat, **common)
+        return
+    early = flat[: operator is Atom.CAS]
+    e.beats((*target.slots, *early), op, d[0], *flat[len(early) :], memory=True, **common)
+    if len(d) == 2:
+        e.high(d[1], memory=True)
+
+
+def _swap_half(e: Emitter, dst: VirtualRegister | None, target: Place, compare: Operand, new: Operand) -> None:
+    """Compare-and-swap of 16 bits: swap the word around it until nothing else in the word moved meanwhile."""
+    again, done, end = (Label(f"$cas{e.function.count}_{name}") for name in ("again", "done", "end"))
+    if e.instruction.guard is not None:
+        guard, inverted = e.predicate(e.instruction.guard)
+        e.append(Node(Op.BRA, guard=guard, guard_not=not inverted, target=end.name, line=e.instruction.line))
+    address = e.op(Op.IADD, target.words[0], constant(target.offset), pdst=(carry := e.temp_predicate()))
+    upper = constant(-1) if target.offset < 0 else None
+    high = e.op(Op.IADD, target.words[1], upper, psrc=(carry, False)) if target.wide else None
+    word = Place(target.space, (e.logic(AND, address, constant(-4)), high), 0)
+    places = e.op(Op.SHF, None, e.logic(AND, address, constant(2)), constant(3))
+    field = e.op(Op.SHF, None, constant(0xFFFF), places)
+    moved = e.op(Op.SHF, None, new, places)
+    e.append(again)
+    old = e.op(Op.LD, *word.slots, space=word.space, access=Access.B32, wide=word.wide)
+    found = e.logic(AND, e.op(Op.SHF, old, None, places, right=True), constant(0xFFFF))
+    _branch(e, Cond.NE, found, compare, done)
+    replaced = e.logic(INSERT, moved, old, field)
+    seen = e.temp()
+    e.beats((*word.slots, old), Op.ATOM, seen, replaced, memory=True, space=word.space, atom=Atom.CAS,
+            dst_type=DType.U32, wide=word.wide)
+    _branch(e, Cond.NE, seen, old, again)
+    e.append(done)
+    e.emit(Op.MOV, dst, found)
+    e.append(end)
+
+
+def _branch(e: Emitter, cond: Cond, a: Operand, b: Operand, label: Label) -> None:
+    taken = e.temp_predicate()
+    e.emit(Op.ISETP, None, a, b, pdst=taken, cond=cond)
+    e.append(Node(Op.BRA, guard=taken, target=label.name, line=e.instruction.line))

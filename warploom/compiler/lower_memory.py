@@ -1,0 +1,143 @@
+"""Loads, stores and hints.
+
+The machine serves a warp's memory instructions in order, so .volatile, .relaxed, .acquire and .release need no more
+than the plain instruction, and cache operators change nothing that a program can see.
+"""
+
+from dataclasses import dataclass
+
+from warploom.arch.isa import Access, Op, Space
+from warploom.compiler import lower_convert, ptx
+from warploom.compiler.emitter import Emitter, Words, constant, width
+from warploom.compiler.ir import Param, VirtualRegister
+from warploom.compiler.registry import SCALARS, lowers
+from warploom.compiler.symbols import SPACES, address_of, space_of
+
+SPACE_NAMES = {**SPACES, "shared::cta": Space.SHARED, "param::entry": Space.PARAM}
+
+ORDERING = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster", "gpu", "sys"}
+CACHING = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"}
+
+ACCESSES = {8: (Access.U8, Access.S8), 16: (Access.U16, Access.S16), 32: (Access.B32, Access.B32)}
+
+SUPPORTS = "8- to 64-bit types, .v2 and .v4, in every state space or generic, with ordering and cache operators"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A resolved address: its register words (None: zero) and byte offset in a state space."""
+
+    space: Space
+    words: Words
+    offset: int
+
+    @property
+    def wide(self) -> bool:
+        """True where an address has 64 bits."""
+        return self.space in (Space.GENERIC, Space.GLOBAL)
+
+    @property
+    def slots(self) -> Words:
+        """Operand slots 0 and 1 of the memory instruction."""
+        return (self.words[0], self.words[1] if self.wide else None)
+
+
+def drop_hints(e: Emitter) -> None:
+    """Consume the modifiers that change nothing here."""
+    e.drop(lambda m: m in ORDERING or m in CACHING or m.startswith(("L1::", "L2::")))
+
+
+def place(e: Emitter, operand: ptx.Operand) -> Place:
+    """The address operand of a memory instruction, in the space of the opcode or, for a variable, of the variable."""
+    space = e.choose(SPACE_NAMES, Space.GENERIC)
+    if not isinstance(operand, ptx.Address):
+        e.fail("an address in brackets is required")
+    base, offset = operand.base, operand.offset
+    if isinstance(base, ptx.Symbol):
+        return _variable(e, space, base, offset)
+    if isinstance(base, ptx.Immediate):
+        return _absolute(e, space, base.value + offset)
+    words = e.registers(base, "address")
+    if len(words) == 1 and space in (Space.GENERIC, Space.GLOBAL):
+        e.fail(f"{base.name}: addresses in this space have 64 bits")
+    if not -(1 << 31) <= offset < 1 << 31:
+        e.fail(f"the offset {offset} does not fit 32 bits")
+    return Place(space, (words[0], words[-1]), offset)
+
+
+def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Place:
+    own, address = space_of(e.function, symbol), address_of(e.function, symbol)
+    if own is None or address is None:
+        e.fail(f"{symbol.name} is not a variable of this kernel")
+    if space not in (own, Space.GENERIC):
+        e.fail(f"{symbol.name} lies in .{own.name.lower()}, not in .{space.name.lower()}")
+    return _absolute(e, own, address + offset)
+
+
+def _absolute(e: Emitter, space: Space, address: int) -> Place:
+    """A known address: the offset field holds it where it fits."""
+    if -(1 << 31) <= address < 1 << 31:
+        return Place(space, (None, None), address)
+    if space not in (Space.GENERIC, Space.GLOBAL):
+        e.fail(f"the address {address:#x} lies outside the state space")
+    return Place(space, (constant(address), constant(address >> 32)), 0)
+
+
+def _elements(e: Emitter, operand: ptx.Operand) -> tuple[ptx.Operand, ...]:
+    count = e.choose({"v2": 2, "v4": 4}, 1)
+    items = operand.items if isinstance(operand, ptx.Vector) else (operand,)
+    if len(items) != count:
+        e.fail(f"{count} data operand{'s are' if count > 1 else ' is'} required, {len(items)} given")
+    return items
+
+
+@lowers("ld", "ldu", types=SCALARS, supports=SUPPORTS)
+def load(e: Emitter) -> None:
+    """ld: one machine load per word; sub-words are extended by their type."""
+    drop_hints(e)
+    d, address = e.operands(2)
+    source = place(e, address)
+    for number, item in enumerate(_elements(e, d)):
+        at = source.offset + number * ptx.TYPE_BYTES[e.type]
+        if width(e.type) == 64:
+            low, high = e.destination(item, e.type)
+            _load_word(e, source, at, low)
+            _load_word(e, source, at + 4, high)
+        else:
+            word = e.temp()
+            _load_word(e, source, at, word)
+            lower_convert.put(e, item, (word,), e.type)
+
+
+def _load_word(e: Emitter, source: Place, offset: int, dst: VirtualRegister | None) -> None:
+    if source.space is Space.PARAM and source.words == (None, None) and width(e.type) >= 32 and offset % 4 == 0:
+        e.emit(Op.MOV, dst, Param(offset))
+        return
+    access = ACCESSES[min(width(e.type), 32)][e.type[0] == "s"]
+    e.emit(Op.LD, dst, *source.slots, imm=offset, space=source.space, access=access, wide=source.wide)
+
+
+@lowers("st", types=SCALARS, supports=SUPPORTS)
+def store(e: Emitter) -> None:
+    """st: one machine store per word; the register may be wider than the type."""
+    drop_hints(e)
+    address, value = e.operands(2)
+    target = place(e, address)
+    access = ACCESSES[min(width(e.type), 32)][0]
+    for number, item in enumerate(_elements(e, value)):
+        for index, word in enumerate(_stored(e, item)):
+            at = target.offset + number * ptx.TYPE_BYTES[e.type] + 4 * index
+            e.emit(Op.ST, None, *target.slots, word, imm=at, space=target.space, access=access, wide=target.wide)
+
+
+def _stored(e: Emitter, item: ptx.Operand) -> Words:
+    if isinstance(item, ptx.Register) and e.register_width(item) > width(e.type):
+        return e.registers(item)[:1]
+    return e.words(item, e.type)
+
+
+@lowers("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", types=(None, "u32", "b128"),
+        supports="accepted, and without effect")
+def hint(e: Emitter) -> None:
+    """Hints to caches and schedulers: no machine instruction."""
+    e.drop(lambda _: True)

@@ -1,0 +1,90 @@
+"""Instructions that read other lanes: vote, shfl, match, redux, activemask, elect.
+
+They see the lanes that execute them together; the membership mask of shfl adds nothing to that and is not encoded.
+"""
+
+from warploom.arch.isa import Atom, Cond, DType, Op, Shuffle, Special, Vote
+from warploom.compiler import ptx
+from warploom.compiler.emitter import Emitter, Target, constant
+from warploom.compiler.ir import VirtualRegister
+from warploom.compiler.registry import lowers
+
+FULL = ptx.Immediate("int", 0xFFFFFFFF)
+SINK = ptx.Register("_")
+
+
+def _mask(e: Emitter, given: tuple[ptx.Operand, ...], count: int) -> tuple[ptx.Operand, ...]:
+    """The operands with a membership mask; forms without .sync name all lanes."""
+    return given if e.flag("sync") else (*given[:count], FULL)
+
+
+def _pair(e: Emitter, d: ptx.Operand, type_: str) -> tuple[Target, VirtualRegister | None]:
+    """Destinations of ``d|p``: the value, and the predicate or None."""
+    value, predicate = (d.first, d.second) if isinstance(d, ptx.Pair) else (d, SINK)
+    return e.destination(value, type_), e.destination(predicate, "pred")[0]
+
+
+@lowers("vote", types=("pred",), supports=".all, .any, .uni.pred and .ballot.b32, with or without .sync")
+def vote(e: Emitter) -> None:
+    """vote.all, .any, .uni."""
+    mode = e.choose({"all": Vote.ALL, "any": Vote.ANY, "uni": Vote.UNI})
+    d, a, members = _mask(e, e.operands(2, 3), 2)
+    e.emit(Op.VOTE, None, e.word(members, "b32"), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode)
+
+
+@lowers("vote", types=("b32",), supports=".all, .any, .uni.pred and .ballot.b32, with or without .sync")
+def ballot(e: Emitter) -> None:
+    """vote.ballot."""
+    e.choose({"ballot": True})
+    d, a, members = _mask(e, e.operands(2, 3), 2)
+    e.emit(Op.VOTE, e.destination(d, "b32")[0], e.word(members, "b32"), psrc=e.predicate(a), vote=Vote.BALLOT)
+
+
+@lowers("shfl", types=("b32", "u32", "s32", "f32"), supports=".up, .down, .bfly, .idx.b32, with or without .sync")
+def shuffle(e: Emitter) -> None:
+    """shfl: value and whether the source lane was in range."""
+    mode = e.choose({mode.name.lower(): mode for mode in Shuffle})
+    d, *sources = _mask(e, e.operands(4, 5), 4)
+    a, b, c = (e.word(o, t) for o, t in zip(sources[:3], (e.type, "b32", "b32"), strict=True))
+    (dst,), in_range = _pair(e, d, e.type)
+    e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode)
+
+
+@lowers("match", types=("b32", "b64"), supports=".any.sync and .all.sync of .b32 and .b64")
+def match(e: Emitter) -> None:
+    """match: lanes with the same value."""
+    match_all = e.choose({"any": False, "all": True})
+    e.choose({"sync": True})
+    d, a, members = e.operands(3)
+    low, *high = e.words(a, e.type)
+    (dst,), same = _pair(e, d, "b32")
+    e.emit(Op.MATCH, dst, low, high[0] if high else None, e.word(members, "b32"), pdst=same, match_all=match_all,
+           wide=bool(high))
+
+
+@lowers("redux", types=("b32", "u32", "s32"), supports=".sync.add, .min, .max of 32-bit integers, .and, .or, .xor.b32")
+def reduce(e: Emitter) -> None:
+    """redux.sync: one value for the whole warp."""
+    e.choose({"sync": True})
+    operators = (Atom.AND, Atom.OR, Atom.XOR) if e.type == "b32" else (Atom.ADD, Atom.MIN, Atom.MAX)
+    operator = e.choose({operator.name.lower(): operator for operator in operators})
+    d, (a,), (members,) = e.unpack(e.type, e.type, "b32")
+    e.emit(Op.REDUX, d[0], a, members, atom=operator, src_type=DType.S32 if e.type == "s32" else DType.U32)
+
+
+@lowers("activemask", types=("b32",), supports=".b32")
+def active_mask(e: Emitter) -> None:
+    """activemask."""
+    (d,) = e.operands(1)
+    e.emit(Op.S2R, e.destination(d, "b32")[0], special=Special.ACTIVEMASK)
+
+
+@lowers("elect", types=(None,), supports=".sync")
+def elect(e: Emitter) -> None:
+    """elect.sync: the lowest lane of the mask."""
+    e.choose({"sync": True})
+    d, members = e.operands(2)
+    (lane,), elected = _pair(e, d, "b32")
+    leader = e.op(Op.ISUB, constant(31), e.op(Op.FLO, e.op(Op.BREV, e.word(members, "b32"))))
+    e.emit(Op.ISETP, None, leader, e.op(Op.S2R, special=Special.LANEID), pdst=elected, cond=Cond.EQ)
+    e.move((lane,), (leader,))

@@ -1,0 +1,97 @@
+"""Simplification of lowered nodes: constants and parameters into operands, results that nobody reads removed.
+
+A register whose only write is a MOV of a constant (an `Imm`, a `Param` or zero) holds that constant wherever PTX
+defines its value at all: a read that the write does not reach reads an undefined value, for which any will do.
+"""
+
+from collections import Counter, deque
+
+from warploom.arch.isa import Access, Op, Space
+from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
+
+
+def simplify(function: Function) -> None:
+    """Propagate constants into operands, then remove dead nodes and dead results; in place."""
+    nodes = [item for item in function.body if isinstance(item, Node)]
+    _propagate(nodes)
+    dead = _dead(nodes)
+    function.body = [item for item in function.body if item not in dead]
+
+
+def _propagate(nodes: list[Node]) -> None:
+    writes = Counter(register for node in nodes for register in node.writes)
+    values: dict[VirtualRegister, Operand] = {}
+    work = deque(nodes)
+    users: dict[VirtualRegister, list[Node]] = {}
+    for node in nodes:
+        for register in node.reads:
+            users.setdefault(register, []).append(node)
+    while work:
+        node = work.popleft()
+        _substitute(node, values)
+        if node.op is Op.LD:
+            _load_of_parameter(node)
+        is_constant = node.op is Op.MOV and not isinstance(node.src[0], VirtualRegister)
+        if is_constant and node.dst and writes[node.dst] == 1 and node.dst not in values:
+            values[node.dst] = node.src[0]
+            work.extend(users.get(node.dst, ()))
+
+
+def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
+    """Put known values into the operand slots, as far as the node can hold them."""
+    room = node.op not in MEMORY_OPS and not any(isinstance(operand, Imm | Param) for operand in node.src)
+    for slot in (2, 1, 0):
+        operand = node.src[slot]
+        if not isinstance(operand, VirtualRegister) or operand not in values:
+            continue
+        value = values[operand]
+        if value is None or room:
+            node.src[slot] = value
+            room = room and value is None
+        elif node.op in MEMORY_OPS and isinstance(value, Imm):
+            _into_offset(node, slot, value.value)
+
+
+def _into_offset(node: Node, slot: int, value: int) -> None:
+    """A known address moves into the offset field, where it fits."""
+    total = node.imm + value
+    if slot == 0 and node.src[1] is None and total < 1 << 31:
+        node.src[0], node.imm = None, total
+
+
+def _load_of_parameter(node: Node) -> None:
+    """A whole word of the parameter bank at a known place is an operand, not a memory access."""
+    is_word = node.modifiers.get("access") is Access.B32 and node.modifiers.get("space") is Space.PARAM
+    if is_word and node.src[0] is None and node.imm % 4 == 0:
+        node.op, node.src, node.imm, node.modifiers = Op.MOV, [Param(node.imm), None, None], 0, {}
+
+
+def _dead(nodes: list[Node]) -> set[Node]:
+    """Nodes to remove; results of the others that nobody reads are dropped on the way."""
+    reads = Counter(register for node in nodes for register in node.reads)
+    writers: dict[VirtualRegister, list[Node]] = {}
+    for node in nodes:
+        for register in node.writes:
+            writers.setdefault(register, []).append(node)
+    dead: set[Node] = set()
+    work = deque(reversed(nodes))
+    while work:
+        node = work.popleft()
+        if node in dead:
+            continue
+        _drop_unread(node, reads)
+        if node.writes or node.has_effect:
+            continue
+        dead.add(node)
+        for register in node.reads:
+            reads[register] -= 1
+            if reads[register] == 0:
+                work.extend(writers.get(register, ()))
+    return dead
+
+
+def _drop_unread(node: Node, reads: Counter[VirtualRegister]) -> None:
+    if node.dst is not None and not reads[node.dst]:
+        node.dst = None
+    if node.pdst is not None and not reads[node.pdst]:
+        node.pdst = None
