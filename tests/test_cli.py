@@ -1,10 +1,12 @@
 """The command line: exit statuses, one line for every error, and documents that are whole or absent."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -109,10 +111,15 @@ def test_an_interrupt_is_one_line(tmp_path):
     pipe = tmp_path / "launch.toml"
     os.mkfifo(pipe)
     process = subprocess.Popen([*WARPLOOM, "run", pipe], stderr=subprocess.PIPE, text=True)
-    with pipe.open("w"):  # opens when the verb has opened the other end
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+    writer = None
+    while writer is None and process.poll() is None:
+        with contextlib.suppress(OSError):  # nobody reads the pipe yet
+            writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
     assert (process.returncode, errors) == (130, "warploom: interrupted\n")
+    os.close(writer)
 
 
 def test_a_document_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
