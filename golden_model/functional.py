@@ -1,0 +1,150 @@
+"""Functional execution: a machine `Program` and a `Launch` become a `Trace` and the final memory.
+
+Warps of the resident blocks that stand at the same instruction execute a basic block together, numpy working on all
+their lanes at once. The group with the lowest pc goes first, so that warps which parted meet again; every so often the
+one that has waited longest goes instead, so that none starves while others spin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from golden_model.barriers import BLOCKED, Barriers
+from golden_model.memory import Memory
+from golden_model.operations.warp import to_masks
+from golden_model.recorder import Recorder
+from golden_model.resident import Group, ResidentWarps, launched_lanes
+from golden_model.simt import DONE
+from golden_model.steps import Steps
+from golden_model.trace import Trace
+from warploom.arch.errors import ExecutionError
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+DEFAULT_LIMIT = 10_000_000
+"""Warp instructions after which a kernel is taken to be an endless loop."""
+
+RESIDENT_WARPS = 512
+"""Warps that execute together, at least one block: enough to amortise numpy's calls, few enough for the cache."""
+
+PATIENCE = 32
+"""Every so many basic blocks, the group that has waited longest goes first."""
+
+ENDS_BLOCK = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.BARRED})
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a run leaves: the trace (None if not recorded), buffers by name, the image of the module's `.global`
+    variables, and counts of warp and thread instructions."""
+
+    trace: Trace | None
+    buffers: dict[str, np.ndarray]
+    globals: bytes
+    warp_instructions: int
+    thread_instructions: int
+    _registers: tuple[np.ndarray, ...]
+
+    def final_registers(self, block: int, warp: int) -> np.ndarray:
+        """Registers (registers, 32) of a warp of a block, by linear block number, as it exited; lanes never written
+        hold 0. Kept only where the trace is recorded."""
+        warps_per_block = self.trace.launch.warps_per_block
+        number = block * warps_per_block + warp
+        for registers in self._registers:
+            if number < registers.shape[1]:
+                return registers[:, number]
+            number -= registers.shape[1]
+        raise IndexError(f"block {block} has no warp {warp}")
+
+
+def basic_block_ends(program: tuple[Instruction, ...]) -> list[int]:
+    """For each instruction the end (exclusive) of the basic block from there on."""
+    leaders = {len(program)}
+    for pc, i in enumerate(program):
+        if i.op is Op.BRA:
+            leaders |= {i.imm, i.reconverge}
+        if i.op in ENDS_BLOCK:
+            leaders.add(pc + 1)
+    ends, end = [0] * len(program), len(program)
+    for pc in range(len(program) - 1, -1, -1):
+        ends[pc] = end
+        if pc in leaders:
+            end = pc
+    return ends
+
+
+class _Run:
+    """One launch as it executes."""
+
+    def __init__(self, program: Program, launch: Launch, record: bool, limit: int) -> None:
+        launch.check(program)
+        self.program, self.launch, self.limit = program, launch, limit
+        self.resident = min(launch.blocks, max(1, RESIDENT_WARPS // launch.warps_per_block))
+        self.memory = Memory(program, launch, self.resident)
+        self.recorder = Recorder() if record else None
+        self.steps = Steps(program, launch, self.memory, self.recorder)
+        self.ends = basic_block_ends(program.instructions)
+        self.registers: list[np.ndarray] = []
+        self.thread_instructions = 0
+
+    def run(self) -> None:
+        """All blocks, as many at a time as are resident."""
+        for first in range(0, self.launch.blocks, self.resident):
+            state = ResidentWarps(self.program, self.launch, first, min(self.resident, self.launch.blocks - first))
+            self.steps.barriers = Barriers(state, self.launch.warps_per_block)
+            if first:
+                self.memory.clear_resident()
+            self._run_resident(state)
+            if self.recorder:
+                self.registers.append(np.stack(state.registers))
+
+    def _run_resident(self, state: ResidentWarps) -> None:
+        stack, turn = state.stack, 0
+        last_turn = np.zeros(len(state), np.int64)
+        while (low := int(stack.pc.min())) < BLOCKED:
+            turn += 1
+            if turn % PATIENCE == 0:
+                low = int(stack.pc[np.where(stack.pc < BLOCKED, last_turn, turn).argmin()])
+            warps = np.flatnonzero(stack.pc == low)
+            last_turn[warps] = turn
+            self._run_block(Group(state, warps), low)
+        if low < DONE:
+            self._report_stuck(state)
+
+    def _run_block(self, group: Group, start: int) -> None:
+        end = self.ends[start]
+        active = 32 * len(group.warps) if group.active is None else np.count_nonzero(group.active)
+        for step in self.steps.steps[start:end]:
+            step(group)
+        if self.program.instructions[end - 1].op not in ENDS_BLOCK:
+            group.state.stack.advance(group.warps, end)
+        self.steps.clock += (end - start) * len(group.warps)
+        self.thread_instructions += (end - start) * int(active) - group.idle
+        if self.steps.clock > self.limit:
+            place = f"{self.program.source}:{self.program.lines[end - 1]}"
+            raise ExecutionError(f"{place}: {self.program.name} has not ended after {self.limit} warp instructions and "
+                                 "is still here: an endless loop, lanes of one warp that wait for each other, or too "
+                                 "low a limit")
+
+    def _report_stuck(self, state: ResidentWarps) -> None:
+        warp = int(np.flatnonzero(state.stack.pc == BLOCKED)[0])
+        pc = int(self.steps.barriers.arrived_at[warp])
+        block = int(state.blocks[warp])
+        waiting = np.count_nonzero((state.blocks == block) & (state.stack.pc == BLOCKED))
+        raise self.steps.barrier_error(pc, block, f"only part ({waiting} of {self.launch.warps_per_block} warps)")
+
+
+def execute(program: Program, launch: Launch, *, record: bool = True, limit: int = DEFAULT_LIMIT) -> Execution:
+    """Run a whole grid. `limit` is in warp instructions.
+
+    Raises `LaunchError` where the launch does not fit the program, `ExecutionError` for an illegal address, a barrier
+    that some threads never reach, a trap, or no end within the limit.
+    """
+    with np.errstate(all="ignore"):
+        run = _Run(program, launch, record, limit)
+        run.run()
+    live = to_masks(launched_lanes(launch))
+    trace = run.recorder.trace(program, launch, live) if run.recorder else None
+    return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.clock, run.thread_instructions,
+                     tuple(run.registers))

@@ -1,0 +1,143 @@
+"""Loads, stores and atomics of a group of warps: addresses, spaces, and the words in `Memory`."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from golden_model import atomics
+from golden_model.memory import Fault, Memory
+from golden_model.operations import Outcome
+from golden_model.operations.common import Words, join, split
+from golden_model.resident import Group
+from golden_model.special import coordinates
+from warploom.arch.errors import ExecutionError
+from warploom.arch.isa import Access, Atom, Instruction, Op, Space
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+Addressed = tuple[np.ndarray, np.ndarray]
+"""Byte addresses (warps, 32), each in its own space, and the `Space` of each warp (of its lowest executing lane)."""
+
+SIGNED = {Access.S8: np.int8, Access.S16: np.int16}
+NAMES = {Op.LD: "load", Op.ST: "store", Op.ATOM: "atomic", Op.RED: "reduction"}
+
+
+class LoadStore:
+    """Memory instructions of one launch. Where lanes store to one address, the highest lane of the last warp wins."""
+
+    def __init__(self, program: Program, launch: Launch, memory: Memory) -> None:
+        self._program, self._launch, self._memory = program, launch, memory
+
+    def prepare(self, pc: int, i: Instruction) -> Callable[..., tuple[Outcome, Addressed]]:
+        """A function of (group, executing lanes or None, words in a, b, c, latch) that accesses memory; it raises
+        `ExecutionError`, naming thread, block and PTX line, for an illegal address."""
+        size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
+        body = {Op.LD: self._load, Op.ST: self._store}.get(i.op, self._atomic)
+        low, high, *values = _slots(i)
+
+        def access(group: Group, lanes: np.ndarray | None, words: list[Words], latch: list[Words] | None):
+            given = (latch or []) + words
+            address = _address(i, given[low], given[high], len(group.warps))
+            operands = [given[slot] for slot in values]
+            spaces = np.full((1, 1), i.space, np.uint8)
+            if i.space is Space.GENERIC:
+                address, spaces = Memory.resolve(address)
+            parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size)
+            try:
+                outcome = body(i, parts, operands, address.shape)
+            except Fault as fault:
+                what = f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: {fault.why}"
+                raise self._error(pc, group, fault.position, what) from None
+            spaces = np.broadcast_to(spaces, address.shape)
+            first = 0 if lanes is None else lanes.argmax(1)
+            return outcome, (address, spaces[np.arange(len(address)), first])
+
+        return access
+
+    def _parts(
+        self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
+        size: int,
+    ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:  # fmt: skip
+        """For each space that is accessed: (space, the lanes that do, None for all; its words; their indices)."""
+        present = [Space(s) for s in np.unique(spaces)]
+        for space in present:
+            where = lanes
+            if len(present) > 1:
+                where = (spaces == space) if lanes is None else lanes & (spaces == space)
+            home = np.broadcast_to(self._home(space, group), address.shape)
+            flat, home = (x.reshape(-1) if where is None else x[where] for x in (address, home))
+            try:
+                index = self._memory.locate(space, flat, size, home, write=i.op is not Op.LD)
+            except Fault as fault:  # a position among all lanes, not among those of this part
+                fault.position = fault.position if where is None else np.flatnonzero(where)[fault.position]
+                raise
+            yield space, where, self._memory.words(space, size), index
+
+    def _home(self, space: Space, group: Group) -> np.ndarray:
+        """Where shared memory of the warp's block or local memory of the thread starts in the image."""
+        if space is Space.SHARED:
+            return (group.warps // self._launch.warps_per_block * self._memory.shared_stride)[:, None]
+        if space is Space.LOCAL:
+            return (group.warps[:, None] * 32 + np.arange(32)) * self._memory.local_stride
+        return np.zeros((1, 1), np.int64)
+
+    def _load(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+        result = np.zeros(shape, np.uint32)
+        for _, where, words, index in parts:
+            if i.access in SIGNED:
+                values = words.view(SIGNED[i.access])[index].astype(np.int32).view(np.uint32)
+            else:
+                values = words[index]
+            if where is None:
+                result = values.astype(np.uint32, copy=False).reshape(shape)
+            else:
+                result[where] = values
+        return Outcome(result)
+
+    def _store(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+        values = np.broadcast_to(operands[0], shape)
+        for _, where, words, index in parts:
+            words[index] = (values.reshape(-1) if where is None else values[where]).astype(words.dtype, copy=False)
+        return Outcome()
+
+    def _atomic(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+        if i.dst_type.is_wide:
+            operands = [join(low, high) for low, high in zip(operands[::2], operands[1::2], strict=True)]
+        stacked = np.stack([np.broadcast_to(word, shape) for word in operands], -1)
+        old = np.zeros(shape, np.uint64)
+        for space, where, words, index in parts:
+            values = (stacked.reshape(-1, len(operands)) if where is None else stacked[where]).astype(words.dtype)
+            before = atomics.update(words, index, i.atom, i.dst_type, values if i.atom is Atom.CAS else values[:, 0],
+                                    flushed=space is Space.GLOBAL)
+            if where is None:
+                old = before.astype(np.uint64).reshape(shape)
+            else:
+                old[where] = before
+        return split(old) if i.dst_type.is_wide else Outcome(old.astype(np.uint32))
+
+    def _error(self, pc: int, group: Group, position: int, what: str) -> ExecutionError:
+        state, launch, program = group.state, self._launch, self._program
+        warp, lane = group.warps[position // 32], position % 32
+        thread = tuple(int(x) for x in coordinates(int(state.warps[warp]) * 32 + lane, launch.block))
+        block = tuple(int(x) for x in coordinates(int(state.blocks[warp]), launch.grid))
+        return ExecutionError(f"{program.source}:{program.lines[pc]}: thread {thread} of block {block}: {what}")
+
+
+def _slots(i: Instruction) -> list[int]:
+    """Where the operands are among the latched words (if there are any), then slots a, b, c: low and high address
+    word, then the values (compare before new, low before high)."""
+    if not i.latched:
+        return [0, 1, 2]
+    if i.atom is not Atom.CAS:
+        return [0, 1, 3, 4]
+    return [0, 1, 2, 3, 4, 5] if i.dst_type.is_wide else [0, 1, 2, 3]
+
+
+def _address(i: Instruction, low: Words, high: Words, warps: int) -> np.ndarray:
+    """Byte addresses (warps, 32), uint64; `imm` is a signed offset."""
+    if i.wide:
+        offset = i.imm | 0xFFFFFFFF << 32 if i.imm >> 31 else i.imm
+        address = join(low, high) + np.uint64(offset)
+    else:
+        address = (low + np.uint32(i.imm)).astype(np.uint64)
+    return address if address.shape == (warps, 32) else np.broadcast_to(address, (warps, 32)).copy()

@@ -1,0 +1,217 @@
+"""The memory image of a launch: global buffers and variables, shared, local, constant and parameter memory.
+
+Every space is one array of bytes. `locate` turns checked addresses into byte offsets of such an array; loads, stores
+and atomics are then plain indexing, vectorised over all lanes of a group of warps.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+
+from warploom.arch.isa import Space
+from warploom.arch.launch import Buffer, Launch
+from warploom.arch.memory_map import (
+    BUFFER_ALIGNMENT,
+    CONST_WINDOW,
+    GLOBALS_BASE,
+    HEAP_BASE,
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+)
+from warploom.arch.program import Program
+
+WINDOWS = {
+    SHARED_WINDOW: Space.SHARED, LOCAL_WINDOW: Space.LOCAL, CONST_WINDOW: Space.CONST, PARAM_WINDOW: Space.PARAM,
+}  # fmt: skip
+OFFSET = np.uint64(WINDOW_BYTES - 1)
+WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+class Fault(Exception):
+    """An illegal access by the thread at `position` of the addresses given; `why` says what is wrong with it."""
+
+    def __init__(self, position: int, why: str) -> None:
+        super().__init__(why)
+        self.position, self.why = position, why
+
+
+@dataclass(frozen=True)
+class Segment:
+    """`size` bytes at the global address `base`, found at byte `offset` of the global image."""
+
+    name: str
+    base: int
+    size: int
+    offset: int
+
+    def describe(self, address: int) -> str:
+        """Where an address is relative to the segment."""
+        past = address - self.base - self.size
+        if past >= 0:
+            return f"{past} bytes past the end of {self.name} ({self.size} bytes)"
+        if address < self.base:
+            return f"{self.base - address} bytes before {self.name} ({self.size} bytes)"
+        return f"byte {address - self.base} of {self.name} ({self.size} bytes)"
+
+
+def _padded(size: int) -> int:
+    return -(-size // BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
+
+
+def _image(content: bytes, size: int) -> np.ndarray:
+    """Bytes in an array whose length suits every access width."""
+    array = np.zeros(_padded(max(size, 1)), np.uint8)
+    array[: len(content)] = np.frombuffer(content, np.uint8)
+    return array
+
+
+class Memory:
+    """All memory of a launch; shared and local memory for as many blocks as are resident at a time.
+
+    `shared_stride` and `local_stride` are the bytes from one block's shared memory, and one thread's local memory, to
+    the next.
+    """
+
+    def __init__(self, program: Program, launch: Launch, resident_blocks: int) -> None:
+        self._launch = launch
+        self.shared_bytes = program.shared_bytes + launch.dynamic_shared
+        self.shared_stride = _padded(self.shared_bytes)
+        self.local_stride = -(-program.local_bytes // 8) * 8
+        threads = resident_blocks * launch.warps_per_block * 32
+        self._segments = self._place(program)
+        self._bases = [segment.base for segment in self._segments]
+        last = self._segments[-1]
+        sizes = {Space.GLOBAL: last.offset + last.size, Space.SHARED: resident_blocks * self.shared_stride,
+                 Space.LOCAL: threads * self.local_stride}  # fmt: skip
+        self._arrays = {space: _image(b"", size) for space, size in sizes.items()}
+        self._arrays[Space.CONST] = _image(program.constants, len(program.constants))
+        self._arrays[Space.PARAM] = self._parameters(program)
+        self._limits = {Space.SHARED: self.shared_bytes, Space.LOCAL: program.local_bytes,
+                        Space.CONST: len(program.constants), Space.PARAM: program.parameter_bytes}  # fmt: skip
+        self._fill(program)
+
+    def _place(self, program: Program) -> list[Segment]:
+        """Global variables, then the buffers, each followed by unmapped space; sorted by address."""
+        segments = [Segment("the module's .global variables", GLOBALS_BASE, len(program.globals), 0)]
+        base = HEAP_BASE
+        for buffer in self._buffers():
+            offset = segments[-1].offset + _padded(segments[-1].size)
+            segments.append(Segment(f"buffer {buffer.name!r}", base, buffer.array.nbytes, offset))
+            base += _padded(buffer.array.nbytes) + BUFFER_ALIGNMENT
+        return segments
+
+    def _buffers(self) -> list[Buffer]:
+        """Buffer arguments; one that is given twice is one buffer."""
+        by_name = {a.name: a for a in self._launch.arguments if isinstance(a, Buffer)}
+        return list(by_name.values())
+
+    def _fill(self, program: Program) -> None:
+        image = self._arrays[Space.GLOBAL]
+        contents = [np.frombuffer(program.globals, np.uint8)]
+        contents += [np.ascontiguousarray(b.array).reshape(-1).view(np.uint8) for b in self._buffers()]
+        for segment, content in zip(self._segments, contents, strict=True):
+            image[segment.offset : segment.offset + segment.size] = content
+
+    def _parameters(self, program: Program) -> np.ndarray:
+        names = [buffer.name for buffer in self._buffers()]
+        bank = _image(b"", program.parameter_bytes)
+        for argument, parameter in zip(self._launch.arguments, program.parameters, strict=True):
+            if isinstance(argument, Buffer):
+                data = self._segments[1 + names.index(argument.name)].base.to_bytes(8, "little")
+            else:
+                data = argument.data
+            bank[parameter.offset : parameter.offset + parameter.size] = np.frombuffer(data, np.uint8)
+        return bank
+
+    def buffers(self) -> dict[str, np.ndarray]:
+        """Copies of the buffers by name, in their dtype and shape."""
+        image, result = self._arrays[Space.GLOBAL], {}
+        for segment, buffer in zip(self._segments[1:], self._buffers(), strict=True):
+            raw = image[segment.offset : segment.offset + segment.size].copy()
+            result[buffer.name] = raw.view(buffer.array.dtype).reshape(buffer.array.shape)
+        return result
+
+    def globals(self) -> bytes:
+        """The image of the module's `.global` variables."""
+        return self._arrays[Space.GLOBAL][: self._segments[0].size].tobytes()
+
+    def parameter_word(self, offset: int) -> int:
+        """The 32-bit word at a byte offset of the parameter bank."""
+        return int.from_bytes(self._arrays[Space.PARAM][offset : offset + 4].tobytes(), "little")
+
+    def clear_resident(self) -> None:
+        """Zero shared and local memory for the next resident blocks."""
+        self._arrays[Space.SHARED][:] = 0
+        self._arrays[Space.LOCAL][:] = 0
+
+    def words(self, space: Space, size: int) -> np.ndarray:
+        """The image of a space as unsigned words of `size` bytes (a view)."""
+        return self._arrays[space].view(WORDS[size])
+
+    @staticmethod
+    def resolve(address: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(address in its own space, `Space` as uint8) of each generic address."""
+        spaces = np.full(address.shape, Space.GLOBAL, np.uint8)
+        window = address & ~OFFSET
+        if (window >= np.uint64(SHARED_WINDOW)).any():
+            for base, space in WINDOWS.items():
+                spaces[window == np.uint64(base)] = space
+        return np.where(spaces == Space.GLOBAL, address, address & OFFSET), spaces
+
+    def locate(self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, write: bool) -> np.ndarray:
+        """Indices into `words(space, size)` of byte addresses (n,) uint64.
+
+        `home` (n,) is where each thread's shared or local memory starts. Raises `Fault` for an address outside the
+        space, one that is not a multiple of `size`, or a write to read-only memory.
+        """
+        if write and space in (Space.CONST, Space.PARAM):
+            raise Fault(0, f"{space.name.lower()} memory is read-only")
+        if size > 1:
+            odd = address & np.uint64(size - 1)
+            if odd.any():
+                raise Fault(int(odd.argmax()), f"the address must be a multiple of {size}")
+        if space is Space.GLOBAL:
+            offset = self._global_offset(address, size)
+        else:
+            offset = self._window_offset(space, address, size, home)
+        return offset >> (size.bit_length() - 1)
+
+    def _window_offset(self, space: Space, address: np.ndarray, size: int, home: np.ndarray) -> np.ndarray:
+        limit = self._limits[space]
+        if not len(address) or int(address.max()) + size <= limit:
+            return address.view(np.int64) + home if space in (Space.SHARED, Space.LOCAL) else address.view(np.int64)
+        outside = address > np.uint64(max(limit - size, 0)) if limit >= size else np.ones(len(address), bool)
+        raise Fault(int(outside.argmax()), f"{space.name.lower()} memory has {limit} bytes")
+
+    def _global_offset(self, address: np.ndarray, size: int) -> np.ndarray:
+        if not len(address):
+            return address.view(np.int64)
+        low = int(address.min())
+        segment = self._segments[max(bisect_right(self._bases, low) - 1, 0)]
+        if low >= segment.base and int(address.max()) + size <= segment.base + segment.size:
+            return (address - np.uint64(segment.base - segment.offset)).view(np.int64)
+        return self._scattered_offset(address, size)
+
+    def _scattered_offset(self, address: np.ndarray, size: int) -> np.ndarray:
+        """Addresses in more than one segment, or illegal ones."""
+        bases = np.array(self._bases, np.uint64)
+        number = np.maximum(np.searchsorted(bases, address, side="right") - 1, 0)
+        inside = address - bases[number]
+        room = np.array([segment.size for segment in self._segments], np.int64)[number] - size
+        outside = (address < bases[number]) | (inside > np.maximum(room, 0).astype(np.uint64)) | (room < 0)
+        if outside.any():
+            position = int(outside.argmax())
+            raise Fault(position, self._nearest(int(address[position])))
+        return inside.view(np.int64) + np.array([segment.offset for segment in self._segments])[number]
+
+    def _nearest(self, address: int) -> str:
+        def distance(segment: Segment) -> int:
+            return max(segment.base - address, address - segment.base - segment.size, 0)
+
+        mapped = [segment for segment in self._segments if segment.size]
+        if not mapped:
+            return "the launch has no buffers"
+        return f"it is outside global memory, {min(mapped, key=distance).describe(address)}"

@@ -1,0 +1,88 @@
+"""Collects dynamic instructions as groups of warps execute them, and sorts them into a `Trace` at the end."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from golden_model.operations.warp import to_masks
+from golden_model.trace import NONE, Trace, WarpTrace
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+ALL = np.uint32(0xFFFFFFFF)
+
+
+class Record(NamedTuple):
+    """One instruction of a group of warps; lane masks are uint32, one for each warp or one for all of them."""
+
+    pc: int
+    warps: np.ndarray
+    lanes: np.ndarray
+    pred_in: np.ndarray
+    pred_out: np.ndarray
+    has_result: bool
+    has_address: bool
+
+
+def _masks(lanes: np.ndarray) -> np.ndarray:
+    """Lane masks of bools (..., 32), which may be one bool that stands for all lanes."""
+    return to_masks(np.broadcast_to(lanes, (*lanes.shape[:-1], 32)))
+
+
+class Recorder:
+    """Warps are named by their linear number, block * warps per block + warp in the block."""
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+        self._results: list[np.ndarray] = []
+        self._addresses: list[np.ndarray] = []
+        self._spaces: list[np.ndarray] = []
+
+    def add(
+        self, pc: int, warps: np.ndarray, lanes: np.ndarray | None, *, pred_in: np.ndarray | None = None,
+        pred_out: np.ndarray | None = None, result: np.ndarray | None = None,
+        address: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        """An instruction of the group `warps` (linear numbers). `lanes` executes (bools (warps, 32), None for all);
+        `pred_in` and `pred_out` are bools that broadcast to that, `result` words that do. `address` is
+        (byte addresses (warps, 32), `Space` of each warp). Values of lanes that do not execute are zeroed here."""
+        masks = ALL if lanes is None else to_masks(lanes)
+        if result is not None:
+            rows = np.empty((len(warps), 32), np.uint32)
+            rows[...] = result if lanes is None else np.where(lanes, result, np.uint32(0))
+            self._results.append(rows)
+        if address is not None:
+            self._addresses.append(address[0] if lanes is None else np.where(lanes, address[0], np.uint64(0)))
+            self._spaces.append(address[1])
+        self._records.append(Record(
+            pc, warps, masks, ALL if pred_in is None else _masks(pred_in),
+            np.uint32(0) if pred_out is None else _masks(pred_out) & masks, result is not None, address is not None,
+        ))  # fmt: skip
+
+    def trace(self, program: Program, launch: Launch, live: np.ndarray) -> Trace:
+        """The trace of all that was recorded; `live` is the launched lane mask of each warp of a block."""
+        counts = [len(record.warps) for record in self._records]
+        warps = _flat([record.warps for record in self._records], np.int64)
+        order = np.argsort(warps, kind="stable")
+        columns = {"pc": np.repeat(np.array([record.pc for record in self._records], np.int32), counts)}
+        for name in ("lanes", "pred_in", "pred_out"):
+            parts = (np.broadcast_to(getattr(record, name), len(record.warps)) for record in self._records)
+            columns[name] = _flat(list(parts), np.uint32)
+        for name, flag in (("result", "has_result"), ("address", "has_address")):
+            present = np.repeat(np.array([getattr(record, flag) for record in self._records], bool), counts)
+            columns[name] = np.where(present, np.cumsum(present) - 1, NONE).astype(np.int32)
+        columns = {name: column[order] for name, column in columns.items()}
+        ends = np.searchsorted(warps[order], np.arange(launch.blocks * launch.warps_per_block), side="right").tolist()
+        traces, start = [], 0
+        for number, end in enumerate(ends):
+            block, warp = divmod(number, launch.warps_per_block)
+            parts = {name: column[start:end] for name, column in columns.items()}
+            traces.append(WarpTrace(block=block, warp=warp, live=int(live[warp]), **parts))
+            start = end
+        return Trace(program, launch, tuple(traces), _flat(self._results, np.uint32, 32),
+                     _flat(self._addresses, np.uint64, 32), _flat(self._spaces, np.uint8))
+
+
+def _flat(parts: list[np.ndarray], kind: type, *columns: int) -> np.ndarray:
+    """The concatenation, also of no parts."""
+    return np.concatenate([np.zeros((0, *columns), kind), *parts], dtype=kind)

@@ -1,0 +1,51 @@
+"""The architectural state of the warps that run together: registers, predicates, latches, stacks, and who they are."""
+
+import numpy as np
+
+from golden_model.simt import ReconvergenceStack
+from warploom.arch.isa import Pipe
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+
+def launched_lanes(launch: Launch) -> np.ndarray:
+    """Lanes (warps per block, 32) that hold a thread of the block."""
+    return (np.arange(launch.warps_per_block * 32) < launch.threads).reshape(-1, 32)
+
+
+class ResidentWarps:
+    """Whole blocks, `first_block` onwards. `registers[r]` is (warp, lane): one register of a group of warps is one
+    gather, of adjacent warps a view. What hardware leaves undefined at the start is zero."""
+
+    def __init__(self, program: Program, launch: Launch, first_block: int, blocks: int) -> None:
+        count = blocks * launch.warps_per_block
+        self.numbers = np.arange(count) + first_block * launch.warps_per_block
+        self.blocks, self.warps = np.divmod(self.numbers, launch.warps_per_block)
+        self.launched = np.tile(launched_lanes(launch), (blocks, 1))
+        self.registers = list(np.zeros((program.registers, count, 32), np.uint32))
+        self.predicates = list(np.zeros((7, count, 32), bool))
+        self.latch = {pipe: np.zeros((3, count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
+        self.high = {pipe: np.zeros((count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
+        self.stack = ReconvergenceStack(self.launched)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+class Group:
+    """Warps that execute one basic block together.
+
+    `warps` are their indices, `select` the same as a slice where it can be one, and `active` their active lanes, None
+    where these are all lanes. `idle` counts active lanes that guards held back.
+    """
+
+    def __init__(self, state: ResidentWarps, warps: np.ndarray) -> None:
+        self.state, self.warps, self.idle = state, warps, 0
+        first, last = int(warps[0]), int(warps[-1])
+        self.select = slice(first, last + 1) if last - first + 1 == len(warps) else warps
+        self.active = None if state.stack.full[self.select].all() else state.stack.active[warps]
+
+    @property
+    def lanes(self) -> np.ndarray:
+        """Active lanes (warps, 32)."""
+        return np.ones((len(self.warps), 32), bool) if self.active is None else self.active

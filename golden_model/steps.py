@@ -1,0 +1,277 @@
+"""Turns each static instruction, once, into a function that executes it for a group of warps."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from golden_model.barriers import Barriers
+from golden_model.load_store import LoadStore
+from golden_model.memory import Memory
+from golden_model.operations import WARP_WIDE, Operands, Outcome, prepare
+from golden_model.operations.warp import to_masks
+from golden_model.recorder import Recorder
+from golden_model.resident import Group
+from golden_model.special import coordinates, read_special
+from warploom.arch.errors import ExecutionError
+from warploom.arch.isa import PT, RZ, Instruction, Op, Vote
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+Step = Callable[[Group], None]
+Read = Callable[[Group], np.ndarray]
+
+TRUE = np.ones((1, 1), bool)
+CARRY_IN = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
+"""Operations for which PT as predicate operand means that there is none."""
+
+
+def uniform(word: int) -> Read:
+    """Reads the same word for every thread."""
+    constant = np.full((1, 1), word, np.uint32)
+    return lambda group: constant
+
+
+class Steps:
+    """Makes steps for one launch. `barriers` is set anew for each set of resident blocks; `clock` counts warp
+    instructions."""
+
+    def __init__(self, program: Program, launch: Launch, memory: Memory, recorder: Recorder | None) -> None:
+        self._program, self._launch, self._memory, self._recorder = program, launch, memory, recorder
+        self.barriers: Barriers
+        self.clock = 0
+        special = {
+            Op.BRA: self._branch, Op.EXIT: self._exit, Op.BAR: self._barrier, Op.BARRED: self._barrier,
+            Op.MEMBAR: self._nothing, Op.NOP: self._nothing, Op.TRAP: self._trap, Op.PLOP3: self._logic,
+            Op.S2R: self._special, Op.LATCH: self._latch, Op.HIGH: self._high,
+        }  # fmt: skip
+        access = LoadStore(program, launch, memory)
+        self.steps: list[Step] = []
+        for pc, i in enumerate(program.instructions):
+            if i.op in (Op.LD, Op.ST, Op.ATOM, Op.RED):
+                self.steps.append(self._access(pc, i, access.prepare(pc, i)))
+            else:
+                self.steps.append(special.get(i.op, self._compute)(pc, i))
+
+    # ------------------------------------------------------------ operands and results
+
+    def _sources(self, i: Instruction) -> list[Read]:
+        return [self._source(i, slot) for slot in range(3)]
+
+    def _source(self, i: Instruction, slot: int) -> Read:
+        register = i.src[slot]
+        if slot == i.imm_slot:
+            return uniform(self._memory.parameter_word(i.imm) if i.param else i.imm)
+        if register == RZ:
+            return uniform(0)
+        return lambda group: group.state.registers[register][group.select]
+
+    @staticmethod
+    def _predicate(number: int, inverted: bool = False) -> Read:
+        if number >= PT:
+            return lambda group: TRUE ^ inverted
+        if inverted:
+            return lambda group: ~group.state.predicates[number][group.select]
+        return lambda group: group.state.predicates[number][group.select]
+
+    def _executing(self, i: Instruction) -> Callable[[Group], np.ndarray | None]:
+        """The executing lanes of a group, None for all 32 of every warp."""
+        if i.guard == PT and not i.guard_not:
+            return lambda group: group.active
+        guard = self._predicate(i.guard, i.guard_not)
+
+        def guarded(group: Group) -> np.ndarray:
+            lanes = guard(group) & group.lanes
+            group.idle += np.count_nonzero(group.lanes) - np.count_nonzero(lanes)
+            return lanes
+
+        return guarded
+
+    def _pred_in(self, i: Instruction) -> Read | None:
+        """The predicate operand, None where the instruction has none."""
+        if i.psrc == PT:
+            return (lambda group: ~TRUE) if i.op in CARRY_IN or i.psrc_not else None
+        return self._predicate(i.psrc, i.psrc_not)
+
+    @staticmethod
+    def _merge(target: np.ndarray, group: Group, lanes: np.ndarray | None, values: np.ndarray) -> None:
+        """Write values to the executing lanes of a group."""
+        if lanes is None:
+            target[group.select] = values
+        elif isinstance(group.select, slice):
+            np.copyto(target[group.select], values, where=lanes)
+        else:
+            target[group.warps] = np.where(lanes, values, target[group.warps])
+
+    def _finish(self, pc: int, i: Instruction) -> Callable[..., None]:
+        """Writes results and records the instruction."""
+        recorder, writes = self._recorder, i.dst != RZ
+
+        def finish(group: Group, lanes: np.ndarray | None, outcome: Outcome, pred_in=None, address=None) -> None:
+            result, _, pred = outcome
+            if not writes:
+                result = None
+            if result is not None:
+                self._merge(group.state.registers[i.dst], group, lanes, result)
+            if i.pdst == PT:
+                pred = None
+            if pred is not None:
+                self._merge(group.state.predicates[i.pdst], group, lanes, pred)
+            if recorder is not None:
+                recorder.add(pc, group.state.numbers[group.warps], lanes, pred_in=pred_in, pred_out=pred,
+                             result=result, address=address)
+
+        return finish
+
+    # ------------------------------------------------------------ data
+
+    def _compute(self, pc: int, i: Instruction) -> Step:
+        function, finish, executing = prepare(i), self._finish(pc, i), self._executing(i)
+        (a, b, c), read_pred = self._sources(i), self._pred_in(i)
+        across, latched = i.op in WARP_WIDE, i.latched
+
+        def step(group: Group) -> None:
+            lanes = executing(group)
+            pred = None if read_pred is None else read_pred(group)
+            shown = group.lanes if across and lanes is None else lanes
+            operand_pred = TRUE if pred is None else pred
+            latch = [word[group.select] for word in group.state.latch[i.pipe]] if latched else None
+            outcome = function(Operands(a(group), b(group), c(group), operand_pred, shown, latch))
+            if outcome.high is not None:
+                group.state.high[i.pipe][group.select] = outcome.high
+            finish(group, lanes, outcome, pred)
+
+        return step
+
+    def _special(self, pc: int, i: Instruction) -> Step:
+        finish, executing, launch = self._finish(pc, i), self._executing(i), self._launch
+        shared_bytes = self._program.shared_bytes
+
+        def step(group: Group) -> None:
+            state, warps = group.state, group.warps
+            words = read_special(i.special, launch, state.blocks[warps], state.warps[warps], shared_bytes=shared_bytes,
+                                 active=to_masks(group.lanes), clock=self.clock)
+            finish(group, executing(group), Outcome(words))
+
+        return step
+
+    def _latch(self, pc: int, i: Instruction) -> Step:
+        finish, executing, sources = self._finish(pc, i), self._executing(i), self._sources(i)
+
+        def step(group: Group) -> None:
+            for word, read in zip(group.state.latch[i.pipe], sources, strict=True):
+                word[group.select] = read(group)
+            finish(group, executing(group), Outcome())
+
+        return step
+
+    def _high(self, pc: int, i: Instruction) -> Step:
+        finish, executing = self._finish(pc, i), self._executing(i)
+        return lambda group: finish(group, executing(group), Outcome(group.state.high[i.pipe][group.select]))
+
+    def _access(self, pc: int, i: Instruction, access: Callable) -> Step:
+        finish, executing, sources = self._finish(pc, i), self._executing(i), self._sources(i)
+
+        def step(group: Group) -> None:
+            lanes = executing(group)
+            latch = [word[group.select] for word in group.state.latch[i.pipe]] if i.latched else None
+            outcome, address = access(group, lanes, [read(group) for read in sources], latch)
+            if outcome.high is not None:
+                group.state.high[i.pipe][group.select] = outcome.high
+            finish(group, lanes, outcome, address=address)
+
+        return step
+
+    def _logic(self, pc: int, i: Instruction) -> Step:
+        function = prepare(Instruction(op=Op.LOP3, lut=i.lut))  # truth tables serve bools as they serve words
+        finish, executing = self._finish(pc, i), self._executing(i)
+        p, q, r = (self._predicate(number) for number in i.src)
+
+        def step(group: Group) -> None:
+            finish(group, executing(group), Outcome(pred=function(Operands(p(group), q(group), r(group))).result))
+
+        return step
+
+    # ------------------------------------------------------------ control
+
+    def _nothing(self, pc: int, i: Instruction) -> Step:
+        finish, executing = self._finish(pc, i), self._executing(i)
+        return lambda group: finish(group, executing(group), Outcome())
+
+    def _trap(self, pc: int, i: Instruction) -> Step:
+        executing = self._executing(i)
+
+        def step(group: Group) -> None:
+            lanes = executing(group)
+            if lanes is None or lanes.any():
+                raise ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: the kernel "
+                                     f"{self._program.name} executed a trap")
+
+        return step
+
+    def _branch(self, pc: int, i: Instruction) -> Step:
+        finish, executing = self._finish(pc, i), self._executing(i)
+
+        def step(group: Group) -> None:
+            lanes = executing(group)
+            finish(group, lanes, Outcome())
+            if lanes is None or i.imm == pc + 1:
+                group.state.stack.advance(group.warps, i.imm)
+            else:
+                group.state.stack.branch(group.warps, lanes, i.imm, pc + 1, reconverge=i.reconverge,
+                                         taken_first=i.taken_first)
+
+        return step
+
+    def _exit(self, pc: int, i: Instruction) -> Step:
+        finish, executing = self._finish(pc, i), self._executing(i)
+
+        def step(group: Group) -> None:
+            lanes = executing(group)
+            finish(group, lanes, Outcome())
+            group.state.stack.exit(group.warps, group.lanes if lanes is None else lanes, pc + 1)
+
+        return step
+
+    def _barrier(self, pc: int, i: Instruction) -> Step:
+        """BAR is recorded when a warp arrives, BARRED, which has a result, when it is released."""
+        finish, executing, votes = self._finish(pc, i), self._executing(i), self._predicate(i.psrc, i.psrc_not)
+
+        def step(group: Group) -> None:
+            state, stack, lanes = group.state, group.state.stack, executing(group)
+            lanes = group.lanes if lanes is None else lanes
+            self.barriers.votes[group.warps] = votes(group)
+            here = lanes.any(1)
+            self._check_whole(pc, group, lanes)
+            if i.op is Op.BAR or not here.all():
+                skipped = group if i.op is Op.BAR else Group(state, group.warps[~here])
+                finish(skipped, lanes if i.op is Op.BAR else lanes[~here], Outcome())
+            stack.advance(group.warps[~here], pc + 1)
+            released = self.barriers.arrive(group.warps[here], pc, i.imm, i.count)
+            if not len(released):
+                return
+            if i.op is Op.BARRED:
+                self._vote(i, Group(state, released), finish)
+            stack.advance(released, self.barriers.arrived_at[released] + 1)
+
+        return step
+
+    def _vote(self, i: Instruction, group: Group, finish: Callable[..., None]) -> None:
+        true, voters = self.barriers.total_votes(group.warps, group.lanes)
+        words = true.astype(np.uint32)[:, None]
+        pred = (true == voters if i.vote is Vote.ALL else true > 0)[:, None]
+        pred_in = self.barriers.votes[group.warps]
+        finish(group, group.active, Outcome(words, pred=np.broadcast_to(pred, (len(pred), 32))), pred_in)
+
+    def _check_whole(self, pc: int, group: Group, lanes: np.ndarray) -> None:
+        """Every warp that arrives must do so with all lanes that it was launched with."""
+        missing = (group.state.launched[group.warps] & ~lanes).any(1) & lanes.any(1)
+        if missing.any():
+            warp = group.warps[missing.argmax()]
+            raise self.barrier_error(pc, int(group.state.blocks[warp]), f"only part of warp {group.state.warps[warp]}")
+
+    def barrier_error(self, pc: int, block: int, who: str) -> ExecutionError:
+        """The error of a barrier that some threads of a block never reach; `who` did."""
+        place = tuple(int(x) for x in coordinates(block, self._launch.grid))
+        return ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: barrier "
+                              f"{self._program.instructions[pc].imm}: {who} of block {place} reaches it, the others "
+                              "never will: every thread that a barrier counts must execute it")
