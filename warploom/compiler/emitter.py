@@ -4,6 +4,7 @@ A lowering reads operands, computes in fresh local registers and writes the dest
 destination were also a source: `finish` redirects a write that would clobber a later read, and adds the guard.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
@@ -262,8 +263,23 @@ class Emitter:
             for node in self.nodes:
                 if isinstance(node, Node) and node.guard is None:
                     node.guard, node.guard_not = guard, inverted
+        self._write_directly()
         self._resolve_aliases()
         return self.nodes
+
+    def _write_directly(self) -> None:
+        """Let the node that makes a local value write the register that the value is only moved to."""
+        nodes = [node for node in self.nodes if isinstance(node, Node)]
+        reads = Counter(register for node in nodes for register in node.reads)
+        makers = {node.dst: node for node in nodes if node.dst is not None}
+        writes = Counter(node.dst for node in nodes)
+        for node in nodes:
+            value = node.src[0]
+            if node.op is not Op.MOV or not isinstance(value, VirtualRegister) or not value.local:
+                continue
+            if reads[value] == writes[value] == writes[node.dst] == 1 and node.dst is not None:
+                makers[value].dst = node.dst
+                self.nodes.remove(node)
 
     def _resolve_aliases(self) -> None:
         """Redirect each write of a register that a later node still reads to a local one, moved at the very end."""
