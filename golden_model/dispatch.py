@@ -57,6 +57,13 @@ class Dispatcher:
         """The end of a cycle in which collector `index` took an instruction."""
         self.order.append(index)
 
+    def next_event(self) -> int | None:
+        """When nothing dispatches in this cycle: the next one in which time alone may change that."""
+        events = [cycle for cycle in self.free_at if cycle > self.cycle]
+        if self.slots:
+            events.append(self.cycle + 1)
+        return min(events) if events and self.order else None
+
     def advance(self, cycles: int = 1) -> None:
         """Time passes."""
         self.cycle += cycles

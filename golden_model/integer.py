@@ -56,6 +56,10 @@ class IntegerUnit:
         self.cycle += 1
         return result
 
+    def next_event(self) -> int | None:
+        """The next cycle with a result."""
+        return min(self.results, default=None)
+
     def advance(self, cycles: int) -> None:
         """Cycles pass in which nothing enters or leaves."""
         self.cycle += cycles

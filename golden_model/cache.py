@@ -1,0 +1,67 @@
+"""`L1`: the first-level data cache, its MSHRs, and the path to what lies beyond (docs/timing.md, section 8)."""
+
+from collections import deque
+
+from warploom.arch.config import SmConfig
+
+
+class L1:
+    """Set-associative, least recently used is evicted, no allocation on stores.
+
+    Everything sent beyond leaves in order, at most one line every `memory_interval` cycles, so the cycle in which a
+    line comes is known when it is asked for.
+    """
+
+    def __init__(self, config: SmConfig) -> None:
+        self.hits = self.misses = self.merges = 0
+        self._config = config
+        self._sets: list[dict[int, None]] = [{} for _ in range(config.l1_sets)]  # oldest use first
+        self._coming: dict[int, int] = {}  # line to its cycle of arrival
+        self._merged: dict[int, int] = {}  # line to loads that wait for it
+        self._arrivals: deque[tuple[int, int]] = deque()  # (cycle, line), in order
+        self._next_slot = 0
+
+    def load(self, cycle: int, line: int) -> tuple[int, int]:
+        """Look a line up, at `cycle` or, without room, as soon as there is: (cycle of look-up, cycle of arrival)."""
+        while True:
+            self._fill(cycle)
+            ways = self._sets[line % self._config.l1_sets]
+            if line in ways:
+                self.hits += 1
+                del ways[line]
+                ways[line] = None
+                return cycle, cycle + self._config.l1_latency
+            if line in self._coming:
+                if self._merged[line] < self._config.mshr_merges:
+                    self.merges += 1
+                    self._merged[line] += 1
+                    return cycle, self._coming[line]
+                cycle = self._coming[line]
+            elif len(self._coming) < self._config.mshrs:
+                return cycle, self._miss(cycle, line)
+            else:
+                cycle = self._arrivals[0][0]
+
+    def send(self, cycle: int) -> int:
+        """The cycle in which the next free slot of the path beyond is taken."""
+        slot = max(cycle, self._next_slot)
+        self._next_slot = slot + self._config.memory_interval
+        return slot
+
+    def _miss(self, cycle: int, line: int) -> int:
+        self.misses += 1
+        arrival = self.send(cycle) + self._config.l1_latency + self._config.memory_latency
+        self._coming[line] = arrival
+        self._merged[line] = 1
+        self._arrivals.append((arrival, line))
+        return arrival
+
+    def _fill(self, cycle: int) -> None:
+        """Lines that have come by the start of `cycle` are in the cache, their MSHRs free."""
+        while self._arrivals and self._arrivals[0][0] <= cycle:
+            _, line = self._arrivals.popleft()
+            del self._coming[line], self._merged[line]
+            ways = self._sets[line % self._config.l1_sets]
+            ways[line] = None
+            if len(ways) > self._config.l1_ways:
+                del ways[next(iter(ways))]

@@ -1,0 +1,71 @@
+"""`Checker`: every operand that leaves a collector, and every integer result, against the functional trace.
+
+A hazard that the timing model lets slip shows here as a wrong operand. Lanes whose value is undefined (never written by
+the kernel, or computed from such lanes) are left out, since hardware holds anything there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from golden_model.blocks import Warp
+from golden_model.decode import Static
+from golden_model.integer import evaluate
+from golden_model.words import ALL_LANES, broadcast, merge, spread
+from warploom.arch.config import LANES
+from warploom.arch.isa import INTEGER_OPS, PT
+
+Operand = tuple[int, int]
+"""A word and the mask of its defined lanes."""
+
+
+class Mismatch(AssertionError):
+    """The cycle model moved or computed a value that functional execution did not."""
+
+
+class Checker:
+    """Follows each warp's registers in program order. `issued` comes at issue, `dispatched` when operands leave."""
+
+    def __init__(self) -> None:
+        self.checked = 0
+        """Operands compared."""
+        self._registers: dict[tuple[int, int], Operand] = {}  # by (warp of the grid, register)
+        self._expected: dict[int, tuple[list[Operand], int]] = {}  # by tag: operands, defined lanes of the result
+
+    def issued(self, warp: Warp, static: Static, fields: Mapping[str, Any], result: int) -> None:
+        """An instruction enters the datapath; `result` is the word that the trace has for it."""
+        operands = [self._operand(warp, fields, slot) for slot in range(3)]
+        defined = fields["lanes"]
+        if static.op in INTEGER_OPS:
+            for _, lanes in operands:
+                defined &= lanes
+        self._expected[fields["tag"]] = operands, defined
+        if fields["writes"]:
+            key = warp.number, fields["dst"]
+            word, lanes = self._registers.get(key, (0, 0))
+            self._registers[key] = merge(word, result, fields["lanes"]), lanes & ~fields["lanes"] | defined
+
+    def _operand(self, warp: Warp, fields: Mapping[str, Any], slot: int) -> Operand:
+        if fields["reads"] >> slot & 1:
+            return self._registers.get((warp.number, fields[f"src{slot}"]), (0, 0))
+        return (broadcast(fields["imm"]) if fields["imm_slot"] == slot else 0), ALL_LANES
+
+    def dispatched(self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int) -> int:
+        """Operands leave a collector. Returns the lanes in which the instruction's result is defined."""
+        operands, defined = self._expected.pop(dispatch["tag"])
+        for slot, ((expected, lanes), actual) in enumerate(zip(operands, dispatch["operands"], strict=True)):
+            self._compare(f"operand {slot} of {static.op.name}", expected, actual, lanes & dispatch["lanes"])
+        if static.op in INTEGER_OPS:
+            word, pred = evaluate(dispatch)
+            if dispatch["writes"]:
+                self._compare(f"result of {static.op.name}", result, word, defined)
+            if static.instruction.pdst != PT and (pred ^ pred_out) & defined:
+                raise Mismatch(f"predicate of {static.op.name}: {pred:#010x}, the trace has {pred_out:#010x}")
+        return defined
+
+    def _compare(self, what: str, expected: int, actual: int, lanes: int) -> None:
+        self.checked += 1
+        wrong = (expected ^ actual) & spread(lanes)
+        if wrong:
+            lane = (wrong & -wrong).bit_length() - 1 >> 5
+            values = [word >> LANES * lane & 0xFFFFFFFF for word in (actual, expected)]
+            raise Mismatch(f"{what}, lane {lane}: {values[0]:#010x}, the trace has {values[1]:#010x}")

@@ -1,0 +1,51 @@
+"""`Static`: what the front end keeps of each instruction of a program."""
+
+from collections.abc import Callable
+from typing import Any
+
+from golden_model.memory import Memory
+from golden_model.scoreboard import Hazards
+from golden_model.trace import Trace
+from warploom.arch.encoding import encode_modifiers
+from warploom.arch.isa import RZ, Instruction, Op, Pipe
+
+NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
+"""Operations without any result: nothing of them comes back to write-back."""
+
+
+class Static:
+    """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits."""
+
+    def __init__(self, instruction: Instruction, parameter_word: Callable[[int], int]) -> None:
+        self.instruction = instruction
+        self.op = instruction.op
+        self.control = instruction.pipe is Pipe.CONTROL
+        self.memory = instruction.pipe is Pipe.MEM
+        self.returns = instruction.op not in NEVER_RETURN
+        self.hazards = Hazards(instruction)
+        self.needs = self.hazards.needs
+        self.fields: dict[str, Any] = {} if self.control else issue_fields(instruction, parameter_word)
+
+
+def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int]) -> dict[str, int]:
+    """The fields of the issue port that are the same each time the instruction issues.
+
+    `parameter_word` gives the word at a byte offset of the parameter bank.
+    """
+    imm = parameter_word(instruction.imm) if instruction.param else instruction.imm
+    reads = [slot for slot, s in enumerate(instruction.src) if s != RZ and slot != instruction.imm_slot]
+    return {
+        "op": int(instruction.op), "modifiers": encode_modifiers(instruction), "pipe": int(instruction.pipe),
+        "timing": int(instruction.timing_class), "dst": instruction.dst, "writes": int(instruction.dst != RZ),
+        "reads": sum(1 << slot for slot in reads), "src0": instruction.src[0], "src1": instruction.src[1],
+        "src2": instruction.src[2], "imm_slot": instruction.imm_slot, "imm": imm,
+    }  # fmt: skip
+
+
+def decode(trace: Trace) -> list[Static]:
+    """The instructions of a trace's program."""
+    instructions = trace.program.instructions
+    if any(instruction.param for instruction in instructions):
+        parameter_word = Memory(trace.program, trace.launch, 1).parameter_word
+        return [Static(instruction, parameter_word) for instruction in instructions]
+    return [Static(instruction, lambda offset: 0) for instruction in instructions]

@@ -1,0 +1,202 @@
+"""`FrontEnd`: warp state, barriers and issue (docs/timing.md, section 7).
+
+The trace has control flow resolved, so a warp is a walk along its dynamic instructions. All sets of warp slots are bit
+masks, kept up to date as events change a warp's state: a warp that only waits costs nothing.
+"""
+
+from enum import IntEnum
+
+from golden_model.blocks import Residency, Warp
+from golden_model.decode import Static
+from golden_model.schedulers import Scheduler, build
+from golden_model.scoreboard import BARRIER, MEMORY, READ_MASK, Scoreboard
+from golden_model.trace import Trace
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+
+
+class Stall(IntEnum):
+    """Why a scheduler issued nothing in a cycle; of several causes among its warps the first of this list counts."""
+
+    COLLECTOR = 0  # a warp could issue, but no collector is free
+    PORT = 1  # a warp could issue, but another scheduler has the issue port
+    WAR = 2  # an older instruction still has to read the destination
+    SCOREBOARD = 3  # RAW or WAW, or the unit latch, on instructions other than memory
+    MEMORY = 4  # RAW or WAW on a memory instruction
+    FENCE = 5  # MEMBAR
+    BARRIER = 6
+    NO_WARP = 7  # no warp that still has to issue, blocks still to come
+    DRAINED = 8  # no warp that still has to issue, no block left
+
+
+LONG = (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
+"""Waits for which a two-level scheduler gives up a warp's place."""
+
+_READY = len(Stall)  # state of a warp that may issue, beside the causes of stalls
+_ORDER = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
+
+
+class FrontEnd:
+    """`select` picks what issues in a cycle, from the state at its start; the other methods report what happened, at
+    its end. Raises `LaunchError` when not even one block fits the SM."""
+
+    def __init__(self, config: SmConfig, trace: Trace, statics: list[Static]) -> None:
+        self._statics = statics
+        self.residency = Residency(config, trace)
+        self.scoreboard = Scoreboard(config.warps)
+        self.schedulers = build(config)
+        self.warps: list[Warp | None] = [None] * config.warps  # by slot
+        self.stalls = [0] * len(Stall)
+        self.stalled: list[Stall] = []  # causes of this cycle
+        self._masks = [0] * (_READY + 1)  # warp slots by state
+        self._control = 0  # slots whose next instruction does not enter the datapath
+        self._may_dispatch = True
+
+    @property
+    def finished(self) -> bool:
+        """All blocks have come and gone."""
+        return not (self.residency.pending or self.residency.warps)
+
+    @property
+    def dispatches(self) -> bool:
+        """A block may be dispatched in this cycle."""
+        return self._may_dispatch and self.residency.pending
+
+    def select(self, cycle: int, port: bool) -> list[Warp]:
+        """The warps that issue in this cycle, one of them into the datapath if `port` says that it is open."""
+        picked = []
+        self.stalled = []
+        ready, control = self._masks[_READY], self._control
+        refusal = Stall.COLLECTOR
+        count = len(self.schedulers)
+        for turn in range(count):
+            scheduler = self.schedulers[(cycle + turn) % count]
+            able = ready & scheduler.scope
+            candidates = able if port else able & control
+            if candidates:
+                slot = scheduler.pick(candidates)
+                picked.append(self.warps[slot])
+                if not control >> slot & 1:
+                    port, refusal = False, Stall.PORT
+            else:
+                self.stalled.append(refusal if able else self._cause(scheduler.scope or scheduler.own))
+        self.count_stalls(1)
+        return picked
+
+    def count_stalls(self, cycles: int) -> None:
+        """Count the causes of this cycle, for several like it."""
+        for cause in self.stalled:
+            self.stalls[cause] += cycles
+
+    def _cause(self, scope: int) -> Stall:
+        for cause in _ORDER:
+            if self._masks[cause] & scope:
+                return cause
+        return Stall.NO_WARP if self.residency.pending else Stall.DRAINED
+
+    def enters(self, warp: Warp) -> bool:
+        """The warp's next instruction goes into the datapath."""
+        return not self._control >> warp.slot & 1
+
+    def dispatch_block(self) -> None:
+        """The end of a cycle that may dispatch a block; call before the other events of the cycle."""
+        block = self.residency.dispatch()
+        if block is None:
+            self._may_dispatch = False
+            return
+        for warp in block.warps:
+            self.warps[warp.slot] = warp
+            self._scheduler(warp).joined(warp.slot)
+            self._look(warp)
+
+    def issued(self, warp: Warp) -> None:
+        """The end of the cycle in which the warp's next instruction issued."""
+        static = warp.next
+        if self.enters(warp):
+            warp.block.in_flight += 1
+            self.scoreboard.issue(warp.slot, static.hazards, memory=static.memory)
+        elif static.op in (Op.BAR, Op.BARRED) and warp.lanes[warp.index]:
+            self.scoreboard.set_barrier(warp.slot)
+            warp.block.arrive(warp, static.instruction.imm, static.instruction.count)
+            self._open_barriers(warp)
+        warp.index += 1
+        self._look(warp)
+
+    def read(self, slot: int, register: int) -> None:
+        """A collector was granted a register of the slot's warp."""
+        cleared = self.scoreboard.read(slot, register)
+        warp = self.warps[slot]
+        if warp.blocked & cleared:
+            self._refresh(warp)
+
+    def done(self, warp: Warp, static: Static) -> None:
+        """An instruction of the warp is done."""
+        cleared = self.scoreboard.done(warp.slot, static.hazards)
+        warp.block.in_flight -= 1
+        if warp.blocked & cleared:
+            self._refresh(warp)
+        elif warp.block.over:
+            self._retire(warp)
+
+    def _scheduler(self, warp: Warp) -> Scheduler:
+        return self.schedulers[warp.slot % len(self.schedulers)]
+
+    def _look(self, warp: Warp) -> None:
+        """Look at the warp's next instruction; without one it leaves."""
+        index, bit = warp.index, 1 << warp.slot
+        if index == len(warp.pc):
+            self._leave(warp)
+            return
+        static = warp.next = self._statics[warp.pc[index]]
+        if static.control or not warp.lanes[index]:
+            self._control |= bit
+        else:
+            self._control &= ~bit
+        self._refresh(warp)
+
+    def _refresh(self, warp: Warp) -> None:
+        """Find out what holds the warp's next instruction."""
+        slot = warp.slot
+        blocked = warp.blocked = self.scoreboard.pending[slot] & warp.next.needs
+        state = self._state(slot, blocked) if blocked else _READY
+        if state != warp.state:
+            was_long = warp.state in LONG
+            self._enter(warp, state)
+            if (state in LONG) != was_long:
+                self._scheduler(warp).waits(slot, not was_long)
+
+    def _enter(self, warp: Warp, state: int | None) -> None:
+        bit = 1 << warp.slot
+        if warp.state is not None:
+            self._masks[warp.state] &= ~bit
+        if state is not None:
+            self._masks[state] |= bit
+        warp.state = state
+
+    def _state(self, slot: int, blocked: int) -> int:
+        if blocked >> BARRIER & 1:
+            return Stall.BARRIER
+        if blocked & self.scoreboard.memory[slot]:
+            return Stall.MEMORY
+        if blocked >> MEMORY & 1:
+            return Stall.FENCE
+        return Stall.SCOREBOARD if blocked & ~READ_MASK else Stall.WAR
+
+    def _open_barriers(self, warp: Warp) -> None:
+        """After a warp arrived or left: whoever waits at a complete barrier goes on."""
+        for other in warp.block.opened():
+            self.scoreboard.clear_barrier(other.slot)
+            self._refresh(other)
+
+    def _leave(self, warp: Warp) -> None:
+        self._enter(warp, None)
+        warp.blocked = 0
+        self._scheduler(warp).left(warp.slot)
+        warp.block.running -= 1
+        self._open_barriers(warp)
+        if warp.block.over:
+            self._retire(warp)
+
+    def _retire(self, warp: Warp) -> None:
+        self.residency.retire(warp.block)
+        self._may_dispatch = True

@@ -1,0 +1,148 @@
+"""`LoadStore`: coalescer, shared memory, L1 with MSHRs, and the path beyond (docs/timing.md, section 8).
+
+Nothing but the take-out of its results disturbs the unit, so an instruction's transactions are timed all at once, in
+the cycle in which it leaves the input queue.
+"""
+
+import heapq
+from collections import Counter, deque
+from dataclasses import dataclass
+
+from golden_model.blocks import Flight
+from golden_model.cache import L1
+from golden_model.trace import Trace
+from golden_model.writeback import Result
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import Op, Space
+from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW
+
+_WINDOW = {Space.GLOBAL: 0, Space.CONST: CONST_WINDOW, Space.PARAM: PARAM_WINDOW}
+_ATOMICS = (Op.ATOM, Op.RED)
+
+
+@dataclass
+class MemoryCounts:
+    """What the unit counted: instructions by kind, and cycles in which it stalled for an MSHR or the path beyond."""
+
+    load_transactions: int = 0
+    store_transactions: int = 0
+    shared_instructions: int = 0
+    shared_passes: int = 0
+    stall_cycles: int = 0
+
+
+class LoadStore:
+    """Takes memory instructions in order; results leave in order of readiness, one a cycle."""
+
+    def __init__(self, config: SmConfig, trace: Trace) -> None:
+        self.counts = MemoryCounts()
+        self.l1 = L1(config)
+        self._config, self._trace = config, trace
+        self._line_shift = config.line_bytes.bit_length() - 1
+        self._local_bytes = -(-trace.program.local_bytes // 4) * 4 * LANES
+        self._queue: deque[tuple[int, Flight, Result | None]] = deque()
+        self._free_at = 0
+        self._results: list[tuple[int, int, Result]] = []  # heap: ready cycle, order, result
+        self._done: deque[tuple[int, Flight]] = deque()  # instructions without results, by cycle
+        self._order = 0
+
+    def accept(self, cycle: int, flight: Flight, result: Result | None) -> None:
+        """An instruction dispatched in `cycle`; `result` is `None` when nothing comes back."""
+        self._queue.append((cycle, flight, result))
+
+    def offers(self, cycle: int) -> Result | None:
+        """The result on the port in this cycle."""
+        return self._results[0][2] if self._results and self._results[0][0] <= cycle else None
+
+    def taken(self) -> None:
+        """The result on the port was taken."""
+        heapq.heappop(self._results)
+
+    def finished(self, cycle: int) -> Flight | None:
+        """The instruction without a result that is done in this cycle."""
+        return self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
+
+    def next_event(self) -> int | None:
+        """The next cycle in which the unit does something."""
+        cycles = [queue[0][0] for queue in (self._results, self._done) if queue]
+        if self._queue:
+            cycles.append(max(self._free_at, self._queue[0][0] + 1))
+        return min(cycles, default=None)
+
+    def step(self, cycle: int) -> bool:
+        """Take the next instruction if the unit is free; says whether it did (then a credit goes back)."""
+        if not self._queue or self._free_at > cycle or self._queue[0][0] >= cycle:
+            return False
+        _, flight, result = self._queue.popleft()
+        last, ready = self._time(cycle, flight)
+        self._free_at = last + 1
+        if result is None:
+            self._done.append((last, flight))
+        else:
+            self._order += 1
+            heapq.heappush(self._results, (ready, self._order, result))
+        return True
+
+    def _time(self, cycle: int, flight: Flight) -> tuple[int, int]:
+        """(cycle of the last transaction or pass, cycle in which the result is there)."""
+        op = flight.static.op
+        if op in (Op.LATCH, Op.HIGH):
+            return cycle, cycle + 1
+        if op is Op.SHFL:
+            return cycle, cycle + self._config.shared_latency
+        space = Space(self._trace.spaces[flight.address])
+        if space is Space.SHARED:
+            last = cycle + self._shared_passes(flight) - 1
+            return last, last + self._config.shared_latency
+        lines = self._lines(flight, space)
+        time = self._load if op is Op.LD else self._through
+        return time(cycle, lines)
+
+    def _addresses(self, flight: Flight) -> list[int]:
+        """Byte addresses of the executing lanes."""
+        row = self._trace.addresses[flight.address].tolist()
+        return [address for lane, address in enumerate(row) if flight.lanes >> lane & 1]
+
+    def _lines(self, flight: Flight, space: Space) -> list[int]:
+        """Distinct lines, in order of the lowest lane."""
+        shift = self._line_shift
+        if space is Space.LOCAL:  # a word of all lanes is contiguous
+            base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
+            row = self._trace.addresses[flight.address].tolist()
+            interleaved = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
+            return list(dict.fromkeys(a >> shift for lane, a in enumerate(interleaved) if flight.lanes >> lane & 1))
+        window = _WINDOW[space]
+        return list(dict.fromkeys(window + address >> shift for address in self._addresses(flight)))
+
+    def _shared_passes(self, flight: Flight) -> int:
+        words = [address >> 2 for address in self._addresses(flight)]
+        if flight.static.op in _ATOMICS:
+            passes = max(Counter(words).values())
+        else:
+            banks = self._config.shared_banks
+            passes = max(Counter(word % banks for word in set(words)).values())
+        self.counts.shared_instructions += 1
+        self.counts.shared_passes += passes
+        return passes
+
+    def _load(self, cycle: int, lines: list[int]) -> tuple[int, int]:
+        start, arrival = cycle, 0
+        for line in lines:
+            cycle, there = self.l1.load(cycle, line)
+            arrival = max(arrival, there)
+            cycle += 1
+        self._count(start, cycle, lines)
+        self.counts.load_transactions += len(lines)
+        return cycle - 1, arrival
+
+    def _through(self, cycle: int, lines: list[int]) -> tuple[int, int]:
+        """Stores and atomics: every line waits for its slot of the path beyond."""
+        start = cycle
+        for _ in lines:
+            cycle = self.l1.send(cycle) + 1
+        self._count(start, cycle, lines)
+        self.counts.store_transactions += len(lines)
+        return cycle - 1, cycle - 1 + self._config.l1_latency + self._config.memory_latency
+
+    def _count(self, start: int, end: int, lines: list[int]) -> None:
+        self.counts.stall_cycles += end - start - len(lines)

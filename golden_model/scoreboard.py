@@ -1,0 +1,110 @@
+"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/timing.md, section 7).
+
+All of a warp's hazards are bits of one integer, and so are the needs of an instruction: it may issue when the two do
+not meet. Bits 0..255 are registers that are still to be written, the next ones predicates, then the shared resources
+below; from `READ` on, registers that are still to be read.
+"""
+
+from collections import Counter
+from functools import cached_property
+
+from warploom.arch.isa import PT, RZ, Function, Instruction, Op, Pipe
+
+PREDICATE = 256
+LATCH = {Pipe.SFU: 264, Pipe.MEM: 265}
+MEMORY = 266  # a memory instruction is outstanding
+BARRIER = 267
+READ = 272
+READ_MASK = ((1 << 256) - 1) << READ
+
+_WIDE_OPS = frozenset({Op.LDIV, Op.LREM, Op.DADD, Op.DMUL, Op.DFMA, Op.DMIN, Op.DMAX, Op.DDIV, Op.DRCP, Op.DSQRT})
+
+
+def has_wide_result(instruction: Instruction) -> bool:
+    """The unit keeps the high word of a 64-bit result for `Op.HIGH`."""
+    if instruction.op is Op.MUFU:
+        return instruction.function in (Function.RCP64H, Function.RSQ64H)
+    if instruction.op in (Op.CVT, Op.ATOM):
+        return instruction.dst_type.is_wide
+    return instruction.op in _WIDE_OPS
+
+
+class Hazards:
+    """The hazard bits of one static instruction: those that it `needs` clear, those that it sets while in flight."""
+
+    def __init__(self, instruction: Instruction) -> None:
+        self._instruction = instruction
+        registers = sum(1 << register for register in instruction.sources)
+        written = 1 << instruction.dst if instruction.dst != RZ else 0
+        predicates = sum(1 << PREDICATE + p for p in instruction.predicates_read)
+        predicate_written = 1 << PREDICATE + instruction.pdst if instruction.pdst != PT else 0
+        self.own = written | predicate_written
+        self.shared = self._shared()
+        self.produces = self.own | sum(1 << bit for bit in self.shared)
+        self.needs = registers | self.own | predicates | written << READ | 1 << BARRIER | self._needs_shared
+        self.sources = instruction.sources
+
+    def _shared(self) -> tuple[int, ...]:
+        instruction = self._instruction
+        bits = (MEMORY,) if instruction.pipe is Pipe.MEM else ()
+        holds = instruction.op is Op.LATCH or instruction.latched or has_wide_result(instruction)
+        return (*bits, LATCH[instruction.pipe]) if holds else bits
+
+    @cached_property
+    def _needs_shared(self) -> int:
+        instruction = self._instruction
+        if instruction.op is Op.MEMBAR:
+            return 1 << MEMORY
+        waits = instruction.op in (Op.LATCH, Op.HIGH) or has_wide_result(instruction)
+        return 1 << LATCH[instruction.pipe] if waits and not instruction.latched else 0
+
+
+class Scoreboard:
+    """Hazard bits of every warp slot. `memory` are those of them that a memory instruction will clear."""
+
+    def __init__(self, warps: int) -> None:
+        self.pending = [0] * warps
+        self.memory = [0] * warps
+        self._shared: Counter[tuple[int, int]] = Counter()
+        self._reads: Counter[int] = Counter()
+
+    def issue(self, warp: int, hazards: Hazards, *, memory: bool) -> None:
+        """An instruction enters the datapath."""
+        pending = hazards.produces
+        for bit in hazards.shared:
+            self._shared[warp, bit] += 1
+        for register in hazards.sources:
+            self._reads[warp << 8 | register] += 1
+            pending |= 1 << READ + register
+        self.pending[warp] |= pending
+        if memory:
+            self.memory[warp] |= hazards.own
+
+    def read(self, warp: int, register: int) -> int:
+        """A collector was granted the register. Returns the hazard bits that this clears."""
+        key = warp << 8 | register
+        self._reads[key] -= 1
+        if self._reads[key]:
+            return 0
+        cleared = 1 << READ + register
+        self.pending[warp] &= ~cleared
+        return cleared
+
+    def done(self, warp: int, hazards: Hazards) -> int:
+        """An instruction is done. Returns the hazard bits that this clears."""
+        cleared = hazards.own
+        for bit in hazards.shared:
+            self._shared[warp, bit] -= 1
+            if not self._shared[warp, bit]:
+                cleared |= 1 << bit
+        self.pending[warp] &= ~cleared
+        self.memory[warp] &= ~cleared
+        return cleared
+
+    def set_barrier(self, warp: int) -> None:
+        """The warp waits at a barrier."""
+        self.pending[warp] |= 1 << BARRIER
+
+    def clear_barrier(self, warp: int) -> None:
+        """The warp goes on."""
+        self.pending[warp] &= ~(1 << BARRIER)

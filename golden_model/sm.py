@@ -1,0 +1,214 @@
+"""`Sm`: front end, datapath and the units behind it, joined; `simulate` runs a trace to its end (docs/timing.md)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from golden_model.blocks import Flight, Warp
+from golden_model.check import Checker
+from golden_model.datapath import Datapath
+from golden_model.decode import decode
+from golden_model.external import OutsideSp, Sfu
+from golden_model.frontend import FrontEnd
+from golden_model.loadstore import LoadStore
+from golden_model.statistics import Statistics, collect
+from golden_model.trace import NONE, Trace
+from golden_model.writeback import Result
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ExecutionError
+from warploom.arch.interfaces import TAG_BITS
+from warploom.arch.isa import Op, Pipe
+from warploom.arch.layout import rows_per_warp
+
+_ROW_BYTES = 128
+_TAGS = 1 << TAG_BITS
+
+
+class Inputs(NamedTuple):
+    """What the environment drives into the datapath in one cycle: fields of the ports, results with `data`."""
+
+    issue: Mapping[str, Any] | None
+    sp: Result | None
+    sfu: Result | None
+    mem: Result | None
+    credit_sfu: bool
+    credit_mem: bool
+
+
+_NO_INPUTS = Inputs(None, None, None, None, False, False)
+
+
+class Sm:
+    """One SM that times a trace. `step` goes on by one cycle; after it, until the next one, `cycle`, `inputs`,
+    `datapath` (its wires, `probe()` and `writes()`) and `defined` tell everything about that cycle.
+
+    With `check` every operand that leaves a collector and every integer result is compared with the trace
+    (`golden_model.check`); `defined` then holds, by tag, the result lanes worth comparing. Raises `LaunchError` when
+    the launch does not fit the SM, `ExecutionError` when no warp can ever go on.
+    """
+
+    def __init__(self, config: SmConfig, trace: Trace, *, check: bool = False) -> None:
+        self.config, self.trace = config, trace
+        self.cycle = -1
+        self.statics = decode(trace)
+        self.frontend = FrontEnd(config, trace, self.statics)
+        self.stride = rows_per_warp(config, trace.program.registers)
+        self.datapath = Datapath(config, self.stride, self._evaluate)
+        self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
+        self.memory = LoadStore(config, trace)
+        self.checker = Checker() if check else None
+        self.defined: dict[int, int] = {}
+        self.occupied = 0
+        """Warps resident, summed over cycles."""
+        self._words = trace.results.tobytes()
+        self._flights: dict[int, Flight] = {}
+        self._tag = 0
+        self._picked: list[Warp] = []
+        self._ended: list[Flight] = []  # instructions without results that are done in this cycle
+
+    @property
+    def finished(self) -> bool:
+        """Nothing is left to do, and `cycle` is the number of cycles that it took."""
+        return self.frontend.finished
+
+    def step(self) -> None:
+        """The next cycle: its registers take their values, its wires settle."""
+        if self.cycle >= 0:
+            self._clock()
+        self.cycle += 1
+        if not self.finished:
+            self._settle()
+
+    def skip(self) -> None:
+        """When nothing happens in this cycle, go to the last one before something does: all are alike.
+
+        Raises `ExecutionError` when nothing ever will.
+        """
+        units = (self.datapath, self.outside_sp, self.sfu, self.memory)
+        if self._picked or self._ended or self.frontend.dispatches or not self.datapath.quiet:
+            return
+        if self.inputs != _NO_INPUTS:
+            return
+        events = [event for event in (unit.next_event() for unit in units) if event is not None]
+        if not events:
+            raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
+                                 "barrier that the others never reach; let all threads reach it")  # fmt: skip
+        cycles = min(events) - self.cycle - 1
+        self.cycle += cycles
+        self.datapath.advance(cycles)
+        self.frontend.count_stalls(cycles)
+        self.occupied += cycles * self.frontend.residency.warps
+
+    # ------------------------------------------------------------------ wires
+
+    def _settle(self) -> None:
+        cycle, datapath = self.cycle, self.datapath
+        datapath.settle()
+        _, sfu_ready, _ = datapath.ready
+        self._picked = self.frontend.select(cycle, datapath.issue_ready and len(self._flights) < _TAGS)
+        issue = None
+        for warp in self._picked:
+            if self.frontend.enters(warp):
+                issue = self._issue_fields(warp)
+        offered = self.sfu.offers(cycle)
+        left = self.sfu.leaves(cycle, sfu_ready)
+        self._ended = [f for f in (left, self.memory.finished(cycle)) if f is not None and not f.static.returns]
+        self.inputs = Inputs(
+            issue, self.outside_sp.result(cycle), offered, self.memory.offers(cycle), left is not None,
+            self.memory.step(cycle),
+        )  # fmt: skip
+
+    def _issue_fields(self, warp: Warp) -> dict[str, Any]:
+        index = warp.index
+        while self._tag in self._flights:
+            self._tag = (self._tag + 1) % _TAGS
+        return {**warp.next.fields, "tag": self._tag, "warp": warp.slot, "lanes": warp.lanes[index],
+                "pred": warp.pred_in[index]}  # fmt: skip
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def _clock(self) -> None:
+        inputs, datapath, frontend = self.inputs, self.datapath, self.frontend
+        dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
+        datapath.clock(**inputs._asdict())
+        self.occupied += frontend.residency.warps
+        if frontend.dispatches:
+            frontend.dispatch_block()
+        if inputs.mem is not None and mem_ready:
+            self.memory.taken()
+        ended = [self._flights[result["tag"]] for result in done if result is not None] + self._ended
+        for flight in ended:
+            del self._flights[flight.tag]
+            self.defined.pop(flight.tag, None)
+            frontend.done(flight.warp, flight.static)
+        for slot, register in datapath.granted:
+            frontend.read(slot, register)
+        if dispatch is not None:
+            self._dispatched(dispatch)
+        for warp in self._picked:
+            if inputs.issue is not None and frontend.enters(warp):
+                self._launch(warp, inputs.issue)
+            frontend.issued(warp)
+
+    def _launch(self, warp: Warp, fields: Mapping[str, Any]) -> None:
+        """An instruction enters the datapath."""
+        index, static = warp.index, warp.next
+        flight = Flight(
+            static, warp, self._tag, fields["lanes"], warp.pred_out[index], warp.result[index], warp.address[index]
+        )
+        self._flights[self._tag] = flight
+        self._tag = (self._tag + 1) % _TAGS
+        if self.checker is not None:
+            self.checker.issued(warp, static, fields, self._word(flight.result))
+
+    def _dispatched(self, dispatch: Mapping[str, Any]) -> None:
+        """An instruction left its collector: the unit that serves it from outside takes it."""
+        flight = self._flights[dispatch["tag"]]
+        static = flight.static
+        if self.checker is not None:
+            self.defined[dispatch["tag"]] = self.checker.dispatched(
+                static, dispatch, self._word(flight.result), flight.pred_out
+            )
+        if dispatch["op"] <= Op.SEL:
+            return
+        result: Result | None = None
+        if static.returns:
+            result = {"tag": flight.tag, "warp": dispatch["warp"], "dst": dispatch["dst"],
+                      "writes": dispatch["writes"], "lanes": flight.lanes, "pred": flight.pred_out,
+                      "data": self._word(flight.result)}  # fmt: skip
+        if static.memory:
+            self.memory.accept(self.cycle, flight, result)
+        elif dispatch["pipe"] == Pipe.SFU:
+            self.sfu.accept(self.cycle, dispatch["timing"], flight, result)
+        elif result is not None:
+            self.outside_sp.accept(self.cycle, dispatch["timing"], result)
+
+    def _evaluate(self, dispatch: Mapping[str, Any]) -> tuple[int, int]:
+        """The result of an integer instruction: functional execution has computed it already."""
+        flight = self._flights[dispatch["tag"]]
+        return self._word(flight.result), flight.pred_out
+
+    def _word(self, row: int) -> int:
+        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished simulation: its statistics, and the SM as it was at the end."""
+
+    statistics: Statistics
+    sm: Sm
+
+
+def simulate(config: SmConfig, trace: Trace, *, max_cycles: int = 1 << 40, check: bool = False) -> Run:
+    """Time a trace to its end. Raises `LaunchError` when the launch does not fit the SM, `ExecutionError` when it takes
+    more than `max_cycles` or cannot go on; with `check` see `Sm`."""
+    sm = Sm(config, trace, check=check)
+    while True:
+        sm.step()
+        if sm.finished:
+            return Run(collect(sm), sm)
+        if sm.cycle >= max_cycles:
+            raise ExecutionError(f"{trace.program.name}: not finished after {max_cycles} cycles: raise the limit, or "
+                                 "look for a loop that does not end")  # fmt: skip
+        sm.skip()

@@ -1,0 +1,86 @@
+"""What a run leaves behind: `Statistics`, plain numbers with a stable JSON form."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from golden_model.frontend import Stall
+from golden_model.trace import Trace
+from golden_model.widths import histograms
+from warploom.arch.isa import Pipe
+
+if TYPE_CHECKING:
+    from golden_model.sm import Sm
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """One run of one kernel on one SM. Everything is a count unless said otherwise.
+
+    `stalls` are scheduler-cycles without an issue, by cause (`golden_model.frontend.Stall`); with the issues they make
+    up cycles x schedulers. A *bank access* is one granted request, a *collector write* one stored operand; conflicts
+    are refused requests (docs/timing.md, section 6). `operands` counts datapath instructions by distinct registers read
+    (0..3); the width lists count warp operands by bytes (1..4). Memory transactions are lines looked up or sent.
+    """
+
+    kernel: str
+    preset: str
+    cycles: int
+    warp_instructions: int
+    thread_instructions: int
+    datapath_instructions: int
+    ipc: float  # warp instructions per cycle
+    occupancy: float  # resident warps over warp slots, mean over cycles
+    stalls: dict[str, int]
+    bank_accesses: int
+    bank_reads: list[int]  # by bank
+    bank_writes: list[int]
+    bank_conflicts: int
+    port_conflicts: int
+    collector_writes: int
+    operands: list[int]
+    source_widths: list[int]
+    destination_widths: list[int]
+    l1_hits: int
+    l1_misses: int
+    l1_merges: int
+    load_transactions: int
+    store_transactions: int
+    shared_instructions: int
+    shared_passes: int
+    memory_stall_cycles: int  # the load/store unit waits for an MSHR or the path beyond
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields by name, ready for `json.dump`."""
+        return asdict(self)
+
+
+def collect(sm: "Sm") -> Statistics:
+    """The statistics of a finished SM."""
+    trace, datapath, memory = sm.trace, sm.datapath, sm.memory
+    operands = operand_histogram(trace)
+    sources, destinations = histograms(trace)
+    reads, writes = datapath.bank_reads, datapath.bank_writes
+    return Statistics(
+        kernel=trace.program.name, preset=sm.config.name, cycles=sm.cycle,
+        warp_instructions=trace.warp_instructions, thread_instructions=trace.thread_instructions,
+        datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
+        occupancy=sm.occupied / (sm.cycle * sm.config.warps),
+        stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
+        bank_accesses=sum(reads) + sum(writes), bank_reads=list(reads), bank_writes=list(writes),
+        bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts,
+        collector_writes=datapath.collector_writes, operands=operands, source_widths=sources,
+        destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
+        l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
+        store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
+        shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,
+    )  # fmt: skip
+
+
+def operand_histogram(trace: Trace) -> list[int]:
+    """Instructions that enter the datapath by the number of distinct registers that they read."""
+    instructions = trace.program.instructions
+    count = np.array([len(i.sources) if i.pipe is not Pipe.CONTROL else -1 for i in instructions])
+    read = np.concatenate([count[warp.pc[warp.lanes != 0]] for warp in trace.warps])
+    return np.bincount(read[read >= 0], minlength=4).tolist()

@@ -1,0 +1,96 @@
+"""Widths of register operands, from a trace (seed 000, Fig. 3.3). Vectorised with numpy; no timing is involved."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from golden_model.trace import NONE, Trace, WarpTrace
+from warploom.arch.config import LANES
+
+WIDTHS = 4
+CHUNK = 16384
+"""Dynamic instructions that are looked at together."""
+
+_LANE = np.arange(LANES, dtype=np.uint32)
+_BOUNDS = np.array([0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
+
+
+def width(values: np.ndarray, executing: np.ndarray) -> np.ndarray:
+    """Bytes (1..4) of each row of `values`, uint32 (rows, 32), over the lanes where `executing` is true.
+
+    An operand has N bytes when the bytes above are all zeros, or all ones, in every executing lane.
+    """
+    zeros = np.bitwise_or.reduce(np.where(executing, values, 0), axis=1)
+    ones = np.bitwise_or.reduce(np.where(executing, ~values, 0), axis=1)
+    needed = np.minimum(zeros, ones)
+    return 1 + (needed[:, None] > _BOUNDS).sum(axis=1)
+
+
+def lane_bits(masks: np.ndarray) -> np.ndarray:
+    """Lane masks, uint32 (rows,), as booleans (rows, 32)."""
+    return (masks[:, None] >> _LANE & 1).astype(bool)
+
+
+def histograms(trace: Trace) -> tuple[list[int], list[int]]:
+    """Warp operands by width, 1 to 4 bytes: register sources (a register read twice counts once), and results."""
+    sources, results = np.zeros(WIDTHS + 1, int), np.zeros(WIDTHS + 1, int)
+    for warps in _chunks(trace):
+        reads, writes = _accesses(trace, warps)
+        results += np.bincount(width(trace.results[writes.row], lane_bits(writes.lanes)), minlength=WIDTHS + 1)
+        values, executing = _values_read(trace, reads, writes)
+        sources += np.bincount(width(values, executing), minlength=WIDTHS + 1)
+    return sources[1:].tolist(), results[1:].tolist()
+
+
+class Accesses:
+    """Register accesses of some warps: arrays of one length. `time` orders those of one warp; `row` is the row of
+    `Trace.results` that a write leaves."""
+
+    def __init__(self, warp: np.ndarray, time: np.ndarray, register: np.ndarray, lanes: np.ndarray, row: np.ndarray):
+        self.key = warp.astype(np.int64) << 8 | register
+        self.time, self.lanes, self.row = time, lanes, row
+
+
+def _chunks(trace: Trace) -> Iterator[list[WarpTrace]]:
+    chunk: list[WarpTrace] = []
+    for warp in trace.warps:
+        chunk.append(warp)
+        if sum(len(w) for w in chunk) >= CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]:
+    """(reads, writes) of the executing instructions."""
+    pc = np.concatenate([warp.pc for warp in warps])
+    lanes = np.concatenate([warp.lanes for warp in warps])
+    row = np.concatenate([warp.result for warp in warps])
+    number = np.repeat(np.arange(len(warps)), [len(warp) for warp in warps])
+    time = np.arange(len(pc))
+    table = np.full((len(trace.program.instructions), 3), NONE)
+    for index, instruction in enumerate(trace.program.instructions):
+        table[index, : len(instruction.sources)] = instruction.sources
+    source = table[pc]
+    at, slot = np.nonzero((source != NONE) & (lanes != 0)[:, None])
+    reads = Accesses(number[at], 2 * time[at], source[at, slot], lanes[at], np.full(len(at), NONE))
+    at = np.nonzero((row != NONE) & (lanes != 0))[0]
+    destination = np.array([instruction.dst for instruction in trace.program.instructions])
+    return reads, Accesses(number[at], 2 * time[at] + 1, destination[pc[at]], lanes[at], row[at])
+
+
+def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray]:
+    """What each read sees: (values, executing lanes), rows in no particular order; 0 where nothing was written."""
+    key, time = (np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in ("key", "time"))
+    order = np.lexsort((time, key))
+    key, row = key[order], np.concatenate([reads.row, writes.row])[order]
+    executing = lane_bits(np.concatenate([reads.lanes, writes.lanes])[order])
+    events = np.arange(len(key))
+    writer = np.where(executing & (row != NONE)[:, None], events[:, None], NONE)
+    writer = np.maximum.accumulate(writer, axis=0)
+    first = np.searchsorted(key, key)
+    is_read = row == NONE
+    writer, executing = writer[is_read], executing[is_read]
+    written = writer >= first[is_read][:, None]
+    return np.where(written, trace.results[row[writer], _LANE], 0), executing
