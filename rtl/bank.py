@@ -1,23 +1,16 @@
+# amaranth: UnusedElaboratable=no
 """Register bank: four sub-banks side by side (seed 000, Fig. 2.6 and 3.11a)."""
-
-import random
-from collections.abc import Sequence
 
 from amaranth import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.shared import share
 from rtl.subbank import BYTES, SubBank
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
 
 SUB_BANK_BITS = 8 * BYTES
-
-
-def powerup_words(rows: int, seed: int) -> list[int]:
-    """Random power-up contents of a bank: one 1024-bit integer a row."""
-    source = random.Random(seed)
-    return [source.getrandbits(WARP_BITS) for _ in range(rows)]
 
 
 class Bank(wiring.Component):
@@ -29,7 +22,6 @@ class Bank(wiring.Component):
     Parameters
     ----------
     rows : number of warp registers.
-    init : power-up contents, one 1024-bit integer a row; zeros where it ends.
 
     Members
     -------
@@ -40,15 +32,13 @@ class Bank(wiring.Component):
     Raises
     ------
     ValueError
-        When `rows` is not positive or `init` is longer than the bank.
+        When `rows` is not positive.
     """
 
-    def __init__(self, *, rows: int, init: Sequence[int] = ()) -> None:
+    def __init__(self, *, rows: int) -> None:
         if not isinstance(rows, int) or rows < 1:
             raise ValueError(f"rows must be a positive integer, not {rows!r}")
-        if len(init) > rows:
-            raise ValueError(f"init must have at most {rows} entries, not {len(init)}")
-        self._rows, self._init = rows, init
+        self._rows = rows
         super().__init__({
             "enable": In(1),
             "write": In(1),
@@ -62,8 +52,8 @@ class Bank(wiring.Component):
         m = Module()
         byte_enable = Cat(lane.replicate(4) for lane in self.lanes)
         for k in range(SUB_BANKS):
-            init = [word >> k * SUB_BANK_BITS & (1 << SUB_BANK_BITS) - 1 for word in self._init]
-            m.submodules[f"sub_bank_{k}"] = sub_bank = SubBank(rows=self._rows, init=init)
+            sub_bank = SubBank(rows=self._rows)
+            m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
             m.d.comb += [
                 sub_bank.enable.eq(self.enable),
                 sub_bank.write.eq(self.write),

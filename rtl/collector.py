@@ -36,7 +36,7 @@ class Collector(wiring.Component):
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
     held, operands : the instruction and its operands, for dispatch.
-    release : the instruction is dispatched; the collector is free in the next cycle.
+    dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -55,7 +55,7 @@ class Collector(wiring.Component):
             "ready": Out(1),
             "held": Out(held_layout(config)),
             "operands": Out(words(SLOTS)),
-            "release": In(1),
+            "dispatched": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -76,7 +76,7 @@ class Collector(wiring.Component):
         ]
         self._store(m, arriving)
 
-        with m.If(self.release):
+        with m.If(self.dispatched):
             m.d.sync += [self.busy.eq(0), self.present.eq(0)]
         with m.If(self.take):
             m.d.sync += [self.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self.issue.reads)]

@@ -1,6 +1,6 @@
 """Dispatcher: which collector's instruction goes to its pipe in this cycle."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -28,7 +28,7 @@ class Dispatcher(wiring.Component):
     issue : the collector (at most one) that takes an instruction at the end of the cycle.
     busy, ready : masks of collectors that hold an instruction, and that have all its operands.
     pipe, timing : `Pipe` and `TimingClass` of the instruction in each collector.
-    credit : a credit comes back, at the end of the cycle, for the SFU (bit 0) and MEM (bit 1) pipe.
+    credit_sfu, credit_mem : a credit comes back to the pipe at the end of the cycle.
     select : the collector (at most one) whose instruction is dispatched.
     """
 
@@ -41,7 +41,8 @@ class Dispatcher(wiring.Component):
             "ready": In(count),
             "pipe": In(data.ArrayLayout(2, count)),
             "timing": In(data.ArrayLayout(5, count)),
-            "credit": In(2),
+            "credit_sfu": In(1),
+            "credit_mem": In(1),
             "select": Out(count),
         })
 
@@ -52,7 +53,9 @@ class Dispatcher(wiring.Component):
         selected_pipe = self._selected(self.pipe)
         free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in range(len(WRITERS)))
         slot_free = self._slots(m, selected_pipe, selected_timing)
-        credit = Cat(1, self._credit(m, Pipe.SFU, selected_pipe), self._credit(m, Pipe.MEM, selected_pipe))
+        sfu = self._credit(m, "sfu", self._config.sfu_queue, self.credit_sfu, selected_pipe == Pipe.SFU)
+        mem = self._credit(m, "mem", self._config.memory_queue, self.credit_mem, selected_pipe == Pipe.MEM)
+        credit = Cat(Const(1, 1), sfu, mem)
 
         eligible = Signal(self._config.collectors)
         for c in range(self._config.collectors):
@@ -106,10 +109,8 @@ class Dispatcher(wiring.Component):
         m.d.sync += taken.eq((taken | reserve) >> 1)
         return ~Cat(taken[cycles] for cycles in latency)
 
-    def _credit(self, m: Module, pipe: Pipe, selected_pipe: Value) -> Value:
+    def _credit(self, m: Module, name: str, start: int, give: Value, pipe_selected: Value) -> Value:
         """Whether a pipe that is served from outside has a credit."""
-        start = self._config.sfu_queue if pipe is Pipe.SFU else self._config.memory_queue
-        credit = Signal(range(start + 1), init=start, name=f"{WRITERS[pipe]}_credit")
-        give, take = self.credit[pipe - Pipe.SFU], self.select.any() & (selected_pipe == pipe)
-        m.d.sync += credit.eq(credit + give - take)
+        credit = Signal(range(start + 1), init=start, name=f"{name}_credit")
+        m.d.sync += credit.eq(credit + give - (self.select.any() & pipe_selected))
         return credit != 0

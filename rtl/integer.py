@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Integer unit: 32 lanes, and the delay line that gives each operation its latency."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -7,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
 from rtl.lane import Lane
 from rtl.lane_control import decode
+from rtl.shared import share
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
 from warploom.arch.interfaces import index_bits, result_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
@@ -18,9 +20,9 @@ INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS}
 class IntegerUnit(wiring.Component):
     """Executes the integer operations of the SP pipe; all others pass it by.
 
-    An operation that is dispatched in cycle d leaves the lanes in d + 4 and is offered in d + L, L being the latency of its
-    timing class: it enters a delay line at the distance that is left. The dispatcher gives each result a cycle of its
-    own, so two never meet, and nothing stalls.
+    An operation that is dispatched in cycle d leaves the lanes in d + 4 and is offered in d + L, L being the latency of
+    its timing class: it enters a delay line at the distance that is left. The dispatcher gives each result a cycle of
+    its own, so two never meet, and nothing stalls.
 
     Parameters
     ----------
@@ -45,7 +47,8 @@ class IntegerUnit(wiring.Component):
         m = Module()
         issued = self.dispatch.payload
         tracked = [field for field in result_fields(self._config) if field[0] != "pred"]
-        track = Signal(data.ArrayLayout(struct([("extra", self._extra_bits), *tracked]), MINIMUM_LATENCY), reset_less=True)
+        layout = struct([("extra", self._extra_bits), *tracked])
+        track = Signal(data.ArrayLayout(layout, MINIMUM_LATENCY), reset_less=True)
         valid = Signal(MINIMUM_LATENCY)
         integer = issued.op <= max(INTEGER_OPS).value
         m.d.sync += valid.eq(Cat(self.dispatch.valid & integer, valid[:-1]))
@@ -61,7 +64,8 @@ class IntegerUnit(wiring.Component):
         m.d.comb += [fresh[name].eq(last[name]) for name, _ in tracked]
         control = decode(m, issued.op, issued.modifiers)
         for i in range(LANES):
-            m.submodules[f"lane_{i}"] = lane = Lane()
+            lane = Lane()
+            m.submodules[f"lane_{i}"] = share(platform, "lane", lane)
             m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in "abc"]
             m.d.comb += [
                 lane.operands.control.eq(control),
@@ -73,7 +77,7 @@ class IntegerUnit(wiring.Component):
         return m
 
     def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> None:
-        """Offer a result that leaves the lanes `extra` cycles later. Place i of the line is i + 1 cycles from the end."""
+        """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end."""
         depth = max(self._extra.values())
         line = [Signal(fresh.shape(), name=f"delay_{i}", reset_less=True) for i in range(depth)]
         occupied = [Signal(name=f"delay_{i}_valid") for i in range(depth)]

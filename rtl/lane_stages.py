@@ -30,8 +30,8 @@ COMPUTED = data.StructLayout({
 class Condition(wiring.Component):
     """Stage 1: complement, shift distance, mask, Booth digits.
 
-    Every shift is one of high:low to the right. A left shift by n is one of b:a by 32 - n; BMSK shifts a word of b ones,
-    above zeros, to the left by a.
+    Every shift is one of high:low to the right. A left shift by n is one of b:a by 32 - n; BMSK shifts a word of b
+    ones, above zeros, to the left by a.
     """
 
     operands: In(OPERANDS)
@@ -109,8 +109,8 @@ class Compute(wiring.Component):
 class Finish(wiring.Component):
     """Stage 3: the last addition of the multiplier, the choice of the result, and the predicate.
 
-    For the high word the addend of an IMAD starts at bit 32; its carry in then enters at bit 0 and runs through ones. The
-    carry out of that addition, seen in its top bit, needs the product alone as well: it is added up beside it.
+    For the high word the addend of an IMAD starts at bit 32; its carry in then enters at bit 0 and runs through ones.
+    The carry out of that addition, seen in its top bit, needs the product alone as well: it is added up beside it.
     """
 
     computed: In(COMPUTED)

@@ -33,8 +33,8 @@ def booth_digits(multiplier: Value, sign: Value) -> Value:
 def partial_products(multiplicand: Value, sign: Value, digits: data.View) -> list[Value]:
     """Words of 64 bits whose sum is the product. `multiplicand` has 32 bits, `sign` is above them.
 
-    A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n: the last term, the same for all values, goes
-    into the word of corrections, and so does the one that completes a two's complement negation.
+    A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n: the last term, the same for all values,
+    goes into the word of corrections, and so does the one that completes a two's complement negation.
     """
     single = Cat(multiplicand, sign, sign)
     double = Cat(Const(0, 1), multiplicand, sign)

@@ -1,7 +1,5 @@
 """Sub-bank: the SRAM that the register file is built of (seed 000, Fig. 2.6)."""
 
-from collections.abc import Sequence
-
 from amaranth import Module, Mux, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
@@ -17,13 +15,12 @@ class SubBank(wiring.Component):
     """One single-port SRAM of `rows` entries of 32 B with byte write enables.
 
     A read and a write share the address, so each cycle is one or the other. Read data is there in the next cycle;
-    what the output shows after a cycle without a read is unspecified. There is no reset: whoever reads an
-    entry before writing it gets what the power-up left there.
+    what the output shows after a cycle without a read is unspecified. There is no reset: an entry that was never
+    written reads whatever the power-up left there.
 
     Parameters
     ----------
     rows : number of entries.
-    init : power-up contents, one 256-bit integer an entry; zeros where it ends.
 
     Members
     -------
@@ -35,15 +32,13 @@ class SubBank(wiring.Component):
     Raises
     ------
     ValueError
-        When `rows` is not positive or `init` is longer than the memory.
+        When `rows` is not positive.
     """
 
-    def __init__(self, *, rows: int, init: Sequence[int] = ()) -> None:
+    def __init__(self, *, rows: int) -> None:
         if not isinstance(rows, int) or rows < 1:
             raise ValueError(f"rows must be a positive integer, not {rows!r}")
-        if len(init) > rows:
-            raise ValueError(f"init must have at most {rows} entries, not {len(init)}")
-        self._rows, self._init = rows, init
+        self._rows = rows
         super().__init__({
             "enable": In(1),
             "write": In(1),
@@ -55,7 +50,7 @@ class SubBank(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.cells = cells = Memory(shape=unsigned(8 * BYTES), depth=self._rows, init=self._init)
+        m.submodules.cells = cells = Memory(shape=unsigned(8 * BYTES), depth=self._rows, init=())
         write_port = cells.write_port(granularity=8)
         read_port = cells.read_port()
         m.d.comb += [

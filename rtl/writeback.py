@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Write-back: one latch for each pipe, between its results and the banks."""
 
 from functools import reduce
@@ -9,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from rtl.interfaces import done_layout, result_layout, unstoppable, words
 from rtl.placement import STRIDE_BITS, place
+from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import TAG_BITS, WARP_BITS, WRITERS, index_bits
 
@@ -85,6 +87,7 @@ class Writeback(wiring.Component):
     result_sp, result_sfu, result_mem : results of the pipes; SP may not stall.
     stride : static input of the register mapping.
     request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle.
+    write : the banks that are written in this cycle.
     row, data, lanes : for each bank, what the granted latch writes; zero when there is none.
     valid, tag : for each writer, whether its latch holds a result, and whose.
     word : for each writer, the word in its latch.
@@ -102,6 +105,7 @@ class Writeback(wiring.Component):
             "request": Out(len(WRITERS)),
             "bank": Out(data.ArrayLayout(index_bits(config.banks), len(WRITERS))),
             "grant": In(len(WRITERS)),
+            "write": Out(config.banks),
             "row": Out(data.ArrayLayout(index_bits(config.rows), config.banks)),
             "data": Out(words(config.banks)),
             "lanes": Out(data.ArrayLayout(LANES, config.banks)),
@@ -115,7 +119,8 @@ class Writeback(wiring.Component):
         m = Module()
         latches = []
         for i, writer in enumerate(WRITERS):
-            m.submodules[f"{writer}_latch"] = latch = WriteLatch(config=self._config)
+            latch = WriteLatch(config=self._config)
+            m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
             latches.append(latch)
             result, done = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}")
             m.d.comb += [
@@ -136,6 +141,7 @@ class Writeback(wiring.Component):
         for b in range(self._config.banks):
             here = Signal(len(WRITERS), name=f"writes_bank_{b}")
             m.d.comb += here.eq(self.grant & Cat(latch.bank == b for latch in latches))
+            m.d.comb += self.write[b].eq(here.any())
             for name in ("row", "data", "lanes"):
                 chosen = [Mux(here[i], getattr(latch, name), 0) for i, latch in enumerate(latches)]
                 m.d.comb += getattr(self, name)[b].eq(reduce(or_, chosen))

@@ -1,0 +1,36 @@
+"""Equal components as instances of one module, so that the netlist holds the text of a module once."""
+
+from collections.abc import Iterator
+
+from amaranth import ClockSignal, Elaboratable, Instance, ResetSignal, Signal, Value
+from amaranth.lib import wiring
+
+
+def port_signals(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, Signal]]:
+    """(name, direction, signal) of each port; a stream's constant valid or ready is none."""
+    for path, member, value in component.signature.flatten(component):
+        signal = Value.cast(value)
+        if isinstance(signal, Signal):
+            yield "__".join(map(str, path)), member.flow, signal
+
+
+class SharedModules:
+    """The platform that netlists are made for: it collects the components that several instances share."""
+
+    def __init__(self) -> None:
+        self.pending: dict[str, wiring.Component] = {}
+
+    def instance(self, name: str, component: wiring.Component) -> Instance:
+        """An instance of module `name`, of which `component` is one specimen."""
+        self.pending.setdefault(name, component)
+        directions = {wiring.In: "i", wiring.Out: "o"}
+        ports = {f"{directions[flow]}_{port}": signal for port, flow, signal in port_signals(component)}
+        return Instance(name, i_clk=ClockSignal(), i_rst=ResetSignal(), **ports)
+
+
+def share(platform: object, name: str, component: wiring.Component) -> Elaboratable:
+    """What to add to `m.submodules` for one of several components that are equal but for their connections.
+
+    For a netlist that is an instance of the module `name`; anywhere else (a simulation) the component itself.
+    """
+    return platform.instance(name, component) if isinstance(platform, SharedModules) else component

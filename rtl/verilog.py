@@ -1,0 +1,162 @@
+"""Verilog of any unit, with a JSON sidecar of its ports and their fields. The only user of Amaranth's back end."""
+
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.lib import data, wiring
+
+from rtl.arbiter import Arbiter
+from rtl.bank import Bank
+from rtl.collector import Collector
+from rtl.crossbar import Crossbar
+from rtl.datapath import Datapath
+from rtl.dispatch import Dispatcher
+from rtl.integer import IntegerUnit
+from rtl.lane import Lane
+from rtl.shared import SharedModules, port_signals
+from rtl.subbank import SubBank
+from rtl.writeback import Writeback
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError, ToolError
+
+UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
+    "SubBank": lambda config: SubBank(rows=config.rows),
+    "Bank": lambda config: Bank(rows=config.rows),
+    "Arbiter": lambda config: Arbiter(banks=config.banks, collectors=config.collectors),
+    "Crossbar": lambda config: Crossbar(banks=config.banks, collectors=config.collectors),
+    "Collector": lambda config: Collector(config=config),
+    "Lane": lambda config: Lane(),
+    "IntegerUnit": lambda config: IntegerUnit(config=config),
+    "Dispatcher": lambda config: Dispatcher(config=config),
+    "Writeback": lambda config: Writeback(config=config),
+    "Datapath": lambda config: Datapath(config=config),
+}
+"""How each unit is made from a configuration."""
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
+
+_SCRIPT = """\
+read_rtlil unit.il
+delete t:$meminit_v2
+proc -nomux -norom
+memory_collect
+attrmap -remove init -remove generator -remove top -remove src -remove amaranth.hierarchy -remove amaranth.decoding
+attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy
+write_verilog -norename unit.v
+"""
+"""RTLIL to Verilog. Power-up contents go: hardware promises none, and simulation makes them random."""
+
+
+def create(config: SmConfig, unit: str) -> wiring.Component:
+    """The component of a unit. Raises `ConfigError` for an unknown name."""
+    if unit not in UNITS:
+        raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}")
+    return UNITS[unit](config)
+
+
+def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = True) -> str:
+    """RTLIL of a component as module `name`, which equal parts share; modules are named by their place in it."""
+    shared = SharedModules()
+    shared.pending[name] = component
+    texts: dict[str, str] = {}
+    while missing := shared.pending.keys() - texts.keys():
+        module = min(missing)
+        part = shared.pending[module]
+        ports = [signal for _, _, signal in port_signals(part)]
+        texts[module] = rtlil.convert(part, name=module, platform=shared, ports=ports, emit_src=source_lines)
+    text = "\n".join(texts.values()).replace(f"{ROOT}{os.sep}", "")
+    return re.sub(r"^(module|  cell) \\\S+", lambda match: match[0].replace(".", "_"), text, flags=re.MULTILINE)
+
+
+def to_verilog(component: wiring.Component, name: str) -> str:
+    """Verilog of a component as module `name`, without a header. Raises `ToolError` when Yosys fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "unit.il").write_text(to_rtlil(component, name, source_lines=False))
+        Path(folder, "unit.ys").write_text(_SCRIPT)
+        done = subprocess.run([sys.executable, "-c", _YOSYS, "unit.ys"], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        if done.returncode:
+            reason = next((line for line in done.stdout.splitlines() if "ERROR" in line), done.stderr.strip())
+            raise ToolError(f"Yosys, needed to write Verilog, failed ({reason}): pip install pyosys==0.70")
+        text = Path(folder, "unit.v").read_text()
+    return re.sub(r"^/\*.*?\*/\n", "", text, count=1, flags=re.DOTALL)
+
+
+def module_name(unit: str) -> str:
+    """The Verilog name of a unit: `SubBank` is sub_bank."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unit).lower()
+
+
+def ports(component: wiring.Component) -> list[dict[str, Any]]:
+    """Name, direction (of the module), width in bits and fields of each port; a field has name, offset and width."""
+    shapes = {"__".join(map(str, path)): member.shape for path, member, _ in component.signature.flatten(component)}
+    described = []
+    for name, flow, signal in port_signals(component):
+        direction = "input" if flow is wiring.In else "output"
+        port = {"name": name, "direction": direction, "width": len(signal), "fields": _fields(shapes[name])}
+        described.append(port)
+    return described
+
+
+def _fields(shape: object) -> list[dict[str, Any]]:
+    """The fields of a struct, the elements of an array, or none."""
+    if not isinstance(shape, data.Layout):
+        return []
+    entries = []
+    for name, field in shape:
+        entry = {"name": str(name), "offset": field.offset, "width": field.width}
+        inner = _fields(field.shape)
+        entries.append({**entry, "fields": inner} if inner else entry)
+    return entries
+
+
+def commit() -> str:
+    """The commit that the hardware comes from, `unknown` outside a repository."""
+    try:
+        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def generate(config: SmConfig, out_dir: Path | str, unit: str = "Datapath") -> tuple[Path, Path]:
+    """Write the Verilog of a unit and its sidecar to `out_dir`; return both paths. Same configuration and commit, same
+    bytes.
+
+    The sidecar is JSON: ``configuration`` (every field), ``commit``, ``unit``, ``module``, ``ports`` (see
+    `ports`) and ``units``, the modules of the file. Raises `ConfigError` for an unknown unit, `ToolError` when Yosys
+    or the folder fails. Each file appears whole or not at all.
+    """
+    component, name, origin = create(config, unit), module_name(unit), commit()
+    described = ports(component)
+    body = to_verilog(component, name)
+    head = f"// Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.\n\n"
+    sidecar = {
+        "configuration": dataclasses.asdict(config), "commit": origin, "unit": unit, "module": name, "ports": described,
+        "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
+    }  # fmt: skip
+    folder = Path(out_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{config.name}_{name}"
+    return (_write(folder / f"{stem}.v", head + body),
+            _write(folder / f"{stem}.json", json.dumps(sidecar, indent=1) + "\n"))
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file so that nobody ever sees half of it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
+        stream.write(text)
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
+    return path
