@@ -1,0 +1,71 @@
+"""Where variables lie in their spaces, and what module memory holds when a kernel starts."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from warploom.arch.errors import PtxError
+from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, WINDOW_BYTES
+from warploom.compiler.initialiser import MAX_IMAGE_BYTES, POINTER_BYTES
+from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
+
+MODULE_SPACES = ("global", "const")
+
+
+def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Iterable[str]) -> None:
+    """Give every variable of the kernel its `base`, and fill in sizes and images.
+
+    Module memory holds all of the module's variables in order of declaration, whether this entry uses them or not,
+    so that addresses are the same for every entry of a file. A pointer to one of `functions` is 0: calls through it are
+    refused elsewhere. Raises `PtxError` (without a file) for what does not fit or a pointer that cannot be resolved.
+    """
+    defined = [
+        variable
+        for variable in module_variables
+        if variable.space in MODULE_SPACES and not variable.extern and variable.type in TYPE_BYTES
+    ]
+    kernel.variables.update((variable.name, variable) for variable in defined)
+    by_space: dict[str, dict[str, Variable]] = {space: {} for space in ("global", "const", "shared", "local")}
+    dynamic: dict[str, Variable] = {}
+    for name, variable in kernel.variables.items():
+        (dynamic if variable.extern else by_space[variable.space])[name] = variable
+    end = {
+        space: _place(kernel, variables, GLOBALS_BASE if space == "global" else 0)
+        for space, variables in by_space.items()
+    }
+    _place(kernel, {name: replace(variable, dimensions=(0,)) for name, variable in dynamic.items()}, end["shared"])
+    kernel.shared_bytes, kernel.local_bytes = end["shared"], end["local"]
+    kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"], set(functions))
+    kernel.constants = _image(kernel, by_space["const"], 0, end["const"], set(functions))
+
+
+def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
+    """Give the variables of one space consecutive aligned bases from `start`; the end of the last."""
+    end = start
+    for name, variable in variables.items():
+        kernel.base[name] = -(-end // variable.alignment) * variable.alignment
+        end = kernel.base[name] + variable.size
+        if end - start > WINDOW_BYTES:
+            place = f"variable '{variable.name}' does not fit .{variable.space} memory of {WINDOW_BYTES} bytes"
+            raise PtxError(place, line=variable.line)
+    return end
+
+
+def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int, functions: set[str]) -> bytes:
+    """The bytes of one space from `start` to `end`."""
+    if end - start > MAX_IMAGE_BYTES:
+        raise PtxError(f"the module's variables take {end - start} bytes, and {MAX_IMAGE_BYTES} is the limit")
+    image = bytearray(end - start)
+    for name, variable in variables.items():
+        offset = kernel.base[name] - start
+        image[offset : offset + len(variable.initial)] = variable.initial
+        for position, symbol, generic in variable.pointers:
+            target = kernel.variables.get(symbol.name)
+            if target and target.space in MODULE_SPACES:
+                window = CONST_WINDOW if generic and target.space == "const" else 0
+                address = window + kernel.base[symbol.name] + symbol.offset
+                place = slice(offset + position, offset + position + POINTER_BYTES)
+                image[place] = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
+            elif symbol.name not in functions:
+                message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is not defined here"
+                raise PtxError(message, line=variable.line)
+    return bytes(image)

@@ -1,0 +1,239 @@
+"""One entry to a flat body: names made unique, device functions inlined.
+
+A call's parameters stay variables of space ``param`` here, the callee's formal parameter being another name of the
+caller's variable; `warploom.compiler.callparams` turns them into moves.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from itertools import count
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import ptx
+from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope
+
+MAX_INSTRUCTIONS = 1_000_000
+"""Inlining stops here: calls that fan out over many levels grow without bound."""
+
+MAX_DEPTH = 100
+"""Nested blocks and inlined calls together."""
+
+SINK = "_"
+PRINT = "vprintf"
+ASSERTIONS = ("__assertfail", "__assert_fail")
+HEAP = ("malloc", "free")
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A function being flattened: the calls that lead to it, entry first, and the label that stands for its `ret`;
+    None in the entry, where `ret` ends the thread."""
+
+    calls: tuple[str, ...]
+    end: str | None = None
+
+
+class Inliner:
+    """Flattens one entry of a module; `run` once.
+
+    After it, `body` is the flat body, `registers` the type of every register in it, `variables` the variables that it
+    refers to and `call_parameters` those of space ``param`` that belong to calls, all by unique name.
+    """
+
+    def __init__(self, functions: dict[str, ptx.Function], module_scope: Scope, text: str) -> None:
+        self.body: list[ptx.Instruction | ptx.Label] = []
+        self.registers: dict[str, str] = {}
+        self.variables: dict[str, ptx.Variable] = {}
+        self.call_parameters: dict[str, ptx.Variable] = {}
+        self._functions, self._module_scope, self._lines = functions, module_scope, text.split("\n")
+        self._numbers = count(1)
+
+    def run(self, entry: ptx.Function) -> None:
+        """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
+        scope = Scope(self._module_scope, variable_suffix=f"@{entry.name}")
+        for parameter in entry.parameters:
+            scope.bind(parameter.name, Meaning("parameter", parameter.name, variable=parameter), parameter.line)
+        self._block(entry.body, scope, _Frame((entry.name,)))
+
+    # ------------------------------------------------------------ statements
+
+    def _block(self, block: ptx.Block, scope: Scope, frame: _Frame) -> None:
+        scope.declare(block)
+        for index, statement in enumerate(block.body):
+            if isinstance(statement, ptx.Instruction):
+                self._instruction(statement, scope, frame)
+            elif isinstance(statement, ptx.Label):
+                self.body.append(replace(statement, name=scope.meanings[statement.name].name))
+            elif isinstance(statement, ptx.Block):
+                inner = self._scope(scope, f"{scope.variable_suffix}.{index}", scope.depth + 1)
+                self._block(statement, inner, frame)
+
+    def _scope(self, parent: Scope, variable_suffix: str, depth: int) -> Scope:
+        if depth > MAX_DEPTH:
+            raise PtxError(f"blocks and calls are nested more than {MAX_DEPTH} deep")
+        return Scope(parent, suffix=f"@{next(self._numbers)}", variable_suffix=variable_suffix, depth=depth)
+
+    def _instruction(self, instruction: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
+        guard = self._operand(instruction.guard, scope, instruction) if instruction.guard else None
+        if instruction.opcode == "call":
+            self._call(replace(instruction, guard=guard), scope, frame)
+        elif instruction.opcode == "ret" and frame.end:
+            self._emit(replace(instruction, opcode="bra", modifiers=(), operands=(ptx.Symbol(frame.end),), guard=guard))
+        elif instruction.opcode == "bra":
+            target = (self._label(instruction, scope),)
+            self._emit(replace(instruction, operands=target, guard=guard))
+        elif instruction.opcode == "brx":
+            raise self._error("branches through a table (brx.idx) are not supported", instruction)
+        else:
+            operands = tuple(self._operand(operand, scope, instruction) for operand in instruction.operands)
+            modifiers = instruction.modifiers
+            if frame.end and any(_is_indirect(operand) for operand in operands):
+                # a pointer to the function's own parameter, which becomes a local variable
+                modifiers = tuple("local" if part.startswith("param") else part for part in modifiers)
+            self._emit(replace(instruction, modifiers=modifiers, operands=operands, guard=guard))
+
+    def _emit(self, instruction: ptx.Instruction) -> None:
+        if len(self.body) >= MAX_INSTRUCTIONS:
+            raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", instruction)
+        self.body.append(instruction)
+
+    def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
+        """An error at `name` in the instruction's line, or else at the instruction itself."""
+        line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
+        found = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])").search(line, at.column - 1) if name else None
+        return PtxError(message, line=at.line, column=found.start() + 1 if found else at.column)
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, call: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
+        function = self._callee(call, scope)
+        if not call.lists:
+            raise self._error("a call needs the name of a function", call)
+        returns, arguments = ([self._operand(part, scope, call) for part in group] for group in call.lists)
+        if function.name in ASSERTIONS:
+            self._emit(replace(call, opcode="trap", modifiers=(), operands=(), lists=None))
+        elif function.name == PRINT:  # prints nothing; the result is 0
+            for result in returns:
+                zero = (ptx.Address(result), ptx.Immediate("int", 0))
+                self._emit(replace(call, opcode="st", modifiers=("param", "b32"), operands=zero, lists=None))
+        else:
+            self._inline(function, call, (returns, arguments), scope.depth + 1, frame)
+
+    def _callee(self, call: ptx.Instruction, scope: Scope) -> ptx.Function:
+        callee = call.operands[0]
+        name = callee.name if isinstance(callee, ptx.Symbol) else ""
+        meaning = scope.find(name)
+        if not meaning:
+            raise self._error(scope.undeclared(name, "function"), call, name)
+        if meaning.kind != "function":
+            raise self._error("indirect calls (function pointers, virtual functions) are not supported", call, name)
+        return self._functions[name]
+
+    def _inline(
+        self, function: ptx.Function, call: ptx.Instruction, actuals: tuple[list, list], depth: int, frame: _Frame
+    ) -> None:
+        name = function.name
+        if name in HEAP:
+            raise self._error(f"'{name}' is not supported: there is no device heap", call, name)
+        if not function.body:
+            raise self._error(f"function '{name}' is not defined in this file; compile its source into it", call, name)
+        if name in frame.calls:
+            chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
+            raise self._error(f"recursion is not supported: {chain}", call, name)
+        scope = self._scope(self._module_scope, f"@{name}", depth)
+        for formals, given in zip((function.returns, function.parameters), actuals, strict=True):
+            if len(formals) != len(given):
+                raise self._error(f"'{name}' has {len(formals)} parameters, the call gives {len(given)}", call, name)
+            for formal, actual in zip(formals, given, strict=True):
+                self._bind(scope, formal, actual, call)
+        end = f"{name}{scope.suffix}"
+        if call.guard:
+            unless = call.guard.register if isinstance(call.guard, ptx.Not) else ptx.Not(call.guard)
+            self._emit(replace(call, opcode="bra", modifiers=(), operands=(ptx.Symbol(end),), guard=unless, lists=None))
+        self._block(function.body, scope, _Frame((*frame.calls, name), end))
+        last = self.body[-1]
+        if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(end),) and not last.guard:
+            self.body.pop()  # the usual single `ret` at the end
+        self.body.append(ptx.Label(end, call.line))
+
+    def _bind(self, scope: Scope, formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> None:
+        """Make the callee's `formal` another name of the caller's variable."""
+        variable = self.call_parameters.get(actual.name) if isinstance(actual, ptx.Symbol) else None
+        if not variable:
+            raise self._error("a call can only pass .param variables", call)
+        if variable.size != formal.size:
+            sizes = f"{formal.size} bytes, the call gives {variable.size}"
+            raise self._error(f"parameter '{formal.name}' has {sizes}", call)
+        scope.bind(formal.name, Meaning("variable", actual.name, variable=variable), call.line)
+
+    # ------------------------------------------------------------ operands
+
+    def _operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
+        """The operand with every name replaced by its unique one, and recorded."""
+        match operand:
+            case ptx.Symbol():
+                resolved = self._symbol(operand, scope, at)
+            case ptx.Immediate():
+                resolved = operand
+            case ptx.Register(name):
+                resolved = self._register(name, scope, at)
+            case ptx.Not(register):
+                resolved = ptx.Not(self._register(register.name, scope, at))
+            case ptx.Pair(first, second):
+                resolved = ptx.Pair(self._register(first.name, scope, at), self._register(second.name, scope, at))
+            case ptx.Vector(items):
+                resolved = ptx.Vector(tuple(self._operand(item, scope, at) for item in items))
+            case ptx.Address(base, offset):
+                resolved = ptx.Address(self._operand(base, scope, at), offset)
+                if not isinstance(resolved.base, ptx.Register | ptx.Symbol | ptx.Immediate):
+                    raise self._error("an address needs a register, a variable or a literal", at)
+        return resolved
+
+    def _register(self, name: str, scope: Scope, at: ptx.Instruction) -> ptx.Register:
+        operand = self._symbol(ptx.Symbol(name), scope, at)
+        if not isinstance(operand, ptx.Register):
+            raise self._error(f"'{name}' is not a register", at, name)
+        return operand
+
+    def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
+        meaning = scope.find(symbol.name)
+        if not meaning:
+            if symbol.name == SINK:
+                return ptx.Register(SINK)
+            if SPECIAL_REGISTER.fullmatch(symbol.name):
+                return symbol
+            kind = "register" if symbol.name.startswith("%") else "variable"
+            raise self._error(scope.undeclared(symbol.name, kind), at, symbol.name)
+        if meaning.kind == "register":
+            if symbol.offset:
+                raise self._error("a register can have an offset only in an address", at, symbol.name)
+            self.registers[meaning.name] = meaning.type
+            return ptx.Register(meaning.name)
+        if meaning.kind not in ("variable", "parameter"):
+            raise self._error(f"a {meaning.kind} cannot be an operand of '{at.full_opcode}'", at, symbol.name)
+        if meaning.kind == "variable":
+            self._record(meaning, at)
+        return ptx.Symbol(meaning.name, symbol.offset)
+
+    def _record(self, meaning: Meaning, at: ptx.Instruction) -> None:
+        variable = meaning.variable
+        if variable.type not in ptx.TYPE_BYTES:
+            raise self._error(f"variables of type .{variable.type} are not supported", at, variable.name)
+        if variable.extern and variable.space != "shared":
+            raise self._error(f"variable '{variable.name}' is not defined in this file", at, variable.name)
+        home = self.call_parameters if variable.space == "param" else self.variables
+        home[meaning.name] = variable
+
+    def _label(self, branch: ptx.Instruction, scope: Scope) -> ptx.Symbol:
+        target = branch.operands[0] if branch.operands else None
+        name = target.name if isinstance(target, ptx.Symbol) else ""
+        meaning = scope.find(name)
+        if not meaning:
+            raise self._error(scope.undeclared(name, "label"), branch, name)
+        if meaning.kind != "label":
+            raise self._error(f"a branch needs a label, and '{name}' is a {meaning.kind}", branch, name)
+        return ptx.Symbol(meaning.name)
+
+
+def _is_indirect(operand: ptx.Operand) -> bool:
+    return isinstance(operand, ptx.Address) and isinstance(operand.base, ptx.Register)

@@ -1,0 +1,109 @@
+"""What a name means: nested scopes of registers, labels, variables and functions."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import ptx
+
+MAX_DIGITS = 10
+"""Digits of a register's number."""
+
+SPECIAL_REGISTER = re.compile(
+    r"%((tid|ntid|ctaid|nctaid)(\.[xyz])?|laneid|warpid|nwarpid|smid|nsmid|gridid|lanemask_(eq|le|lt|ge|gt)|clock(64|_hi)?"
+    r"|globaltimer(_lo|_hi)?|(dynamic|total|aggr)_smem_size|envreg\d+|pm\d+(_64)?|reserved_smem_offset_\w+"
+    r"|is_explicit_cluster|n?clusterid(\.[xyz])?|cluster_n?ctaid(\.[xyz])?|cluster_n?ctarank|current_graph_exec)"
+)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a name denotes: `kind` is ``register``, ``label``, ``variable``, ``parameter`` (of the kernel) or
+    ``function``; `name` is unique in the kernel; `type` is that of a register."""
+
+    kind: str
+    name: str
+    type: str = ""
+    variable: ptx.Variable | None = None
+
+
+class Scope:
+    """One `{ }` block, or the module.
+
+    Names declared here get `suffix` appended, which makes them unique; variables in memory get `variable_suffix`, which
+    is the same in every inlined copy of a function, as is the variable.
+    """
+
+    def __init__(
+        self, parent: "Scope | None" = None, *, suffix: str = "", variable_suffix: str = "", depth: int = 0
+    ) -> None:
+        self.parent, self.suffix, self.variable_suffix, self.depth = parent, suffix, variable_suffix, depth
+        self.meanings: dict[str, Meaning] = {}
+        self.ranges: dict[str, tuple[int, str]] = {}  # %r of %r<6>: count, type
+
+    def declare(self, block: ptx.Block) -> None:
+        """Declare what `block` declares itself, nested blocks excepted. Raises `PtxError` for a second declaration."""
+        for statement in block.body:
+            if isinstance(statement, ptx.Registers):
+                self._declare_registers(statement)
+            elif isinstance(statement, ptx.Variable):
+                unique = statement.name + (self.suffix or "@" if statement.space == "param" else self.variable_suffix)
+                self.bind(statement.name, Meaning("variable", unique, variable=statement), statement.line)
+            elif isinstance(statement, ptx.Label):
+                self.bind(statement.name, Meaning("label", statement.name + self.suffix), statement.line)
+
+    def bind(self, name: str, meaning: Meaning, line: int) -> None:
+        """Give `name` a meaning here. Raises `PtxError` (without a file) if it has one."""
+        if name in self.meanings or self._in_range(name):
+            raise PtxError(f"'{name}' is declared twice in one scope; remove or rename one", line=line)
+        self.meanings[name] = meaning
+
+    def find(self, name: str) -> Meaning | None:
+        """The innermost meaning of `name`; None if it has none."""
+        scope: Scope | None = self
+        while scope:
+            meaning = scope.meanings.get(name) or scope._in_range(name)
+            if meaning:
+                return meaning
+            scope = scope.parent
+        return None
+
+    def undeclared(self, name: str, kind: str) -> str:
+        """A message for a `name` without meaning, with the nearest ones that have."""
+        message = f"{kind} '{name}' is not declared"
+        known: list[str] = []
+        scope: Scope | None = self
+        while scope:
+            for prefix, _ in _splits(name):
+                if prefix in scope.ranges:
+                    return f"{message}; '.reg {prefix}<{scope.ranges[prefix][0]}>' ends before it"
+            known += [*scope.meanings, *(f"{prefix}0" for prefix in scope.ranges)]
+            scope = scope.parent
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        return message + (f"; nearest: {', '.join(nearest)}" if nearest else "")
+
+    def _declare_registers(self, statement: ptx.Registers) -> None:
+        for name, count in statement.names:
+            if not count:
+                self.bind(name, Meaning("register", name + self.suffix, statement.type), statement.line)
+                continue
+            if name in self.ranges:
+                raise PtxError(f"'{name}<{count}>' is declared twice in one scope; remove one", line=statement.line)
+            self.ranges[name] = (count, statement.type)
+
+    def _in_range(self, name: str) -> Meaning | None:
+        for prefix, number in _splits(name):
+            count, type_ = self.ranges.get(prefix, (0, ""))
+            if number < count:
+                return Meaning("register", name + self.suffix, type_)
+        return None
+
+
+def _splits(name: str) -> Iterator[tuple[str, int]]:
+    """The ways to read a name as prefix and number: ``%r12`` as (``%r``, 12) and (``%r1``, 2)."""
+    start = len(name.rstrip("0123456789"))
+    for middle in range(max(start, len(name) - MAX_DIGITS), len(name)):
+        if name[middle] != "0" or middle == len(name) - 1:
+            yield name[:middle], int(name[middle:])
