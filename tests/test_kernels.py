@@ -131,3 +131,16 @@ def test_float_references_are_close_to_double_precision(size):
     flow_x, flow_y = t[1:-1, :-2] + t[1:-1, 2:] - 2 * t[inner], t[:-2, 1:-1] + t[2:, 1:-1] - 2 * t[inner]
     change = power[inner] + flow_x * 0.1 + flow_y * 0.12 + (300 - t[inner]) * 0.005
     assert np.allclose(expected["result"][inner], t[inner] + change, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("size", "about"), [("tiny", 3_000), ("default", 100_000)])
+def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
+    """The size of a launch is part of the promise: benches and limits of time are laid out for it."""
+    from golden_model.functional import execute
+    from warploom.compiler.compile import compile_file
+
+    file = kernel(name).load(size)
+    execution = execute(compile_file(file.ptx), file.launch, record=False)
+    assert [e.mismatch(execution.buffers[e.name]) for e in file.expectations] == [None] * len(file.outputs)
+    assert 0.75 * about <= execution.warp_instructions <= 1.25 * about
