@@ -23,6 +23,10 @@ opt_clean -purge
 write_json design.json
 """
 
+_FIRST_INDEX = "autoidx 100000000\n"
+"""Yosys orders cells by name, and many names end in a running number: starting it high keeps its digits, and so the
+order of cells in equal modules, the same."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -86,7 +90,7 @@ def elaborate(rtlil: str, top: str, folder: Path, flat: bool = False) -> Design:
     """Read Amaranth's RTLIL. What stays a module: direct parts of the top, and whatever a parent has several of;
     everything else is dissolved into its parent, with `flat` everything."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "design.il").write_text(rtlil)
+    (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
     yosys.run(_ELABORATE.format(top=top, sram_map=sram_map, bits=MACRO_BITS), folder, "elaborate")
     modules = merge_equal(json.loads((folder / "design.json").read_text())["modules"], top)
