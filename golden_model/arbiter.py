@@ -2,14 +2,23 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 
-@lru_cache(maxsize=1 << 16)
-def wavefront(size: int, priority: int, requests: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Collector granted to each bank, `None` for none.
+class Decision(NamedTuple):
+    """What becomes of the requests of one cycle."""
+
+    writes: tuple[bool, ...]  # by write latch
+    reads: tuple[int | None, ...]  # collector granted to each bank
+    bank_conflicts: int  # requests refused because their bank was given away
+    port_conflicts: int  # read requests refused because their collector was given another bank
+
+
+def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | None]:
+    """The collector granted to each bank, `None` for none.
 
     `requests` holds for each bank a mask over collectors; `size` is max(banks, collectors) and `priority` the diagonal
-    visited first. A pure function of a few recurring patterns, hence the cache.
+    visited first.
     """
     grants: list[int | None] = [None] * len(requests)
     waiting = {bank: mask for bank, mask in enumerate(requests) if mask}
@@ -21,7 +30,30 @@ def wavefront(size: int, priority: int, requests: tuple[int, ...]) -> tuple[int 
                 del waiting[bank]
                 for other in waiting:
                     waiting[other] &= ~(1 << collector)
-    return tuple(grants)
+    return grants
+
+
+@lru_cache(maxsize=1 << 16)
+def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tuple[int, ...]) -> Decision:
+    """Grants and conflicts of one cycle. A pure function of a few recurring patterns, hence the cache."""
+    left, write_grants, conflicts = list(reads), [], 0
+    written = 0
+    for bank in writes:
+        granted = bank is not None and not written >> bank & 1
+        if granted:
+            written |= 1 << bank
+            left[bank] = 0
+        write_grants.append(granted)
+        conflicts += bank is not None and not granted
+    grants = wavefront(size, priority, left)
+    ports = 0
+    for bank, mask in enumerate(reads):
+        refused = mask.bit_count() - (grants[bank] is not None)
+        if written >> bank & 1 or grants[bank] is not None:
+            conflicts += refused
+        else:
+            ports += refused
+    return Decision(tuple(write_grants), tuple(grants), conflicts, ports)
 
 
 class Arbiter:
@@ -31,25 +63,18 @@ class Arbiter:
         self.size = max(banks, collectors)
         self.diagonal = 0
 
-    def arbitrate(
-        self, writes: Sequence[int | None], reads: Sequence[int]
-    ) -> tuple[list[bool], list[int | None]]:
-        """Grants of this cycle.
+    def decide(self, writes: Sequence[int | None], reads: Sequence[int]) -> Decision:
+        """What becomes of this cycle's requests.
 
         `writes` holds for each write latch, highest priority first, the bank that it requests or `None`; `reads` for
-        each bank the mask of collectors that request it. Returns whether each latch is granted, and the collector
-        granted to each bank, `None` for none.
+        each bank the mask of collectors that request it.
         """
-        left = list(reads)
-        taken = 0
-        write_grants = []
-        for bank in writes:
-            granted = bank is not None and not taken >> bank & 1
-            if granted:
-                taken |= 1 << bank
-                left[bank] = 0
-            write_grants.append(granted)
-        return write_grants, list(wavefront(self.size, self.diagonal, tuple(left)))
+        return decide(self.size, self.diagonal, tuple(writes), tuple(reads))
+
+    def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
+        """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""
+        decision = self.decide(writes, reads)
+        return list(decision.writes), list(decision.reads)
 
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""

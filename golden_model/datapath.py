@@ -1,6 +1,6 @@
 """`Datapath`: collectors, arbiter, banks, integer unit and write-back joined (docs/timing.md, sections 1 to 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from golden_model.arbiter import Arbiter
@@ -12,6 +12,10 @@ from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.writeback import Result, Writeback
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, pack, probe_fields
+
+_SOURCE = ("src0", "src1", "src2")
+_NONE_DONE: list[Result | None] = [None] * len(WRITERS)
+_ALL_READY = [True] * len(WRITERS)
 
 
 class Write(NamedTuple):
@@ -46,19 +50,22 @@ class Datapath:
         self.bank_writes = [0] * config.banks
         self.collector_writes = self.bank_conflicts = self.port_conflicts = 0
         self.granted: list[tuple[int, int]] = []
-        self._idle = [None] * config.banks
         self._requests = [0] * config.banks  # collectors that offer a slot to each bank
-        self._arriving: Sequence[int | None] = self._idle  # grants of the previous cycle
+        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
+        self._arriving = self._nothing.reads  # grants of the previous cycle
         self._free = (1 << config.collectors) - 1
         self._probe_fields = probe_fields(config)
         self.settle()
 
     def settle(self) -> None:
         """The wires of this cycle, from the registers alone."""
-        requests = self.writeback.requests()
-        self.write_grants, self.read_grants = self.arbiter.arbitrate(requests, self._requests)
-        self.done = self.writeback.done(self.write_grants)
-        self.ready = self.writeback.ready(self.write_grants)
+        writeback = self.writeback
+        if writeback.full or any(self._requests):
+            self.decision = self.arbiter.decide(writeback.requests(), self._requests)
+            self.done = writeback.done(self.decision.writes)
+            self.ready = writeback.ready(self.decision.writes)
+        else:
+            self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
         self.issue_ready = self._free != 0
         self.dispatch: dict[str, Any] | None = None
         index = self.dispatcher.select(self.collectors)
@@ -66,9 +73,8 @@ class Datapath:
             collector = self.collectors[index]
             self.dispatch = {**collector.fields, "collector": index, "operands": collector.operands()}
 
-    def clock(
+    def clock(  # noqa: PLR0917 - the input ports, called every cycle
         self,
-        *,
         issue: Mapping[str, Any] | None = None,
         sp: Result | None = None,
         sfu: Result | None = None,
@@ -78,7 +84,9 @@ class Datapath:
     ) -> None:
         """The end of the cycle. `issue` is taken when `issue_ready`; `sfu` and `mem` are taken when `ready`."""
         self._read()
-        self._write(sp, sfu if self.ready[1] else None, mem if self.ready[2] else None)
+        own = self.integer.step(self.dispatch)
+        assert own is None or sp is None, "two SP results in one cycle"
+        self._write((own or sp, sfu if self.ready[1] else None, mem if self.ready[2] else None))
         dispatch, free = self.dispatch, self._free
         if dispatch is None:
             self.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
@@ -95,7 +103,7 @@ class Datapath:
     def quiet(self) -> bool:
         """Nothing happens in this cycle unless an input comes."""
         return (self.dispatch is None and self.integer.result() is None and not any(self._requests)
-                and self._arriving == self._idle and not any(self.writeback.latches))  # fmt: skip
+                and self._arriving is self._nothing.reads and not self.writeback.full)  # fmt: skip
 
     def next_event(self) -> int | None:
         """When quiet: the next cycle in which something can happen without an input."""
@@ -110,54 +118,42 @@ class Datapath:
 
     def _read(self) -> None:
         """Words granted in the previous cycle arrive; grants of this cycle enable their banks."""
-        collectors, banks = self.collectors, self.banks
-        for index, word in enumerate(self.crossbar.route([bank.word for bank in banks], self._arriving)):
-            if word is not None:
-                collectors[index].capture(word)
-                self.collector_writes += 1
+        collectors, banks, decision = self.collectors, self.banks, self.decision
+        if self._arriving is not self._nothing.reads:
+            for index, word in enumerate(self.crossbar.route([bank.word for bank in banks], self._arriving)):
+                if word is not None:
+                    collectors[index].capture(word)
+                    self.collector_writes += 1
         self.granted = []
-        self._count_conflicts()
-        for number, index in enumerate(self.read_grants):
+        self._arriving = self._nothing.reads
+        if decision is self._nothing:
+            return
+        self.bank_conflicts += decision.bank_conflicts
+        self.port_conflicts += decision.port_conflicts
+        for number, index in enumerate(decision.reads):
             if index is not None:
                 collector = collectors[index]
                 slot, row = collector.grant(number)
                 banks[number].read(row)
                 self.bank_reads[number] += 1
-                self.granted.append((collector.fields["warp"], collector.fields[f"src{slot}"]))
+                self.granted.append((collector.fields["warp"], collector.fields[_SOURCE[slot]]))
                 if not collector.wanted_banks() >> number & 1:
                     self._requests[number] &= ~(1 << index)
-        self._arriving = self.read_grants
+                self._arriving = decision.reads
 
-    def _count_conflicts(self) -> None:
-        """Requests of this cycle that are not granted; a refused write latch is a bank conflict too."""
-        written = 0
-        for place, latch, granted in zip(
-            self.writeback.where, self.writeback.latches, self.write_grants, strict=True
-        ):
-            if granted:
-                written |= 1 << place[0]
-            elif latch is not None and latch["writes"]:
-                self.bank_conflicts += 1
-        for bank, (mask, winner) in enumerate(zip(self._requests, self.read_grants, strict=True)):
-            if winner is not None:
-                self.bank_conflicts += mask.bit_count() - 1
-            elif mask and written >> bank & 1:
-                self.bank_conflicts += mask.bit_count()
-            else:
-                self.port_conflicts += mask.bit_count()
-
-    def _write(self, *outside: Result | None) -> None:
+    def _write(self, results: tuple[Result | None, Result | None, Result | None]) -> None:
         """Granted latches enable their banks; results enter the latches."""
-        for granted, latch, (bank, row) in zip(
-            self.write_grants, self.writeback.latches, self.writeback.where, strict=True
-        ):
-            if granted and latch is not None:
-                self.banks[bank].write(row, latch["data"], latch["lanes"])
-                self.bank_writes[bank] += 1
-        sp, sfu, mem = outside
-        own = self.integer.step(self.dispatch)
-        assert own is None or sp is None, "two SP results in one cycle"
-        self.writeback.step((own or sp, sfu, mem), self.write_grants, self.stride)
+        writeback, grants = self.writeback, self.decision.writes
+        if writeback.full:
+            for writer, granted in enumerate(grants):
+                if granted:
+                    latch, (bank, row) = writeback.latches[writer], writeback.where[writer]
+                    assert latch is not None
+                    self.banks[bank].write(row, latch["data"], latch["lanes"])
+                    self.bank_writes[bank] += 1
+        elif results == (None, None, None):
+            return
+        writeback.step(results, grants, self.stride)
 
     def _issue(self, fields: Mapping[str, Any], index: int) -> None:
         collector = self.collectors[index]
@@ -165,16 +161,17 @@ class Datapath:
         self.dispatcher.issued(index)
         self._free &= ~(1 << index)
         wanted = collector.wanted_banks()
-        for bank in range(len(self._requests)):
-            if wanted >> bank & 1:
-                self._requests[bank] |= 1 << index
+        while wanted:
+            bank = (wanted & -wanted).bit_length() - 1
+            self._requests[bank] |= 1 << index
+            wanted &= wanted - 1
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
             Write(writer, *place, latch["lanes"], latch["data"], latch["tag"])
             for writer, latch, place, granted in zip(
-                WRITERS, self.writeback.latches, self.writeback.where, self.write_grants, strict=True
+                WRITERS, self.writeback.latches, self.writeback.where, self.decision.writes, strict=True
             )
             if granted and latch is not None
         ]
@@ -183,7 +180,7 @@ class Datapath:
         """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
         values = dict.fromkeys((name for name, _ in self._probe_fields), 0)
         values["diagonal"] = self.arbiter.diagonal
-        for bank, index in enumerate(self.read_grants):
+        for bank, index in enumerate(self.decision.reads):
             if index is not None:
                 offer = self.collectors[index].offers()[bank]
                 assert offer is not None

@@ -42,19 +42,17 @@ class Sfu:
         """An instruction dispatched in `cycle`; `result` is `None` when nothing comes back."""
         self._queue.append((cycle + self._latency[timing], flight, result))
 
-    def offers(self, cycle: int) -> Result | None:
-        """The result on the port in this cycle."""
-        return self._queue[0][2] if self._head_at(cycle) else None
-
-    def leaves(self, cycle: int, ready: bool) -> Flight | None:
-        """The instruction that leaves at the end of this cycle: taken by the latch, or without a result."""
-        if not self._head_at(cycle) or (self._queue[0][2] is not None and not ready):
-            return None
+    def settle(self, cycle: int, ready: bool) -> tuple[Result | None, Flight | None]:
+        """(the result on the port in this cycle, the instruction that leaves at its end: it has no result, or the latch
+        is `ready` to take it). Call once a cycle."""
+        if not self._queue or self._queue[0][0] > cycle or self._after_last > cycle:
+            return None, None
+        _, flight, result = self._queue[0]
+        if result is not None and not ready:
+            return result, None
+        self._queue.popleft()
         self._after_last = cycle + 1
-        return self._queue.popleft()[1]
-
-    def _head_at(self, cycle: int) -> bool:
-        return bool(self._queue) and max(self._queue[0][0], self._after_last) <= cycle
+        return result, flight
 
     def next_event(self) -> int | None:
         """The cycle in which the next instruction is done."""

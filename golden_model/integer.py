@@ -50,8 +50,10 @@ class IntegerUnit:
             data, pred = self._evaluate(dispatch)
             due = self.cycle + self._latency[dispatch["timing"]]
             assert due not in self.results, "two results in one write-back slot"
-            self.results[due] = {name: dispatch[name] for name in ("tag", "warp", "dst", "writes", "lanes")}
-            self.results[due] |= {"pred": pred, "data": data}
+            self.results[due] = {
+                "tag": dispatch["tag"], "warp": dispatch["warp"], "dst": dispatch["dst"], "writes": dispatch["writes"],
+                "lanes": dispatch["lanes"], "pred": pred, "data": data,
+            }  # fmt: skip
         result = self.results.pop(self.cycle, None)
         self.cycle += 1
         return result

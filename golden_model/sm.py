@@ -10,7 +10,7 @@ from golden_model.datapath import Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
-from golden_model.loadstore import LoadStore
+from golden_model.memory_pipe import MemoryPipe
 from golden_model.statistics import Statistics, collect
 from golden_model.trace import NONE, Trace
 from golden_model.writeback import Result
@@ -55,7 +55,7 @@ class Sm:
         self.stride = rows_per_warp(config, trace.program.registers)
         self.datapath = Datapath(config, self.stride, self._evaluate)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
-        self.memory = LoadStore(config, trace)
+        self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
         self.defined: dict[int, int] = {}
         self.occupied = 0
@@ -104,19 +104,15 @@ class Sm:
     def _settle(self) -> None:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
-        _, sfu_ready, _ = datapath.ready
         self._picked = self.frontend.select(cycle, datapath.issue_ready and len(self._flights) < _TAGS)
         issue = None
         for warp in self._picked:
             if self.frontend.enters(warp):
                 issue = self._issue_fields(warp)
-        offered = self.sfu.offers(cycle)
-        left = self.sfu.leaves(cycle, sfu_ready)
-        self._ended = [f for f in (left, self.memory.finished(cycle)) if f is not None and not f.static.returns]
-        self.inputs = Inputs(
-            issue, self.outside_sp.result(cycle), offered, self.memory.offers(cycle), left is not None,
-            self.memory.step(cycle),
-        )  # fmt: skip
+        sfu, left = self.sfu.settle(cycle, datapath.ready[1])
+        mem, stored, taken = self.memory.settle(cycle)
+        self._ended = [f for f in (left, stored) if f is not None and not f.static.returns]
+        self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken)
 
     def _issue_fields(self, warp: Warp) -> dict[str, Any]:
         index = warp.index
@@ -130,7 +126,7 @@ class Sm:
     def _clock(self) -> None:
         inputs, datapath, frontend = self.inputs, self.datapath, self.frontend
         dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
-        datapath.clock(**inputs._asdict())
+        datapath.clock(*inputs)
         self.occupied += frontend.residency.warps
         if frontend.dispatches:
             frontend.dispatch_block()

@@ -20,40 +20,38 @@ class Writeback:
 
     def __init__(self, config: SmConfig) -> None:
         self.latches: list[Result | None] = [None] * len(WRITERS)
-        self.where: list[tuple[int, int]] = [(0, 0)] * len(WRITERS)
+        self.where: list[tuple[int, int]] = [(0, 0)] * len(WRITERS)  # bank and row of each latch's destination
+        self.full = 0  # latches that hold something
+        self._wanted: list[int | None] = [None] * len(WRITERS)
         self._config = config
         self._places = Placement(config, 0)
 
     def requests(self) -> list[int | None]:
         """The bank that each latch requests, `None` for none."""
-        return [
-            where[0] if latch is not None and latch["writes"] else None
-            for latch, where in zip(self.latches, self.where, strict=True)
-        ]
+        return self._wanted
 
     def done(self, grants: Sequence[bool]) -> list[Result | None]:
         """The results that complete in this cycle, by writer."""
         return [
-            latch if latch is not None and (granted or not latch["writes"]) else None
-            for latch, granted in zip(self.latches, grants, strict=True)
+            latch if granted or wanted is None else None
+            for latch, wanted, granted in zip(self.latches, self._wanted, grants, strict=True)
         ]
 
     def ready(self, grants: Sequence[bool]) -> list[bool]:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
-        return [
-            latch is None or granted or not latch["writes"] for latch, granted in zip(self.latches, grants, strict=True)
-        ]
+        return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
 
-    def step(self, results: Sequence[Result | None], grants: Sequence[bool], stride: int) -> list[Result | None]:
-        """The end of a cycle: completed latches empty, results enter. Returns what completed, by writer."""
+    def step(self, results: Sequence[Result | None], grants: Sequence[bool], stride: int) -> None:
+        """The end of a cycle: completed latches empty, results enter."""
         if stride != self._places.stride:
             self._places = Placement(self._config, stride)
-        completed = self.done(grants)
         for writer, result in enumerate(results):
-            if completed[writer] is not None:
-                self.latches[writer] = None
+            if self.latches[writer] is not None and (grants[writer] or self._wanted[writer] is None):
+                self.latches[writer] = self._wanted[writer] = None
+                self.full -= 1
             if result is not None:
                 assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
                 self.latches[writer] = result
-                self.where[writer] = self._places[result["warp"] << 8 | result["dst"]]
-        return completed
+                self.where[writer] = where = self._places[result["warp"] << 8 | result["dst"]]
+                self._wanted[writer] = where[0] if result["writes"] else None
+                self.full += 1

@@ -1,4 +1,4 @@
-"""`LoadStore`: coalescer, shared memory, L1 with MSHRs, and the path beyond (docs/timing.md, section 8).
+"""`MemoryPipe`: the load/store unit: coalescer, shared memory, L1 and the path beyond (docs/timing.md, section 8).
 
 Nothing but the take-out of its results disturbs the unit, so an instruction's transactions are timed all at once, in
 the cycle in which it leaves the input queue.
@@ -31,7 +31,7 @@ class MemoryCounts:
     stall_cycles: int = 0
 
 
-class LoadStore:
+class MemoryPipe:
     """Takes memory instructions in order; results leave in order of readiness, one a cycle."""
 
     def __init__(self, config: SmConfig, trace: Trace) -> None:
@@ -50,17 +50,19 @@ class LoadStore:
         """An instruction dispatched in `cycle`; `result` is `None` when nothing comes back."""
         self._queue.append((cycle, flight, result))
 
-    def offers(self, cycle: int) -> Result | None:
-        """The result on the port in this cycle."""
-        return self._results[0][2] if self._results and self._results[0][0] <= cycle else None
+    def settle(self, cycle: int) -> tuple[Result | None, Flight | None, bool]:
+        """(the result on the port in this cycle, the instruction without a result that is done in it, whether an
+        instruction leaves the input queue, so that a credit goes back). Call once a cycle."""
+        offered = self._results[0][2] if self._results and self._results[0][0] <= cycle else None
+        done = self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
+        takes = bool(self._queue) and self._free_at <= cycle and self._queue[0][0] < cycle
+        if takes:
+            self._take(cycle)
+        return offered, done, takes
 
     def taken(self) -> None:
         """The result on the port was taken."""
         heapq.heappop(self._results)
-
-    def finished(self, cycle: int) -> Flight | None:
-        """The instruction without a result that is done in this cycle."""
-        return self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
 
     def next_event(self) -> int | None:
         """The next cycle in which the unit does something."""
@@ -69,10 +71,8 @@ class LoadStore:
             cycles.append(max(self._free_at, self._queue[0][0] + 1))
         return min(cycles, default=None)
 
-    def step(self, cycle: int) -> bool:
-        """Take the next instruction if the unit is free; says whether it did (then a credit goes back)."""
-        if not self._queue or self._free_at > cycle or self._queue[0][0] >= cycle:
-            return False
+    def _take(self, cycle: int) -> None:
+        """The oldest instruction leaves the input queue; all that it does is timed now."""
         _, flight, result = self._queue.popleft()
         last, ready = self._time(cycle, flight)
         self._free_at = last + 1
@@ -81,7 +81,6 @@ class LoadStore:
         else:
             self._order += 1
             heapq.heappush(self._results, (ready, self._order, result))
-        return True
 
     def _time(self, cycle: int, flight: Flight) -> tuple[int, int]:
         """(cycle of the last transaction or pass, cycle in which the result is there)."""
