@@ -294,8 +294,10 @@ class Emitter:
                                   modifiers={"lut": A}))
                 node.pdst = moved
             later.update(node.reads)
+        if not moves:
+            return
         last = self.nodes[-1]
-        assert not moves or isinstance(last, Node)
+        assert isinstance(last, Node)
         for move in sorted(moves, key=lambda move: move.pdst is not None):  # the guard itself may be among the results
             move.guard, move.guard_not, move.line = last.guard, last.guard_not, last.line
             self.nodes.append(move)

@@ -43,6 +43,7 @@ def lower(kernel: ptx.Kernel) -> Function:
     if not _ends(function):
         function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
     simplify(function)
+    lower_control.place_barrier_numbers(function)
     return function
 
 

@@ -1,8 +1,10 @@
 """Branches, exits, barriers and fences."""
 
+from warploom.arch.errors import PtxError
 from warploom.arch.isa import Op, Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
+from warploom.compiler.ir import Function, Node
 from warploom.compiler.registry import NO_TYPE, lowers
 
 BARRIERS = 16
@@ -38,11 +40,29 @@ def trap(e: Emitter) -> None:
     e.emit(Op.TRAP, None)
 
 
-def _constant(e: Emitter, operand: ptx.Operand, what: str, limit: int) -> int:
-    value = known(e.word(operand, "u32")) if isinstance(operand, ptx.Immediate) else None
-    if value is None or value > limit:
-        e.fail(f"the {what} must be a constant from 0 to {limit}")
+def _count(e: Emitter, given: list[ptx.Operand]) -> int:
+    """The thread count of a barrier; 0 for the whole block."""
+    if not given:
+        return 0
+    value = known(e.word(given[0], "u32"))
+    if value is None or value > MAX_COUNT:
+        e.fail(f"the thread count must be a constant from 0 to {MAX_COUNT}")
     return value
+
+
+def place_barrier_numbers(function: Function) -> None:
+    """Move barrier numbers, which lowering leaves in operand slot 0, to the nodes' `imm`.
+
+    After constants have been propagated, so that a number passed to an inlined function is seen. Raises `PtxError` for
+    a number that is not constant or too large.
+    """
+    for node in function.body:
+        if isinstance(node, Node) and node.op in (Op.BAR, Op.BARRED):
+            number = known(node.src[0])
+            if number is None or number >= BARRIERS:
+                raise PtxError(f"the barrier number must be a constant from 0 to {BARRIERS - 1}",
+                               file=function.kernel.file, line=node.line)
+            node.imm, node.src[0] = number, None
 
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")
@@ -55,8 +75,7 @@ def barrier(e: Emitter) -> None:
     e.flag("aligned")
     e.choose({"sync": True})
     number, *count = e.operands(1, 2)
-    threads = _constant(e, count[0], "thread count", MAX_COUNT) if count else 0
-    e.emit(Op.BAR, None, imm=_constant(e, number, "barrier number", BARRIERS - 1), count=threads)
+    e.emit(Op.BAR, None, e.word(number, "u32"), count=_count(e, count))
 
 
 @lowers("bar", "barrier", types=("u32", "pred"), supports=f"{BARRIER_FORMS}; bar.warp.sync")
@@ -68,10 +87,9 @@ def barrier_reduce(e: Emitter) -> None:
     is_count = e.type == "u32"
     mode = e.choose({"popc": Vote.POPC} if is_count else {"and": Vote.ALL, "or": Vote.ANY})
     d, number, *count, p = e.operands(3, 4)
-    threads = _constant(e, count[0], "thread count", MAX_COUNT) if count else 0
     dst = e.destination(d, e.type)[0]
-    e.emit(Op.BARRED, dst if is_count else None, pdst=None if is_count else dst, psrc=e.predicate(p),
-           imm=_constant(e, number, "barrier number", BARRIERS - 1), count=threads, vote=mode)
+    e.emit(Op.BARRED, dst if is_count else None, e.word(number, "u32"), pdst=None if is_count else dst,
+           psrc=e.predicate(p), count=_count(e, count), vote=mode)
 
 
 @lowers("membar", "fence", types=NO_TYPE, supports=".cta, .gl, .gpu, .sys, .sc, .acq_rel, .acquire, .release")
