@@ -146,5 +146,5 @@ def execute(program: Program, launch: Launch, *, record: bool = True, limit: int
         run.run()
     live = to_masks(launched_lanes(launch))
     trace = run.recorder.trace(program, launch, live) if run.recorder else None
-    return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.clock, run.thread_instructions,
+    return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.clock, int(run.thread_instructions),
                      tuple(run.registers))
