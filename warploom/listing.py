@@ -5,6 +5,13 @@ from pathlib import Path
 from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.program import Program
 
+_SLOTS = {
+    Op.S2R: 0, Op.HIGH: 0, Op.MOV: 1, Op.POPC: 1, Op.FLO: 1, Op.BREV: 1, Op.VOTE: 1, Op.CVT: 1, Op.TESTP: 1, Op.MUFU: 1,
+    Op.FRCP: 1, Op.FSQRT: 1, Op.IMAD: 3, Op.LOP3: 3, Op.SHF: 3, Op.PRMT: 3, Op.FFMA: 3, Op.DP4A: 3, Op.MATCH: 3,
+    Op.DFMA: 3, Op.SHFL: 3, Op.LATCH: 3,
+}  # fmt: skip
+"""Operand slots that an operation shows at least, 2 where not listed; more where they are used."""
+
 
 def listing(program: Program) -> str:
     """Every instruction of a program with its number; above it the PTX line it comes from, where that changes."""
@@ -59,9 +66,8 @@ def _operands(i: Instruction) -> list[str]:
         offset = (i.imm ^ 1 << 31) - (1 << 31) if i.imm_slot == NO_SLOT else 0
         base = f"{slots[1]}:{slots[0]}" if i.wide else slots[0]
         return [f"[{base}{f' {offset:+#x}' if offset else ''}]"] + [slots[2]] * (i.op is not Op.LD)
-    while slots and slots[-1] == "RZ":
-        slots.pop()
-    return slots
+    used = max((number + 1 for number, text in enumerate(slots) if text != "RZ"), default=0)
+    return slots[: max(used, _SLOTS.get(i.op, 2))]
 
 
 def _meeting_point(i: Instruction) -> str:

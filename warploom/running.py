@@ -1,12 +1,12 @@
-"""Running a kernel: launch file, machine code, execution, timing, and the comparison with what is expected."""
+"""Running a kernel: launch file, machine code, execution, and the comparison with what is expected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from golden_model.functional import Execution, execute
 
+from golden_model.functional import Execution, execute
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
@@ -18,8 +18,8 @@ from warploom.kernels.library import kernel
 
 
 @dataclass(frozen=True)
-class Run:
-    """A kernel that has run: `mismatches` has one line for each buffer that is not as expected."""
+class Executed:
+    """A kernel that has executed. `mismatches` has one line for each buffer that is not as expected."""
 
     file: LaunchFile
     program: Program
@@ -27,9 +27,14 @@ class Run:
     mismatches: tuple[str, ...]
 
     @property
-    def failure(self) -> str | None:
-        """The first mismatch, or None."""
-        return self.mismatches[0] if self.mismatches else None
+    def verdict(self) -> str:
+        """How the results compare, in a few words."""
+        count = len(self.file.expectations)
+        if not count:
+            return "not checked: the launch file expects nothing"
+        if self.mismatches:
+            return f"{len(self.mismatches)} of {count} buffers are wrong"
+        return "as expected" + (", bit for bit" if all(e.exact for e in self.file.expectations) else "")
 
 
 def find(name: str, size: str | None) -> LaunchFile:
@@ -44,25 +49,24 @@ def find(name: str, size: str | None) -> LaunchFile:
     return load(name)
 
 
-def run(file: LaunchFile, config: SmConfig) -> Run:
+def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     """Compile and execute the kernel of a launch file, and compare its buffers with what is expected.
 
-    Raises `PtxError`, `LaunchError` (also when a block does not fit the SM of `config`) or `ExecutionError`.
+    The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit the register file
+    of `config`) or `ExecutionError`.
     """
     program = compile_file(file.ptx, file.entry)
     file.launch.check(program)
     check_fits(config, program.registers, file.launch.warps_per_block, program.name)
-    execution = execute(program, file.launch, record=True)
+    execution = execute(program, file.launch, record=record)
     found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
-    return Run(file, program, execution, tuple(line for line in found if line is not None))
+    return Executed(file, program, execution, tuple(line for line in found if line is not None))
 
 
 def save(buffers: Mapping[str, np.ndarray], folder: Path) -> list[Path]:
     """Write each buffer to `<folder>/<name>.npy`, making the folder; returns the paths. Raises `OSError`."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, array in buffers.items():
-        path = folder / f"{name}.npy"
+    paths = [folder / f"{name}.npy" for name in buffers]
+    for path, array in zip(paths, buffers.values(), strict=True):
         report.write_npy(path, array)
-        paths.append(path)
     return paths

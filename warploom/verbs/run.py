@@ -4,36 +4,82 @@ import argparse
 import dataclasses
 
 from golden_model.sm import simulate
-
+from golden_model.statistics import Statistics
 from warploom import report
-from warploom.running import Run, find, run, save
+from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Execute, time, compare, and write what comes back."""
+    """Execute, compare, time, and write what comes back."""
     config = configuration(options)
+    file = find(options.kernel, options.size)
     with report.working("executing"):
-        kernel_run = run(find(options.kernel, options.size), config)
-    body = {"configuration": dataclasses.asdict(config), **describe(kernel_run)}
+        executed = run(file, config, record=not options.functional)
+    body = {"configuration": dataclasses.asdict(config), **describe(executed)}
+    show(executed)
     if not options.functional:
         with report.working("timing"):
-            result = simulate(config, kernel_run.execution.trace)
-        body["timing"] = result.statistics
+            statistics = simulate(config, executed.execution.trace).statistics
+        body["timing"] = statistics.to_json()
+        show_timing(statistics)
     if options.out:
-        outputs = {name: kernel_run.execution.buffers[name] for name in kernel_run.file.outputs}
-        body["outputs"] = [str(path) for path in save(outputs, options.out)]
+        paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
+        body["outputs"] = [str(path) for path in paths]
+        print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
 
 
-def describe(kernel_run: Run) -> Body:
-    """The kernel, its launch, how much it executed, and how it compares, as JSON."""
-    file, program, trace = kernel_run.file, kernel_run.program, kernel_run.execution.trace
+def describe(executed: Executed) -> Body:
+    """The kernel, its launch, how much it executed, and how the results compare."""
+    file, program, execution = executed.file, executed.program, executed.execution
     return {
-        "kernel": {"entry": program.name, "launch_file": str(file.path), "registers": program.registers,
-                   "instructions": len(program.instructions), "grid": file.launch.grid, "block": file.launch.block},
-        "execution": {"warp_instructions": trace.warp_instructions, "thread_instructions": trace.thread_instructions},
+        "kernel": {"entry": program.name, "launch_file": str(file.path), "ptx": str(file.ptx),
+                   "registers": program.registers, "instructions": len(program.instructions),
+                   "shared_bytes": program.shared_bytes + file.launch.dynamic_shared,
+                   "grid": list(file.launch.grid), "block": list(file.launch.block)},
+        "execution": {"warp_instructions": execution.warp_instructions,
+                      "thread_instructions": execution.thread_instructions},
         "checked": [expectation.name for expectation in file.expectations],
-        "mismatches": list(kernel_run.mismatches),
-        "failure": kernel_run.failure,
-    }
+        "mismatches": list(executed.mismatches),
+        "failure": executed.mismatches[0] if executed.mismatches else None,
+    }  # fmt: skip
+
+
+def show(executed: Executed) -> None:
+    """Print what was executed."""
+    launch, program, execution = executed.file.launch, executed.program, executed.execution
+    report.fields(f"{program.name}: {executed.file.path}", {
+        "grid x block": f"{_extents(launch.grid)} x {_extents(launch.block)} threads",
+        "registers per thread": program.registers,
+        "shared memory per block, bytes": program.shared_bytes + launch.dynamic_shared,
+        "warp instructions": execution.warp_instructions,
+        "thread instructions": execution.thread_instructions,
+        "results": executed.verdict,
+    })  # fmt: skip
+
+
+def show_timing(statistics: Statistics) -> None:
+    """Print where the cycles went and what the register file did."""
+    s = statistics
+    report.fields(f"Timing on {s.preset}", {
+        "cycles": s.cycles,
+        "IPC (warp instructions per cycle)": s.ipc,
+        "occupancy (resident warps / warp slots)": s.occupancy,
+        "bank accesses": f"{s.bank_accesses:,} ({sum(s.bank_reads):,} reads, {sum(s.bank_writes):,} writes)",
+        "refused requests": f"{s.bank_conflicts:,} bank conflicts, {s.port_conflicts:,} port conflicts",
+        "instructions reading 0, 1, 2, 3 registers": ", ".join(f"{count:,}" for count in s.operands),
+        "source operands of 1, 2, 3, 4 bytes": ", ".join(f"{count:,}" for count in s.source_widths),
+        "L1": f"{s.l1_hits:,} hits, {s.l1_misses:,} misses, {s.l1_merges:,} merged",
+        "shared memory": f"{s.shared_instructions:,} instructions, {s.shared_passes:,} passes",
+    })  # fmt: skip
+    idle = sum(s.stalls.values())
+    report.table("Scheduler cycles without an issue", ("cause", "cycles", "share"),
+                 [(cause, count, f"{count / idle:.1%}") for cause, count in s.stalls.items() if count])
+
+
+def _extents(extents: tuple[int, int, int]) -> str:
+    used = [*extents]
+    while len(used) > 1 and used[-1] == 1:
+        used.pop()
+    return str(used[0]) if len(used) == 1 else f"({', '.join(map(str, used))})"
