@@ -101,12 +101,13 @@ class Dispatcher(wiring.Component):
     def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
         """For each SP timing class, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
         latency = [self._config.timing_of(timing).latency for timing in ON_SP]
-        taken, reserve = Signal(max(latency) + 1), Signal(max(latency) + 1)
+        taken = Signal(max(latency) + 1)
+        reserved = Signal(max(latency) + 1)
         with m.If(self.select.any() & (selected_pipe == Pipe.SP)), m.Switch(selected_timing):
             for timing in ON_SP:
                 with m.Case(timing.value):
-                    m.d.comb += reserve[latency[timing]].eq(1)
-        m.d.sync += taken.eq((taken | reserve) >> 1)
+                    m.d.comb += reserved.eq(1 << latency[timing])
+        m.d.sync += taken.eq((taken | reserved) >> 1)
         return ~Cat(taken[cycles] for cycles in latency)
 
     def _credit(self, m: Module, name: str, start: int, give: Value, pipe_selected: Value) -> Value:

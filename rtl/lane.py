@@ -32,7 +32,8 @@ class Lane(wiring.Component):
         operands = Signal(OPERANDS, reset_less=True)
         conditioned = Signal(CONDITIONED, reset_less=True)
         computed = Signal(COMPUTED, reset_less=True)
-        result, verdict = Signal(32, reset_less=True), Signal(reset_less=True)
+        result = Signal(32, reset_less=True)
+        verdict = Signal(reset_less=True)
         m.d.sync += [
             operands.eq(self.operands),
             conditioned.eq(condition.conditioned),

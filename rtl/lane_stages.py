@@ -75,7 +75,8 @@ class Compute(wiring.Component):
         given, out = self.conditioned, self.computed
         control = given.control
 
-        total, carry = Signal(32), Signal()
+        total = Signal(32)
+        carry = Signal()
         m.d.comb += Cat(total, carry).eq(given.a + given.addend + given.carry)
         negative = Mux(given.a[31] ^ given.b[31], given.a[31], ~carry)
         rows = partial_products(given.a, given.sign, given.digits)
@@ -124,7 +125,8 @@ class Finish(wiring.Component):
         carry_in = given.pred & control.accumulate
         addend = Mux(control.high, Cat(carry_in.replicate(32), given.c), given.c)
         partial = compress(m, [*given.partial, addend], PRODUCT_BITS)
-        product, total = Signal(PRODUCT_BITS), Signal(PRODUCT_BITS)
+        product = Signal(PRODUCT_BITS)
+        total = Signal(PRODUCT_BITS)
         m.d.comb += [
             product.eq(given.partial[0] + given.partial[1]),
             total.eq(partial[0] + partial[1] + carry_in),
@@ -151,7 +153,8 @@ class Finish(wiring.Component):
     def _compare(self, m: Module) -> Value:
         """(a cond b) combine pred."""
         given, control = self.computed, self.computed.control
-        holds, verdict = Signal(), Signal()
+        holds = Signal()
+        verdict = Signal()
         with m.Switch(control.cond):
             for cond, value in {
                 Cond.EQ: given.equal, Cond.NE: ~given.equal, Cond.LT: given.less, Cond.LE: given.less | given.equal,
@@ -197,9 +200,9 @@ def count(value: Value) -> Value:
 
 
 def leading(value: Value) -> Value:
-    """Position of the leading one of a word whose length is a power of two; zero if there is none."""
-    if len(value) == 1:
-        return C(0, 0)
+    """Position of the leading one of a word of 2, 4, 8... bits; zero if there is none."""
+    if len(value) == 2:
+        return value[1]
     half = len(value) // 2
     upper = value[half:]
     return Cat(Mux(upper.any(), leading(upper), leading(value[:half])), upper.any())

@@ -51,7 +51,8 @@ class WriteLatch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         held = Signal(result_layout(self._config), reset_less=True)
-        bank, row = Signal.like(self.bank, reset_less=True), Signal.like(self.row, reset_less=True)
+        bank = Signal.like(self.bank, reset_less=True)
+        row = Signal.like(self.row, reset_less=True)
         m.d.comb += [
             self.request.eq(self.valid & held.writes),
             self.bank.eq(bank),
