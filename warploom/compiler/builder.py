@@ -33,7 +33,7 @@ class Builder(Transformer):
         octal = digits.startswith("0") and digits.isdigit()
         value = int(digits, 8 if octal else 0)
         if value >> 64:
-            raise PtxError(f"integer {token} does not fit 64 bits", line=token.line, column=token.column)
+            raise PtxError(f"integer {token} does not fit 64 bits", line=token.line or 0, column=token.column or 0)
         return ptx.Immediate("int", value)
 
     def FLOAT(self, token: Token) -> ptx.Immediate:
@@ -180,13 +180,13 @@ class Builder(Transformer):
 
     def ADDRESS_SIZE(self, token: Token) -> dict[str, str]:
         if token.split()[1] != "64":
-            raise PtxError("only .address_size 64 is supported", line=token.line, column=token.column)
+            raise PtxError("only .address_size 64 is supported", line=token.line or 0, column=token.column or 0)
         return {}
 
     # -------- rules that only gather their parts
 
     operands = braces = dimensions = declarator = returns = parameters = staticmethod(tuple)
-    qualifiers = directives = start = staticmethod(list)
+    qualifiers = directives = file = staticmethod(lambda parts: parts)
     group = pointer_hint = staticmethod(lambda parts: parts[0] if parts else None)
 
 
@@ -205,5 +205,5 @@ def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Tok
         shape = (*extents, variable.vector) if variable.vector > 1 else extents
         image, pointers = initialiser.encode(value, variable.type, shape)
     except PtxError as error:
-        raise PtxError(error.message, line=place.line, column=place.column) from None
+        raise PtxError(error.message, line=place.line or 0, column=place.column or 0) from None
     return replace(variable, dimensions=extents, initial=image, pointers=pointers)

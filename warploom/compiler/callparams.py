@@ -71,15 +71,15 @@ def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:
         if use.in_memory:
             kernel.variables[name] = replace(parameters[name], space="local")
     body: list[Instruction | Label] = []
-    for instruction in kernel.body:
-        name = _parameter(instruction, uses) if isinstance(instruction, Instruction) else None
-        if name is None:
-            body.append(instruction)
-        elif uses[name].in_memory:
-            modifiers = tuple("local" if part.startswith("param") else part for part in instruction.modifiers)
-            body.append(replace(instruction, modifiers=modifiers))
+    for item in kernel.body:
+        accessed = _parameter(item, uses) if isinstance(item, Instruction) else None
+        if isinstance(item, Label) or accessed is None:
+            body.append(item)
+        elif uses[accessed].in_memory:
+            modifiers = tuple("local" if part.startswith("param") else part for part in item.modifiers)
+            body.append(replace(item, modifiers=modifiers))
         else:
-            body += _moves(instruction, name, uses[name], kernel.registers)
+            body += _moves(item, accessed, uses[accessed], kernel.registers)
     kernel.body = body
 
 
@@ -116,6 +116,7 @@ def _pieces(instruction: Instruction) -> Iterator[tuple[int, int, Operand]]:
     """Offset, bytes and register (or value) of each element that is loaded or stored."""
     address, value = instruction.operands if instruction.opcode == "st" else reversed(instruction.operands)
     size = TYPE_BYTES[instruction.modifiers[-1]]
+    assert isinstance(address, Address)
     for index, item in enumerate(value.items if isinstance(value, Vector) else (value,)):
         yield address.offset + index * size, size, item
 

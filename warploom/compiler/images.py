@@ -1,7 +1,6 @@
 """Where variables lie in their spaces, and what module memory holds when a kernel starts."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from warploom.arch.errors import PtxError
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, WINDOW_BYTES
@@ -15,25 +14,26 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
     """Give every variable of the kernel its `base`, and fill in sizes and images.
 
     Module memory holds all of the module's variables in order of declaration, whether this entry uses them or not,
-    so that addresses are the same for every entry of a file. A pointer to one of `functions` is 0: calls through it are
+    so that addresses are the same for every entry of a file. Dynamic shared arrays all start where static shared memory
+    ends, its size being rounded up to their alignment. A pointer to one of `functions` is 0: calls through it are
     refused elsewhere. Raises `PtxError` (without a file) for what does not fit or a pointer that cannot be resolved.
     """
-    defined = [
-        variable
-        for variable in module_variables
-        if variable.space in MODULE_SPACES and not variable.extern and variable.type in TYPE_BYTES
-    ]
-    kernel.variables.update((variable.name, variable) for variable in defined)
     by_space: dict[str, dict[str, Variable]] = {space: {} for space in ("global", "const", "shared", "local")}
     dynamic: dict[str, Variable] = {}
+    for variable in module_variables:
+        if variable.space in MODULE_SPACES and not variable.extern and variable.type in TYPE_BYTES:
+            by_space[variable.space][variable.name] = variable
     for name, variable in kernel.variables.items():
         (dynamic if variable.extern else by_space[variable.space])[name] = variable
+    kernel.variables = {**by_space["global"], **by_space["const"], **kernel.variables}
     end = {
         space: _place(kernel, variables, GLOBALS_BASE if space == "global" else 0)
         for space, variables in by_space.items()
     }
-    _place(kernel, {name: replace(variable, dimensions=(0,)) for name, variable in dynamic.items()}, end["shared"])
-    kernel.shared_bytes, kernel.local_bytes = end["shared"], end["local"]
+    alignment = max((variable.alignment for variable in dynamic.values()), default=1)
+    kernel.shared_bytes = -(-end["shared"] // alignment) * alignment
+    kernel.base.update(dict.fromkeys(dynamic, kernel.shared_bytes))
+    kernel.local_bytes = end["local"]
     kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"], set(functions))
     kernel.constants = _image(kernel, by_space["const"], 0, end["const"], set(functions))
 

@@ -53,7 +53,8 @@ class Inliner:
         scope = Scope(self._module_scope, variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
             scope.bind(parameter.name, Meaning("parameter", parameter.name, variable=parameter), parameter.line)
-        self._block(entry.body, scope, _Frame((entry.name,)))
+        if entry.body:
+            self._block(entry.body, scope, _Frame((entry.name,)))
 
     # ------------------------------------------------------------ statements
 
@@ -74,7 +75,7 @@ class Inliner:
         return Scope(parent, suffix=f"@{next(self._numbers)}", variable_suffix=variable_suffix, depth=depth)
 
     def _instruction(self, instruction: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
-        guard = self._operand(instruction.guard, scope, instruction) if instruction.guard else None
+        guard = self._guard(instruction.guard, scope, instruction)
         if instruction.opcode == "call":
             self._call(replace(instruction, guard=guard), scope, frame)
         elif instruction.opcode == "ret" and frame.end:
@@ -113,7 +114,7 @@ class Inliner:
         if function.name in ASSERTIONS:
             self._emit(replace(call, opcode="trap", modifiers=(), operands=(), lists=None))
         elif function.name == PRINT:  # prints nothing; the result is 0
-            for result in returns:
+            for result in (part for part in returns if isinstance(part, ptx.Symbol)):
                 zero = (ptx.Address(result), ptx.Immediate("int", 0))
                 self._emit(replace(call, opcode="st", modifiers=("param", "b32"), operands=zero, lists=None))
         else:
@@ -158,18 +159,20 @@ class Inliner:
 
     def _bind(self, scope: Scope, formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> None:
         """Make the callee's `formal` another name of the caller's variable."""
-        variable = self.call_parameters.get(actual.name) if isinstance(actual, ptx.Symbol) else None
+        name = actual.name if isinstance(actual, ptx.Symbol) else ""
+        variable = self.call_parameters.get(name)
         if not variable:
             raise self._error("a call can only pass .param variables", call)
         if variable.size != formal.size:
             sizes = f"{formal.size} bytes, the call gives {variable.size}"
             raise self._error(f"parameter '{formal.name}' has {sizes}", call)
-        scope.bind(formal.name, Meaning("variable", actual.name, variable=variable), call.line)
+        scope.bind(formal.name, Meaning("variable", name, variable=variable), call.line)
 
     # ------------------------------------------------------------ operands
 
     def _operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
         """The operand with every name replaced by its unique one, and recorded."""
+        resolved: ptx.Operand
         match operand:
             case ptx.Symbol():
                 resolved = self._symbol(operand, scope, at)
@@ -184,10 +187,18 @@ class Inliner:
             case ptx.Vector(items):
                 resolved = ptx.Vector(tuple(self._operand(item, scope, at) for item in items))
             case ptx.Address(base, offset):
-                resolved = ptx.Address(self._operand(base, scope, at), offset)
-                if not isinstance(resolved.base, ptx.Register | ptx.Symbol | ptx.Immediate):
+                found = self._operand(base, scope, at)
+                if not isinstance(found, ptx.Register | ptx.Symbol | ptx.Immediate):
                     raise self._error("an address needs a register, a variable or a literal", at)
+                resolved = ptx.Address(found, offset)
         return resolved
+
+    def _guard(
+        self, guard: ptx.Register | ptx.Not | None, scope: Scope, at: ptx.Instruction
+    ) -> ptx.Register | ptx.Not | None:
+        if isinstance(guard, ptx.Not):
+            return ptx.Not(self._register(guard.register.name, scope, at))
+        return self._register(guard.name, scope, at) if guard else None
 
     def _register(self, name: str, scope: Scope, at: ptx.Instruction) -> ptx.Register:
         operand = self._symbol(ptx.Symbol(name), scope, at)
@@ -211,18 +222,17 @@ class Inliner:
             return ptx.Register(meaning.name)
         if meaning.kind not in ("variable", "parameter"):
             raise self._error(f"a {meaning.kind} cannot be an operand of '{at.full_opcode}'", at, symbol.name)
-        if meaning.kind == "variable":
-            self._record(meaning, at)
+        if meaning.kind == "variable" and meaning.variable:
+            self._record(meaning.name, meaning.variable, at)
         return ptx.Symbol(meaning.name, symbol.offset)
 
-    def _record(self, meaning: Meaning, at: ptx.Instruction) -> None:
-        variable = meaning.variable
+    def _record(self, unique: str, variable: ptx.Variable, at: ptx.Instruction) -> None:
         if variable.type not in ptx.TYPE_BYTES:
             raise self._error(f"variables of type .{variable.type} are not supported", at, variable.name)
         if variable.extern and variable.space != "shared":
             raise self._error(f"variable '{variable.name}' is not defined in this file", at, variable.name)
         home = self.call_parameters if variable.space == "param" else self.variables
-        home[meaning.name] = variable
+        home[unique] = variable
 
     def _label(self, branch: ptx.Instruction, scope: Scope) -> ptx.Symbol:
         target = branch.operands[0] if branch.operands else None

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lark import Lark, UnexpectedInput, UnexpectedToken
 
@@ -20,7 +21,7 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
     both names. Raises `PtxError` with line and column for anything that is not 64-bit PTX.
     """
     try:
-        items = _parser().parse(text)
+        items: Any = _parser().parse(text)  # what `Builder.file` returns; Lark's signature says a tree
     except UnexpectedInput as error:
         raise _explain(error, text, file) from None
     except PtxError as error:
@@ -51,7 +52,7 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
 @cache
 def _parser() -> Lark:
     grammar = (Path(__file__).parent / "ptx.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", transformer=Builder())
+    return Lark(grammar, parser="lalr", start="file", transformer=Builder())
 
 
 # ---------------------------------------------------------------- errors
