@@ -26,7 +26,7 @@ examples:
   warploom run hotspot                               a kernel on the golden SM
   warploom run saxpy.toml --rtl --out results        your kernel, in lockstep with the hardware
   warploom verilog --preset small --set banks=4      Verilog of your configuration
-  warploom synth --unit arbiter                      area and critical path of a unit
+  warploom synth --unit Arbiter                      area and critical path of a unit
 
 `warploom VERB --help` says more. Launch files: docs/launch_files.md. JSON: docs/json.md.
 """
@@ -95,12 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--entry", help="which kernel, where the file has several")
 
     verilog = _verb(verbs, "verilog", "generate Verilog",
-                    "warploom verilog --preset fermi\nwarploom verilog --unit arbiter --set banks=16 --out build/v")
-    verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog/<preset>)")
-    verilog.add_argument("--unit", help="one unit (default: the datapath and all units)")
+                    "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
+    verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
+    verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
 
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
-                  "warploom synth\nwarploom synth --unit collector --liberty my_cells.lib")
+                  "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib")
     synth.add_argument("--unit", help="one unit (default: all)")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
 

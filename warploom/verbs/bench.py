@@ -1,0 +1,62 @@
+"""``warploom bench``: the speed of functional execution and of the cycle model, on all bundled kernels."""
+
+import argparse
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+from golden_model.functional import execute
+from golden_model.sm import simulate
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.compiler.compile import compile_file
+from warploom.kernels.library import Kernel, kernels
+from warploom.verbs import Body, configuration
+
+
+def main(options: argparse.Namespace) -> Body:
+    """Measure each kernel at its default size."""
+    config = configuration(options)
+    rows = []
+    for kernel in kernels():
+        with report.working(f"measuring {kernel.name}"):
+            rows.append(_measure(kernel, config))
+    report.table(f"Speed at default size, cycle model of {config.name}",
+                 ("kernel", "compile, s", "thread instructions", "M per s", "warp instructions", "k per s", "cycles"),
+                 [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
+                   r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
+                   r["warp_instructions"] / r["cycle_model_seconds"] / 1e3, r["cycles"]) for r in rows])
+    totals = {
+        "thread_instructions_per_second": _rate(rows, "thread_instructions", "functional_seconds"),
+        "warp_instructions_per_second": _rate(rows, "warp_instructions", "cycle_model_seconds"),
+    }
+    report.fields("Over all kernels", {
+        "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
+        "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
+    })  # fmt: skip
+    return {"configuration": dataclasses.asdict(config), "kernels": rows, **totals}
+
+
+def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
+    program, compile_seconds = _timed(lambda: compile_file(kernel.ptx))
+    launch = kernel.load().launch
+    execution, functional_seconds = _timed(lambda: execute(program, launch, record=False))
+    trace = execute(program, launch).trace
+    run, cycle_model_seconds = _timed(lambda: simulate(config, trace))
+    return {
+        "kernel": kernel.name, "compile_seconds": compile_seconds,
+        "thread_instructions": execution.thread_instructions, "functional_seconds": functional_seconds,
+        "warp_instructions": execution.warp_instructions, "cycle_model_seconds": cycle_model_seconds,
+        "cycles": run.statistics.cycles,
+    }  # fmt: skip
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def _rate(rows: list[dict[str, Any]], amount: str, seconds: str) -> float:
+    return sum(row[amount] for row in rows) / sum(row[seconds] for row in rows)
