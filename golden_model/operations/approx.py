@@ -1,14 +1,14 @@
 """MUFU: the functions that PTX leaves approximate, computed in float64 and rounded once to float32.
 
 That is within every error bound that PTX documents, and special values are those of its tables; the bits are not those
-of any chip. The f64 forms look at the high word of their operand and give a result whose low word is zero.
+of any chip. The f64 forms with `ftz` look at the high word of their operand and give a result whose low word is zero.
 """
 
 import numpy as np
 
 from golden_model.operations.common import Function, Operands, Outcome, value
 from golden_model.operations.float32 import reader, writer
-from golden_model.operations.ieee import DOUBLE
+from golden_model.operations.float64 import pair_of, write_double
 from warploom.arch.isa import Function as Approximate
 from warploom.arch.isa import Instruction, Op
 
@@ -30,16 +30,20 @@ def _single(i: Instruction) -> Function:
 def _double(i: Instruction) -> Function:
     root = i.function is Approximate.RSQ64H
 
-    def approximate(x: Operands) -> Outcome:
-        high = np.where(x.b & np.uint32(0x7FF00000) == 0, x.b & np.uint32(0x80000000), x.b)  # subnormals are flushed
-        operand = (high.astype(np.uint64) << np.uint64(32)).view(np.float64)
-        result = 1 / np.sqrt(operand) if root else 1 / operand
-        result = np.where(np.abs(result) < 2.0**-1022, np.copysign(0.0, result), result)
-        bits = np.where(np.isnan(result), DOUBLE.nan, result.view(np.uint64))
-        word = (bits >> np.uint64(32)).astype(np.uint32)
-        return Outcome(np.zeros_like(word), word)
+    def function(operand: np.ndarray) -> np.ndarray:
+        return 1 / np.sqrt(operand) if root else 1 / operand
 
-    return approximate
+    def gross(x: Operands) -> Outcome:
+        high = flush_double(x.b).astype(np.uint64) << np.uint64(32)
+        word = write_double(function(high.view(np.float64))).high
+        return Outcome(np.zeros_like(word), flush_double(word))
+
+    return gross if i.ftz else lambda x: write_double(function(pair_of(x)))
+
+
+def flush_double(high: np.ndarray) -> np.ndarray:
+    """The high word of a float64, that of a zero of its sign where it is subnormal."""
+    return np.where(high & np.uint32(0x7FF00000) == 0, high & np.uint32(0x80000000), high)
 
 
 def _build(i: Instruction) -> Function:

@@ -47,7 +47,7 @@ def _arithmetic(nearest, directed) -> Builder:
 
 def _add(a, b, c, rounding):
     high, low = two_sum(a, b)
-    return signed_zero(narrow(high, low, rounding), a, b, rounding)
+    return narrow(signed_zero(high, a, b, rounding), low, rounding)
 
 
 def _multiply(a, b, c, rounding):
@@ -57,7 +57,7 @@ def _multiply(a, b, c, rounding):
 def _fused(a, b, c, rounding):
     product = a * b
     high, low = two_sum(product, c)
-    return signed_zero(narrow(high, low, rounding), product, c, rounding)
+    return narrow(signed_zero(high, product, c, rounding), low, rounding)
 
 
 HALF_ULP, ULP_BITS = 1 << 28, (1 << 29) - 1

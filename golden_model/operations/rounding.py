@@ -100,7 +100,8 @@ def round_fraction(exact: Fraction, rounding: Rounding) -> float:
         to_infinity = away or rounding is Rounding.RN
         limit = np.inf if to_infinity else sys.float_info.max
         return limit if exact > 0 else -limit
-    return float(Fraction(whole if exact > 0 else -whole) * Fraction(2) ** (exponent - 52))
+    rounded = float(Fraction(whole) * Fraction(2) ** (exponent - 52))
+    return rounded if exact > 0 else -rounded
 
 
 def root_fraction(x: Fraction) -> Fraction:
