@@ -31,7 +31,7 @@ class Block:
         """The warps whose barrier is complete; it is empty again."""
         free: list[Warp] = []
         for barrier, (threads, arrived) in list(self._barriers.items()):
-            if len(arrived) >= (threads // LANES or self.running):
+            if len(arrived) >= (-(-threads // LANES) or self.running):
                 free += arrived
                 del self._barriers[barrier]
         return free

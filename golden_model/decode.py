@@ -14,7 +14,10 @@ NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
 
 
 class Static:
-    """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits."""
+    """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits.
+
+    `then` is the MOV that brings the register result of a BARRED into the register file, its immediate yet to be set.
+    """
 
     def __init__(self, instruction: Instruction, parameter_word: Callable[[int], int]) -> None:
         self.instruction = instruction
@@ -24,6 +27,9 @@ class Static:
         self.returns = instruction.op not in NEVER_RETURN
         self.hazards = Hazards(instruction)
         self.needs = self.hazards.needs
+        self.then: Static | None = None
+        if self.op is Op.BARRED and instruction.dst != RZ:
+            self.then = Static(Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0), parameter_word)
         self.fields: dict[str, Any] = {} if self.control else issue_fields(instruction, parameter_word)
 
 

@@ -107,20 +107,26 @@ class FrontEnd:
         for warp in block.warps:
             self.warps[warp.slot] = warp
             self._scheduler(warp).joined(warp.slot)
-            self._look(warp)
+            self._look(warp, self._statics[warp.pc[0]])
 
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
-        static = warp.next
+        static, lanes = warp.next, warp.lanes[warp.index]
         if self.enters(warp):
             warp.block.in_flight += 1
             self.scoreboard.issue(warp.slot, static.hazards, memory=static.memory)
-        elif static.op in (Op.BAR, Op.BARRED) and warp.lanes[warp.index]:
+        elif static.op in (Op.BAR, Op.BARRED) and lanes:
             self.scoreboard.set_barrier(warp.slot)
             warp.block.arrive(warp, static.instruction.imm, static.instruction.count)
             self._open_barriers(warp)
+        if static.then is not None and lanes:
+            self._look(warp, static.then)
+            return
         warp.index += 1
-        self._look(warp)
+        if warp.index == len(warp.pc):
+            self._leave(warp)
+        else:
+            self._look(warp, self._statics[warp.pc[warp.index]])
 
     def read(self, slot: int, register: int) -> None:
         """A collector was granted a register of the slot's warp."""
@@ -141,17 +147,13 @@ class FrontEnd:
     def _scheduler(self, warp: Warp) -> Scheduler:
         return self.schedulers[warp.slot % len(self.schedulers)]
 
-    def _look(self, warp: Warp) -> None:
-        """Look at the warp's next instruction; without one it leaves."""
-        index, bit = warp.index, 1 << warp.slot
-        if index == len(warp.pc):
-            self._leave(warp)
-            return
-        static = warp.next = self._statics[warp.pc[index]]
-        if static.control or not warp.lanes[index]:
-            self._control |= bit
+    def _look(self, warp: Warp, static: Static) -> None:
+        """`static` is the warp's next instruction."""
+        warp.next = static
+        if static.control or not warp.lanes[warp.index]:
+            self._control |= 1 << warp.slot
         else:
-            self._control &= ~bit
+            self._control &= ~(1 << warp.slot)
         self._refresh(warp)
 
     def _refresh(self, warp: Warp) -> None:

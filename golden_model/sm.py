@@ -60,6 +60,7 @@ class Sm:
         self.defined: dict[int, int] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
+        self._counts = {pc for pc, static in enumerate(self.statics) if static.then is not None}
         self._words = trace.results.tobytes()
         self._flights: dict[int, Flight] = {}
         self._tag = 0
@@ -118,8 +119,12 @@ class Sm:
         index = warp.index
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
-        return {**warp.next.fields, "tag": self._tag, "warp": warp.slot, "lanes": warp.lanes[index],
-                "pred": warp.pred_in[index]}  # fmt: skip
+        fields = {**warp.next.fields, "tag": self._tag, "warp": warp.slot, "lanes": warp.lanes[index],
+                  "pred": warp.pred_in[index]}  # fmt: skip
+        if warp.pc[index] in self._counts:
+            lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
+            fields["imm"] = int(self.trace.results[warp.result[index], lane])
+        return fields
 
     # ------------------------------------------------------------------ the end of a cycle
 

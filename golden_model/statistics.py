@@ -8,7 +8,7 @@ import numpy as np
 from golden_model.frontend import Stall
 from golden_model.trace import Trace
 from golden_model.widths import histograms
-from warploom.arch.isa import Pipe
+from warploom.arch.isa import RZ, Pipe
 
 if TYPE_CHECKING:
     from golden_model.sm import Sm
@@ -81,6 +81,6 @@ def collect(sm: "Sm") -> Statistics:
 def operand_histogram(trace: Trace) -> list[int]:
     """Instructions that enter the datapath by the number of distinct registers that they read."""
     instructions = trace.program.instructions
-    count = np.array([len(i.sources) if i.pipe is not Pipe.CONTROL else -1 for i in instructions])
+    count = np.array([-1 if i.pipe is Pipe.CONTROL and i.dst == RZ else len(i.sources) for i in instructions])
     read = np.concatenate([count[warp.pc[warp.lanes != 0]] for warp in trace.warps])
     return np.bincount(read[read >= 0], minlength=4).tolist()

@@ -92,5 +92,7 @@ def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.nd
     first = np.searchsorted(key, key)
     is_read = row == NONE
     writer, executing = writer[is_read], executing[is_read]
-    written = writer >= first[is_read][:, None]
-    return np.where(written, trace.results[row[writer], _LANE], 0), executing
+    values = np.zeros(executing.shape, np.uint32)
+    at, lane = np.nonzero(writer >= first[is_read][:, None])
+    values[at, lane] = trace.results[row[writer[at, lane]], lane]
+    return values, executing
