@@ -101,7 +101,8 @@ class Inliner:
     def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
         """An error at `name` in the instruction's line, or else at the instruction itself."""
         line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
-        found = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])").search(line, at.column - 1) if name else None
+        word = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])")
+        found = name and (word.search(line, at.column - 1) or word.search(line))  # a guard stands before the opcode
         return PtxError(message, line=at.line, column=found.start() + 1 if found else at.column)
 
     # ------------------------------------------------------------ calls
