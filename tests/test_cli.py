@@ -3,16 +3,19 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from warploom import __version__, report
 from warploom.arch.config import SmConfig, presets
 from warploom.cli import main
+from warploom.kernels.library import kernel, kernels
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
 VERBS = ["kernels", "presets", "run", "compile", "verilog", "synth", "bench", "demo"]
@@ -139,3 +142,124 @@ def test_table_cells(capsys):
     report.table("Cells [x]", ("name", "count", "share"), [("a[0]", 1234567, 0.12345), ("b", None, 2.0)])
     text = capsys.readouterr().out
     assert all(cell in text for cell in ("Cells [x]", "a[0]", "1,234,567", "0.1235", " - "))
+
+
+SUM = """
+ptx = "vector_add.ptx"
+grid = 2
+block = 32
+[[arguments]]
+name = "a"
+dtype = "float32"
+shape = 64
+generator = { kind = "arange" }
+[[arguments]]
+name = "b"
+dtype = "float32"
+shape = 64
+generator = { kind = "constant", value = 0.5 }
+[[arguments]]
+name = "sum"
+dtype = "float32"
+shape = 64
+generator = { kind = "zeros" }
+out = true
+expect = "expected.npy"
+[[arguments]]
+type = "s32"
+value = 64
+"""
+
+
+@pytest.fixture
+def sum_toml(tmp_path):
+    """A launch file of one's own, with PTX and the right expectation beside it."""
+    shutil.copy(kernel("vector_add").ptx, tmp_path)
+    np.save(tmp_path / "expected.npy", np.arange(64, dtype=np.float32) + np.float32(0.5))
+    path = tmp_path / "sum.toml"
+    path.write_text(SUM)
+    return path
+
+
+def test_run_checks_times_and_writes_a_launch_of_ones_own(sum_toml, capsys):
+    folder = sum_toml.parent
+    assert main(["run", str(sum_toml), "--preset", "small", "--out", str(folder / "new" / "out"),
+                 "--json", str(folder / "run.json")]) == 0  # fmt: skip
+    text = capsys.readouterr().out
+    assert "as expected, bit for bit" in text
+    assert "Timing on small" in text
+    assert np.array_equal(np.load(folder / "new" / "out" / "sum.npy"), np.load(folder / "expected.npy"))
+    document = json.loads((folder / "run.json").read_text())
+    assert document["kernel"]["grid"] == [2, 1, 1]
+    assert (document["checked"], document["mismatches"], document["failure"]) == (["sum"], [], None)
+    assert document["timing"]["warp_instructions"] == document["execution"]["warp_instructions"] > 0
+    assert document["timing"]["cycles"] > document["timing"]["warp_instructions"]
+    assert document["outputs"] == [str(folder / "new" / "out" / "sum.npy")]
+
+
+def test_a_result_that_is_not_as_expected_fails_after_everything_is_written(sum_toml, capsys):
+    folder = sum_toml.parent
+    expected = np.load(folder / "expected.npy")
+    expected[7] = -1
+    np.save(folder / "expected.npy", expected)
+    arguments = ["run", str(sum_toml), "--functional", "--out", str(folder), "--json", str(folder / "run.json")]
+    assert main(arguments) == 1
+    line = "sum: 1 of 64 elements differ (bit-exact); the first is sum[7] = 7.5, expected -1.0"
+    assert one_error_line(capsys) == line
+    assert np.load(folder / "sum.npy")[7] == 7.5
+    document = json.loads((folder / "run.json").read_text())
+    assert document["failure"] == line
+    assert "timing" not in document
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("value = 64", "value = 65", "vector_add.ptx:"),
+        ('type = "s32"', 'type = "s64"', "argument 3 is a scalar s64 of 8 bytes"),
+        ('[[arguments]]\ntype = "s32"\nvalue = 64\n', "", "takes 4 arguments, the launch gives 3"),
+        ("grid = 2", 'grid = 2\nentry = "add"', "vector_add.ptx"),
+        ("block = 32", "block = 1024", "does not fit: small has room for"),
+    ],
+)
+def test_a_launch_that_does_not_fit_is_one_line(sum_toml, old, new, message, capsys):
+    assert SUM.count(old) == 1
+    sum_toml.write_text(SUM.replace(old, new).replace("grid = 2", "grid = 3"))
+    out = sum_toml.parent / "out"
+    assert main(["run", str(sum_toml), "--preset", "small", "--out", str(out), "--json", str(out)]) == 1
+    assert message in one_error_line(capsys)
+    assert not out.exists()
+
+
+def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
+    path = kernel("vector_add").ptx
+    assert main(["compile", str(path), "--json", str(tmp_path / "code.json")]) == 0
+    text = capsys.readouterr().out
+    assert "add.f32" in text
+    assert "FADD.rn R" in text
+    document = json.loads((tmp_path / "code.json").read_text())
+    assert len(document["code"]) == document["instructions"]
+    assert document["code"][-1]["text"] == "EXIT"
+
+
+def test_verilog_of_a_unit_with_its_sidecar(capsys, tmp_path):
+    folder = tmp_path / "out"
+    arguments = ["verilog", "--preset", "small", "--set", "banks=4", "--unit", "Arbiter", "--out", str(folder)]
+    assert main([*arguments, "--json", str(tmp_path / "verilog.json")]) == 0
+    document = json.loads((tmp_path / "verilog.json").read_text())
+    assert document["configuration"]["banks"] == 4
+    assert sorted(map(str, folder.iterdir())) == sorted([document["verilog"], document["sidecar"]])
+    assert f"module {document['module']}" in (folder / "small_arbiter.v").read_text()
+    assert main(["verilog", "--unit", "Mixer", "--out", str(tmp_path / "none")]) == 1
+    assert "unit = 'Mixer': must be one of SubBank, " in one_error_line(capsys)
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_bundled_kernels_are_listed_with_both_register_counts(capsys, tmp_path):
+    assert main(["kernels", "--json", str(tmp_path / "kernels.json")]) == 0
+    rows = json.loads((tmp_path / "kernels.json").read_text())["kernels"]
+    assert [row["name"] for row in rows] == [k.name for k in kernels()]
+    text = capsys.readouterr().out
+    for row in rows:
+        assert row["name"] in text
+        assert 0 < row["registers"] <= 32, "a kernel must fit the small preset's eight warp slots"

@@ -57,6 +57,8 @@ def show(executed: Executed) -> None:
         "thread instructions": execution.thread_instructions,
         "results": executed.verdict,
     })  # fmt: skip
+    if executed.mismatches:
+        report.table("Not as expected", ("what",), [[line] for line in executed.mismatches])
 
 
 def show_timing(statistics: Statistics) -> None:
