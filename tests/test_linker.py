@@ -74,7 +74,8 @@ def failure(body: str, before: str = "") -> PtxError:
 
 def test_inner_scopes_hide_outer_names() -> None:
     linked = kernel(
-        "{ .reg .b64 %r1; mov.b64 %r1, 1; { mov.b64 %r1, 2; } } { .reg .f32 %r1; mov.f32 %r1, 0f00000000; } mov.b32 %r1, 3;"
+        "{ .reg .b64 %r1; mov.b64 %r1, 1; { mov.b64 %r1, 2; } } { .reg .f32 %r1; mov.f32 %r1, 0f00000000; }"
+        "mov.b32 %r1, 3;"
     )
     names = [instruction.operands[0].name for instruction in linked.body]
     assert names[0] == names[1]
