@@ -263,8 +263,9 @@ class Emitter:
             for node in self.nodes:
                 if isinstance(node, Node) and node.guard is None:
                     node.guard, node.guard_not = guard, inverted
-        self._write_directly()
-        self._resolve_aliases()
+        if len(self.nodes) > 1:
+            self._write_directly()
+            self._resolve_aliases()
         return self.nodes
 
     def _write_directly(self) -> None:

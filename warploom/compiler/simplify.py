@@ -1,4 +1,4 @@
-"""Simplification of lowered nodes: constants and parameters into operands, results that nobody reads removed.
+"""Simplification of lowered nodes: constants become operands, unread results go, multiplications by 2**k shift.
 
 A register whose only write is a MOV of a constant (an `Imm`, a `Param` or zero) holds that constant wherever PTX
 defines its value at all: a read that the write does not reach reads an undefined value, for which any will do.
@@ -11,11 +11,13 @@ from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param
 
 
 def simplify(function: Function) -> None:
-    """Propagate constants into operands, then remove dead nodes and dead results; in place."""
+    """Propagate constants into operands, remove dead nodes and results, use cheaper operations; in place."""
     nodes = [item for item in function.body if isinstance(item, Node)]
     _propagate(nodes)
     dead = _dead(nodes)
     function.body = [item for item in function.body if item not in dead]
+    for node in nodes:
+        _reduce(node)
 
 
 def _propagate(nodes: list[Node]) -> None:
@@ -88,6 +90,20 @@ def _dead(nodes: list[Node]) -> set[Node]:
             if reads[register] == 0:
                 work.extend(writers.get(register, ()))
     return dead
+
+
+def _reduce(node: Node) -> None:
+    """A cheaper operation of the same effect: a copy for x + 0, shifts for the halves of x * 2**k."""
+    if node.op is Op.IADD and node.psrc is None and node.pdst is None and None in node.src[:2]:
+        node.op, node.src = Op.MOV, [node.src[0] or node.src[1], None, None]
+    factor = node.src[1] if node.op is Op.IMUL else None
+    if isinstance(factor, Imm) and factor.value.bit_count() == 1 and factor.value < 1 << 31:
+        places = factor.value.bit_length() - 1
+        if node.modifiers.pop("high", False):
+            node.modifiers["right"] = True
+            node.op, node.src = Op.SHF, [node.src[0], None, Imm(32 - places)]
+        else:
+            node.op, node.src, node.modifiers = Op.SHF, [None, node.src[0], Imm(places) if places else None], {}
 
 
 def _drop_unread(node: Node, reads: Counter[VirtualRegister]) -> None:
