@@ -221,8 +221,12 @@ class Inliner:
                 raise self._error("a register can have an offset only in an address", at, symbol.name)
             self.registers[meaning.name] = meaning.type
             return ptx.Register(meaning.name)
-        if meaning.kind not in ("variable", "parameter"):
-            raise self._error(f"a {meaning.kind} cannot be an operand of '{at.full_opcode}'", at, symbol.name)
+        if meaning.kind == "function":
+            raise self._error(
+                f"function pointers are not supported, and this one points to '{symbol.name}'", at, symbol.name
+            )
+        if meaning.kind == "label":
+            raise self._error(f"label '{symbol.name}' cannot be an operand of '{at.full_opcode}'", at, symbol.name)
         if meaning.kind == "variable" and meaning.variable:
             self._record(meaning.name, meaning.variable, at)
         return ptx.Symbol(meaning.name, symbol.offset)
