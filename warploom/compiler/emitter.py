@@ -13,7 +13,7 @@ from warploom.arch.isa import Op
 from warploom.compiler import ptx
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Operand, Param, RegisterClass, VirtualRegister
 from warploom.compiler.literals import immediate_words
-from warploom.compiler.symbols import SPECIALS, address_of
+from warploom.compiler.symbols import SPECIALS, address_of, as_written
 from warploom.compiler.truth import A, B, C
 
 Words = tuple[Operand, ...]
@@ -115,7 +115,7 @@ class Emitter:
         if not isinstance(operand, ptx.Register):
             self.fail(f"a register is required as {role}")
         if operand.name not in self.function.names:
-            self.fail(f"register {operand.name} is not declared")
+            self.fail(f"register {as_written(operand.name)} is not declared")
         return self.function.names[operand.name]
 
     def register_width(self, operand: ptx.Operand) -> int:
@@ -128,7 +128,7 @@ class Emitter:
         declared = self.register_width(operand)
         if declared != width(type_) and not {declared, width(type_)} <= {8, 32}:
             kind = self.function.kernel.registers[operand.name]
-            self.fail(f"{operand.name} is a .{kind} register where .{type_} is required")
+            self.fail(f"{as_written(operand.name)} is a .{kind} register where .{type_} is required")
 
     def destination(self, operand: ptx.Operand, type_: str) -> Target:
         """Registers to write, low first; None for the sink `_`."""
@@ -163,7 +163,8 @@ class Emitter:
             return tuple([*read, None][:2]) if wide else (read[0],)
         value = 32 if symbol.name == "WARP_SZ" else address_of(self.function, symbol)
         if value is None:
-            self.fail(f"{symbol.name} is neither a variable of this kernel nor a special register that is supported")
+            self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
+                      "supported")
         return (constant(value), constant(value >> 32)) if wide else (constant(value),)
 
     def predicate(self, operand: ptx.Operand) -> Predicate:

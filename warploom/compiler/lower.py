@@ -22,7 +22,7 @@ from warploom.compiler.emitter import Emitter, width
 from warploom.compiler.ir import Function, Label, Node, RegisterClass, VirtualRegister
 from warploom.compiler.registry import TABLE, supported
 from warploom.compiler.simplify import simplify
-from warploom.compiler.symbols import layout_parameters
+from warploom.compiler.symbols import as_written, layout_parameters
 
 OUTLINE = ("integer, bit, compare, f32 and f64 arithmetic, cvt, mov, ld, st, atom, red, warp votes and shuffles, "
            "barriers and branches; not textures, surfaces, wmma, f16, asynchronous copies, clusters")
@@ -51,7 +51,7 @@ def _registers(function: Function, name: str, type_: str) -> tuple[VirtualRegist
     if type_ == "pred":
         return (function.new(RegisterClass.PREDICATE),)
     if width(type_) > 64:
-        raise PtxError(f"register {name}: type .{type_} is not supported; registers have up to 64 bits",
+        raise PtxError(f"register {as_written(name)}: type .{type_} is not supported; registers have up to 64 bits",
                        file=function.kernel.file, line=function.kernel.line)
     return function.new_pair() if width(type_) == 64 else (function.new(),)
 
@@ -74,7 +74,7 @@ def _check_targets(function: Function) -> None:
     labels = {item.name for item in function.body if isinstance(item, Label)}
     for item in function.body:
         if isinstance(item, Node) and item.target is not None and item.target not in labels:
-            raise PtxError(f"bra: there is no label {item.target}", file=function.kernel.file, line=item.line)
+            raise PtxError(f"bra: there is no label {as_written(item.target)}", file=function.kernel.file, line=item.line)
 
 
 def _ends(function: Function) -> bool:

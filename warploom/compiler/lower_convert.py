@@ -7,6 +7,7 @@ from warploom.compiler import ptx, wide
 from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
 from warploom.compiler.ir import Operand
 from warploom.compiler.registry import lowers
+from warploom.compiler.symbols import as_written
 from warploom.compiler.truth import AND
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
@@ -43,7 +44,7 @@ def source(e: Emitter, operand: ptx.Operand, type_: str) -> Words:
         return (canonical(e, words[0], type_),) if len(words) == 1 else words
     declared = e.register_width(operand)
     if declared < width(type_) or (declared != width(type_) and type_ in FLOATS):
-        e.fail(f"{operand.name} has {declared} bits where .{type_} is required")
+        e.fail(f"{as_written(operand.name)} has {declared} bits where .{type_} is required")
     words = e.registers(operand)
     if width(type_) == 64:
         return words

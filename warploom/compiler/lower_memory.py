@@ -11,7 +11,7 @@ from warploom.compiler import lower_convert, ptx
 from warploom.compiler.emitter import Emitter, Words, constant, width
 from warploom.compiler.ir import Param, VirtualRegister
 from warploom.compiler.registry import SCALARS, lowers
-from warploom.compiler.symbols import SPACES, address_of, space_of
+from warploom.compiler.symbols import SPACES, address_of, as_written, space_of
 
 SPACE_NAMES = {**SPACES, "shared::cta": Space.SHARED, "param::entry": Space.PARAM}
 
@@ -59,7 +59,7 @@ def place(e: Emitter, operand: ptx.Operand) -> Place:
         return _absolute(e, space, base.value + offset)
     words = e.registers(base, "address")
     if len(words) == 1 and space in (Space.GENERIC, Space.GLOBAL):
-        e.fail(f"{base.name}: addresses in this space have 64 bits")
+        e.fail(f"{as_written(base.name)}: addresses in this space have 64 bits")
     if not -(1 << 31) <= offset < 1 << 31:
         e.fail(f"the offset {offset} does not fit 32 bits")
     return Place(space, (words[0], words[-1]), offset)
@@ -68,9 +68,9 @@ def place(e: Emitter, operand: ptx.Operand) -> Place:
 def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Place:
     own, address = space_of(e.function, symbol), address_of(e.function, symbol)
     if own is None or address is None:
-        e.fail(f"{symbol.name} is not a variable of this kernel")
+        e.fail(f"{as_written(symbol.name)} is not a variable of this kernel")
     if space not in (own, Space.GENERIC):
-        e.fail(f"{symbol.name} lies in .{own.name.lower()}, not in .{space.name.lower()}")
+        e.fail(f"{as_written(symbol.name)} lies in .{own.name.lower()}, not in .{space.name.lower()}")
     return _absolute(e, own, address + offset)
 
 

@@ -25,6 +25,11 @@ SPECIALS: dict[str, tuple[Special, ...]] = {
 """Special registers by their PTX names, as words (low first)."""
 
 
+def as_written(name: str) -> str:
+    """A name as the PTX has it, without the suffix that made it unique."""
+    return name.partition("@")[0]
+
+
 def layout_parameters(kernel: ptx.Kernel) -> tuple[Parameter, ...]:
     """The kernel's parameters at their naturally aligned offsets in the parameter bank."""
     result, offset = [], 0

@@ -1,0 +1,266 @@
+"""Lowering of PTX to machine nodes: shapes, the rules of `warploom.compiler.ir`, errors, results on the golden SM."""
+
+import numpy as np
+import pytest
+
+from golden_model.functional import execute
+from warploom.arch.errors import PtxError
+from warploom.arch.isa import NO_SLOT, Instruction, Op
+from warploom.arch.launch import Buffer, Launch
+from warploom.compiler.allocate import allocate
+from warploom.compiler.emit import emit
+from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, VirtualRegister
+from warploom.compiler.linker import link
+from warploom.compiler.lower import lower
+from warploom.compiler.parser import parse
+
+HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
+REGISTERS = """.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<8>; .reg .f64 %g<8>;
+.shared .align 8 .b8 tile[64];"""
+TYPES = {"h": "u16", "r": "u32", "d": "u64", "f": "f32", "g": "f64"}
+
+
+def lowered(*lines: str, keep: str = "") -> Function:
+    """The function of a kernel with these lines (from line 7 of the file), results named in `keep` being stored."""
+    stores = [f"@{name} st.global.u32 [%d7], 1;" if name[1] == "p" else f"st.global.{TYPES[name[1]]} [%d7], {name};"
+              for name in keep.split()]
+    body = "\n".join([REGISTERS, *lines, *stores, "ret;"])
+    return lower(link(parse(f"{HEAD}.entry k(.param .u64 out, .param .u32 n)\n{{ {body}\n}}\n", "k.ptx"), "k"))
+
+
+def nodes(function: Function) -> list[Node]:
+    return [item for item in function.body if isinstance(item, Node)]
+
+
+def shape(line: str, keep: str = "") -> list[str]:
+    """Names of the operations of one instruction, stores of the results left out."""
+    found = [node.op.name for node in nodes(lowered(line, keep=keep)) if node.line == 7]
+    assert found
+    return found
+
+
+SHAPES = [
+    ("add.s32 %r0, %r1, %r2;", "%r0", "IADD"),
+    ("add.u16 %h0, %h1, %h2;", "%h0", "IADD LOP3"),
+    ("add.s64 %d0, %d1, %d2;", "%d0", "IADD IADD"),
+    ("add.sat.s32 %r0, %r1, %r2;", "%r0", "IADD LOP3 ISETP SHF LOP3 SEL"),
+    ("mul.wide.s32 %d0, %r1, 4;", "%d0", "SHF SHF"),
+    ("mul.wide.s32 %d0, %r1, 12;", "%d0", "IMUL IMUL"),
+    ("mad.wide.u32 %d0, %r1, %r2, %d3;", "%d0", "IMAD IMAD"),
+    ("mul.lo.s64 %d0, %d1, %d2;", "%d0", "IMUL IMUL IMAD IMAD"),
+    ("max.s16 %h0, %h1, %h2;", "%h0", "PRMT PRMT IMAX LOP3"),
+    ("div.u32 %r0, %r1, %r2;", "%r0", "IDIV"),
+    ("rem.s64 %d0, %d1, %d2;", "%d0", "LATCH LREM HIGH"),
+    ("shl.b64 %d0, %d1, 3;", "%d0", "SHF SHF"),
+    ("shr.s32 %r0, %r1, %r2;", "%r0", "SHF"),
+    ("setp.lt.s64 %p0, %d1, 0;", "%p0", "ISETP"),
+    ("setp.eq.u64 %p0, %d1, %d2;", "%p0", "ISETP ISETP"),
+    ("setp.geu.f32 %p0, %f1, %f2;", "%p0", "FSETP"),
+    ("setp.gt.f64 %p0, %g1, %g2;", "%p0", "LATCH DSETP"),
+    ("selp.b64 %d0, %d1, %d2, %p1;", "%d0", "SEL SEL"),
+    ("sub.f32 %f0, %f1, %f2;", "%f0", "FFMA"),
+    ("sub.f32 %f0, %f1, 0f3F800000;", "%f0", "FADD"),
+    ("neg.f32 %f0, %f1;", "%f0", "LOP3"),
+    ("abs.ftz.f32 %f0, %f1;", "%f0", "LOP3 FMUL"),
+    ("div.approx.ftz.f32 %f0, %f1, %f2;", "%f0", "MUFU FMUL"),
+    ("fma.rn.f64 %g0, %g1, %g2, %g3;", "%g0", "LATCH DFMA HIGH"),
+    ("sqrt.rn.f64 %g0, %g1;", "%g0", "DSQRT HIGH"),
+    ("cvt.u32.u16 %r0, %h1;", "%r0", "MOV"),
+    ("cvt.s64.s32 %d0, %r1;", "%d0", "SHF MOV"),
+    ("cvt.rn.f32.s16 %f0, %h1;", "%f0", "PRMT CVT"),
+    ("cvt.rzi.s64.f64 %d0, %g1;", "%d0", "CVT HIGH"),
+    ("mov.b32 %r0, {%h1, %h2};", "%r0", "PRMT"),
+    ("ld.global.v2.u32 {%r0, %r1}, [%d1+8];", "%r0 %r1", "LD LD"),
+    ("ld.shared.f64 %g0, [tile+16];", "%g0", "LD LD"),
+    ("st.global.v4.f32 [%d1], {%f0, %f1, %f2, %f3};", "", "ST ST ST ST"),
+    ("atom.global.add.u32 %r0, [%d1], 1;", "%r0", "MOV ATOM"),
+    ("atom.global.add.u32 _, [%d1], %r1;", "", "RED"),
+    ("atom.shared.cas.b64 %d0, [%r1], %d1, %d2;", "%d0", "LATCH ATOM HIGH"),
+    ("red.global.add.f64 [%d1], %g1;", "", "LATCH RED"),
+    ("vote.sync.ballot.b32 %r0, !%p1, -1;", "%r0", "VOTE"),
+    ("shfl.sync.bfly.b32 %r0|%p0, %r1, %r2, 31, -1;", "%r0 %p0", "SHFL"),
+    ("bar.sync 1, 64;", "", "BAR"),
+    ("fence.acq_rel.gpu;", "", "MEMBAR"),
+]
+
+
+@pytest.mark.parametrize(("line", "keep", "ops"), SHAPES, ids=[line for line, _, _ in SHAPES])
+def test_shape(line, keep, ops):
+    assert " ".join(shape(line, keep)) == ops
+
+
+def check_rules(function: Function) -> None:
+    """The rules that `ir` promises to the back end; building an `Instruction` checks the modifiers."""
+    body = nodes(function)
+    written: set[VirtualRegister] = set()
+    for number, node in enumerate(body):
+        constants = [operand for operand in node.src if isinstance(operand, Imm | Param)]
+        assert len(constants) <= (node.op not in MEMORY_OPS), node
+        assert all(register in written for register in node.reads if register.local), node
+        written.update(node.writes)
+        machine = Instruction(op=node.op, imm_slot=NO_SLOT, **node.modifiers)
+        previous = body[number - 1]
+        assert machine.latched == (previous.op is Op.LATCH), node
+        if machine.latched:
+            assert (previous.guard, previous.guard_not) == (node.guard, node.guard_not)
+            assert previous.modifiers.get("memory", False) == (node.op in MEMORY_OPS)
+        if node.op is Op.HIGH:
+            assert previous.dst is None or previous.op not in (Op.MOV, Op.LATCH)
+
+
+@pytest.mark.parametrize("guard", ["", "@%p3 ", "@!%p3 "])
+@pytest.mark.parametrize(("line", "keep"), [(line, keep) for line, keep, _ in SHAPES], ids=[s[0] for s in SHAPES])
+def test_rules(line, keep, guard):
+    function = lowered(guard + line, keep=keep)
+    check_rules(function)
+    if guard:
+        assert all(node.guard is not None for node in nodes(function) if node.line == 7)
+
+
+@pytest.mark.parametrize("line", [
+    "ld.global.v2.u64 {%d1, %d0}, [%d1];", "mul.lo.s64 %d1, %d1, %d2;", "shl.b64 %d1, %d1, %r1;",
+    "@%p0 setp.lt.s32 %p0|%p1, %r1, %r2;", "setp.lt.and.s64 %p0|%p1, %d1, %d2, %p0;",
+    "bfi.b64 %d2, %d1, %d2, %r1, %r2;", "mad.hi.s64 %d3, %d1, %d2, %d3;",
+    "mov.b64 {%r1, %r0}, %d1;", "abs.s64 %d1, %d1;"])  # fmt: skip
+def test_no_result_clobbers_a_later_read(line):
+    """Only locals may be read after they are written: PTX reads all operands before it writes."""
+    written: set[VirtualRegister] = set()
+    for node in nodes(lowered(line, keep="%d0 %d1 %d2 %d3 %r0 %r1 %p0 %p1")):
+        if node.line == 7:
+            assert not [register for register in node.reads if register in written and not register.local], node
+            written.update(node.writes)
+    assert written
+
+
+def test_parameters_and_constants_become_operands():
+    """A parameter costs no instruction where an operand can name it; a second constant stays in a register."""
+    function = lowered("ld.param.u32 %r1, [n];", "mov.u32 %r2, 5;", "add.u32 %r3, %r1, %r4;",
+                       "mad.lo.u32 %r0, %r4, %r2, %r1;", keep="%r0 %r3")
+    five, add, mad, *_ = nodes(function)
+    assert [node.op.name for node in (five, add, mad)] == ["MOV", "IADD", "IMAD"]
+    assert add.src[0] == Param(8)
+    assert (mad.src[1], mad.src[2]) == (five.dst, Param(8))
+
+
+def test_registers_written_twice_are_not_propagated():
+    function = lowered("mov.u32 %r1, 5;", "@%p1 mov.u32 %r1, 6;", "add.u32 %r0, %r1, %r2;", keep="%r0")
+    assert [node.op.name for node in nodes(function)][:3] == ["MOV", "MOV", "IADD"]
+
+
+def test_known_addresses_move_into_the_offset():
+    """A variable's address costs no register; a structure parameter read through a pointer is still an operand."""
+    function = lowered("mov.u32 %r1, tile;", "ld.shared.u32 %r2, [%r1+8];", "mov.b64 %d1, out;",
+                       "ld.param.u32 %r3, [%d1+4];", "st.shared.u32 [%r1+12], %r2;", keep="%r3")
+    load, parameter, store, *_ = nodes(function)
+    assert (load.src, load.imm) == ([None, None, None], 8)
+    assert (parameter.op, parameter.src[0]) == (Op.MOV, Param(4))
+    assert (store.src[:2], store.imm) == ([None, None], 12)
+
+
+def test_unread_results_are_dropped():
+    """Dead arithmetic goes, and so does an unused carry; loads stay."""
+    function = lowered("add.cc.u32 %r0, %r1, %r2;", "mul.lo.u32 %r3, %r1, %r2;", "ld.global.u32 %r4, [%d1];",
+                       keep="%r0")
+    body = nodes(function)
+    assert [node.op.name for node in body] == ["IADD", "LD", "ST", "EXIT"]
+    assert body[0].pdst is None and body[1].dst is None
+
+
+def test_barrier_number_through_a_register():
+    function = lowered("mov.u32 %r1, 3;", "bar.sync %r1;")
+    assert [(node.op.name, node.imm) for node in nodes(function)] == [("BAR", 3), ("EXIT", 0)]
+
+
+def test_halfword_swap_is_a_loop():
+    """Guarded lanes only: the others jump over the loop, so no register of it is live before it."""
+    function = lowered("@%p1 atom.shared.cas.b16 %h0, [%r1], %h1, %h2;", keep="%h0")
+    first = nodes(function)[0]
+    assert (first.op, first.guard_not) == (Op.BRA, True)
+    assert sum(isinstance(item, Label) for item in function.body) == 3
+    check_rules(function)
+
+
+ERRORS = [
+    ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tile, {%f4, %f5}];", "tex.2d.v4.f32.f32: not supported; supported are"),
+    ("add.f16 %h0, %h1, %h2;", "add.f16: this type is not supported for add; supported: 16-, 32- and 64-bit integers"),
+    ("add.sat.u32 %r0, %r1, %r2;", "add.sat.u32: .sat is not supported for add; supported: "),
+    ("add.u32 %r0, %r1, %d2;", "%d2 is a .b64 register where .u32 is required"),
+    ("add.u32 %r0, %r1;", "add.u32: takes 3 operands, 2 given"),
+    ("mul.u32 %r0, %r1, %r2;", "mul.u32: one of .lo, .hi is required"),
+    ("selp.b32 %r0, %r1, %r2, %r3;", "a predicate register is required"),
+    ("mov.u32 %r0, %envreg3;", "%envreg3 is neither a variable of this kernel nor a special register"),
+    ("add.f32 %f0, %f1, 3;", "an integer literal is given where .f32 is required"),
+    ("cvt.f32.s32 %f0, %r1;", "one of .rn, .rz, .rm, .rp is required"),
+    ("cvt.rn.f16.f32 %h0, %f1;", "takes two types; supported: 8- to 64-bit integers, f32 and f64"),
+    ("cvt.u32.u64 %r0, %r1;", "%r1 has 32 bits where .u64 is required"),
+    ("ld.global.u32 %r0, [%r1];", "addresses in this space have 64 bits"),
+    ("ld.global.u32 %r0, [tile];", "tile lies in .shared, not in .global"),
+    ("ld.global.v2.u32 %r0, [%d1];", "2 data operands are required, 1 given"),
+    ("atom.global.min.f32 %f0, [%d1], %f1;", "min takes .u32, .s32, .u64, .s64"),
+    ("bar.sync %r1;", "the barrier number must be a constant from 0 to 15"),
+    ("bar.sync 16;", "the barrier number must be a constant from 0 to 15"),
+    ("bar.arrive 0, 64;", "one of .sync is required"),
+    ("lop3.b32 %r0, %r1, %r2, %r3, %r4;", "the table must be a constant"),
+    ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: parts must have 16 or 32 bits"),
+    ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be .u32, .s32 or .f32"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), ERRORS, ids=[line for line, _ in ERRORS])
+def test_error(line, message):
+    with pytest.raises(PtxError) as caught:
+        lowered(line)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("k.ptx:7")
+
+
+def run(lines: list[str], *columns: np.ndarray) -> np.ndarray:
+    """Results (uint64) of lines that compute %d0 from %d1, %d2, %d3, one thread for each element of the columns."""
+    loads = [f"ld.global.u64 %d{k + 1}, [%d6+{8 * k}];" for k in range(3)]
+    body = "\n".join([REGISTERS, "mov.u32 %r0, %tid.x;", "ld.param.u64 %d5, [in]; mad.wide.u32 %d6, %r0, 24, %d5;",
+                      *loads, *lines, "ld.param.u64 %d5, [out]; mad.wide.u32 %d6, %r0, 8, %d5;",
+                      "st.global.u64 [%d6], %d0; ret;"])
+    function = lower(link(parse(f"{HEAD}.entry k(.param .u64 in, .param .u64 out)\n{{ {body} }}\n", "k.ptx"), "k"))
+    program = emit(function, allocate(function)).program
+    count = len(columns[0])
+    buffers = Buffer("in", np.stack(columns, axis=1)), Buffer("out", np.zeros(count, np.uint64))
+    return execute(program, Launch((1, 1, 1), (count, 1, 1), buffers)).buffers["out"]
+
+
+MASK = (1 << 64) - 1
+
+
+def signed(value: int) -> int:
+    """A 64-bit word as a signed number."""
+    return value - (value >> 63 << 64)
+
+
+WIDE = {
+    "add.s64 %d0, %d1, %d2;": lambda a, b, c: a + b,
+    "sub.s64 %d0, %d1, %d2;": lambda a, b, c: a - b,
+    "mad.lo.s64 %d0, %d1, %d2, %d3;": lambda a, b, c: a * b + c,
+    "mul.hi.u64 %d0, %d1, %d2;": lambda a, b, c: a * b >> 64,
+    "mul.hi.s64 %d0, %d1, %d2;": lambda a, b, c: signed(a) * signed(b) >> 64,
+    "min.s64 %d0, %d1, %d2;": lambda a, b, c: min(signed(a), signed(b)),
+    "max.u64 %d0, %d1, %d2;": lambda a, b, c: max(a, b),
+    "cvt.u32.u64 %r1, %d2; shl.b64 %d0, %d1, %r1;": lambda a, b, c: a << min(b & 0xFFFFFFFF, 64),
+    "cvt.u32.u64 %r1, %d2; shr.s64 %d0, %d1, %r1;": lambda a, b, c: signed(a) >> min(b & 0xFFFFFFFF, 64),
+    "shr.u64 %d0, %d1, 37;": lambda a, b, c: a >> 37,
+    "clz.b64 %r1, %d1; cvt.u64.u32 %d0, %r1;": lambda a, b, c: 64 - a.bit_length(),
+    "div.s64 %d0, %d1, 7;": lambda a, b, c: abs(signed(a)) // 7 * (-1 if a >> 63 else 1),
+    "bfe.s64 %d0, %d1, 9, 40;": lambda a, b, c: signed(a << 15 & MASK) >> 24,
+    "setp.le.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= signed(b) else 2,
+}
+
+
+@pytest.mark.parametrize("lines", WIDE, ids=str)
+def test_wide_arithmetic_on_the_golden_model(lines):
+    """64-bit expansions against Python's integers: corners, near-equal pairs and small shift amounts included."""
+    rng = np.random.default_rng(20261121)
+    columns = rng.integers(0, 1 << 64, (3, 256), np.uint64)
+    corners = np.array([0, 1, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, MASK], np.uint64)
+    columns[:, :49] = np.stack([np.repeat(corners, 7), np.tile(corners, 7), np.tile(corners[::-1], 7)])
+    columns[1, 49:120] = rng.integers(0, 70, 71, np.uint64)
+    columns[1, 120:140] = columns[0, 120:140]
+    wanted = [WIDE[lines](*map(int, words)) & MASK for words in columns.T]
+    assert run([lines], *columns).tolist() == wanted
