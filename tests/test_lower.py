@@ -166,6 +166,15 @@ def test_unread_results_are_dropped():
     assert body[0].pdst is None and body[1].dst is None
 
 
+@pytest.mark.parametrize(("keep", "ops"), [
+    ("", ""), ("%r1", "LATCH LDIV MOV"), ("%r2", "LATCH LDIV HIGH MOV"),
+    ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])  # fmt: skip
+def test_beats_live_and_die_together(keep, ops):
+    """A quotient of which only one word is used: the operation stays for its HIGH, and its LATCH with it."""
+    function = lowered("div.s64 %d0, %d1, %d2; mov.b64 {%r1, %r2}, %d0;", keep=keep)
+    assert " ".join(node.op.name for node in nodes(function) if node.line == 7) == ops
+
+
 def test_barrier_number_through_a_register():
     function = lowered("mov.u32 %r1, 3;", "bar.sync %r1;")
     assert [(node.op.name, node.imm) for node in nodes(function)] == [("BAR", 3), ("EXIT", 0)]
@@ -199,7 +208,7 @@ ERRORS = [
     ("atom.global.min.f32 %f0, [%d1], %f1;", "min takes .u32, .s32, .u64, .s64"),
     ("bar.sync %r1;", "the barrier number must be a constant from 0 to 15"),
     ("bar.sync 16;", "the barrier number must be a constant from 0 to 15"),
-    ("bar.arrive 0, 64;", "one of .sync is required"),
+    ("bar.arrive 0, 64;", "one of .sync is required; supported: .sync and .red"),
     ("lop3.b32 %r0, %r1, %r2, %r3, %r4;", "the table must be a constant"),
     ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: parts must have 16 or 32 bits"),
     ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be .u32, .s32 or .f32"),

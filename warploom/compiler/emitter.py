@@ -54,6 +54,7 @@ class Emitter:
 
     def __init__(self, function: Function, instruction: ptx.Instruction, carry: VirtualRegister) -> None:
         self.function, self.instruction, self.carry = function, instruction, carry
+        self.supports = ""  # the forms of this instruction, for messages
         self.nodes: list[Node | Label] = []
         self.types = [m for m in instruction.modifiers if m in ptx.TYPE_BYTES]
         self._modifiers = [m for m in instruction.modifiers if m not in ptx.TYPE_BYTES]
@@ -84,7 +85,7 @@ class Emitter:
             if self.flag(name):
                 return value
         if default is None:
-            self.fail(f"one of .{', .'.join(table)} is required")
+            self.fail(f"one of .{', .'.join(table)} is required; supported: {self.supports}")
         return default
 
     def drop(self, wanted: Callable[[str], bool]) -> None:
@@ -114,8 +115,6 @@ class Emitter:
         """The virtual registers of a register operand."""
         if not isinstance(operand, ptx.Register):
             self.fail(f"a register is required as {role}")
-        if operand.name not in self.function.names:
-            self.fail(f"register {as_written(operand.name)} is not declared")
         return self.function.names[operand.name]
 
     def register_width(self, operand: ptx.Operand) -> int:
@@ -238,7 +237,8 @@ class Emitter:
         self.nodes.append(item)
 
     def _encodable(self, op: Op, src: Words) -> list[Operand]:
-        room, result = int(op not in MEMORY_OPS), []
+        room = int(op not in MEMORY_OPS)
+        result: list[Operand] = []
         for operand in src:
             if isinstance(operand, Imm | Param):
                 room -= 1

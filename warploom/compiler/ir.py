@@ -84,7 +84,7 @@ _CHANGING = frozenset({Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, S
 MEMORY_OPS = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
 """Operations whose immediate field is an address offset."""
 
-_EFFECTS = MEMORY_OPS | {op for op in Op if op >= Op.LATCH and op is not Op.PLOP3}
+_EFFECTS = MEMORY_OPS | {op for op in Op if op >= Op.BRA and op is not Op.PLOP3}
 
 
 @dataclass(eq=False)
@@ -122,9 +122,10 @@ class Node:
 
     @property
     def has_effect(self) -> bool:
-        """True when the node must stay even if nobody reads its results: memory, beats, control.
+        """True when the node must stay even if nobody reads its results: memory and control.
 
-        (A plain load has none, but is kept: an illegal address in the PTX is to be reported.)
+        A plain load is kept because an illegal address in the PTX is to be reported. LATCH and HIGH live and die with
+        the node that they serve.
         """
         return self.op in _EFFECTS
 

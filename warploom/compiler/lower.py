@@ -39,7 +39,6 @@ def lower(kernel: ptx.Kernel) -> Function:
             function.body.append(Label(item.name))
         else:
             function.body += _lower_instruction(Emitter(function, item, carry))
-    _check_targets(function)
     if not _ends(function):
         function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
     simplify(function)
@@ -64,17 +63,11 @@ def _lower_instruction(e: Emitter) -> list[Node | Label]:
     entry = forms.get(e.types[-1] if e.types else None)
     if entry is None:
         e.fail(f"this type is not supported for {opcode}; supported: {supported(opcode)}")
+    e.supports = entry.supports
     entry.lower(e)
     if e.leftover:
         e.fail(f".{e.leftover[0]} is not supported for {opcode}; supported: {entry.supports}")
     return e.finish()
-
-
-def _check_targets(function: Function) -> None:
-    labels = {item.name for item in function.body if isinstance(item, Label)}
-    for item in function.body:
-        if isinstance(item, Node) and item.target is not None and item.target not in labels:
-            raise PtxError(f"bra: there is no label {as_written(item.target)}", file=function.kernel.file, line=item.line)
 
 
 def _ends(function: Function) -> bool:

@@ -1,5 +1,7 @@
 """atom and red. 64-bit operands and compare-and-swap take two beats; a 16-bit swap is a loop on its word."""
 
+from typing import Any
+
 from warploom.arch.isa import Access, Atom, Cond, DType, Op
 from warploom.compiler.emitter import Emitter, Target, Words, constant, width
 from warploom.compiler.ir import Label, Node, Operand, VirtualRegister
@@ -47,8 +49,8 @@ def atomic(e: Emitter) -> None:
 def _emit(e: Emitter, operator: Atom, d: Target, target: Place, words: list[Words]) -> None:
     """One ATOM or RED with the operand order of `Instruction.latched`."""
     op = Op.RED if all(dst is None for dst in d) else Op.ATOM
-    common = {"imm": target.offset, "space": target.space, "atom": operator, "wide": target.wide,
-              "dst_type": DType[e.type.upper().replace("B", "U")]}  # fmt: skip
+    common: dict[str, Any] = {"imm": target.offset, "space": target.space, "atom": operator, "wide": target.wide,
+                              "dst_type": DType[e.type.upper().replace("B", "U")]}  # fmt: skip
     flat = [word for value in words for word in value]
     if len(d) == 1 and operator is not Atom.CAS:
         e.emit(op, d[0], *target.slots, *flat, **common)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from warploom.arch.isa import Combine, Cond, Op, Test
 from warploom.compiler import ptx, wide
-from warploom.compiler.emitter import Emitter, Predicate, Words, constant, is_signed, width
+from warploom.compiler.emitter import Emitter, Predicate, Target, Words, constant, is_signed, width
 from warploom.compiler.ir import VirtualRegister
 from warploom.compiler.lower_integer import extend
 from warploom.compiler.registry import INTEGERS, lowers
@@ -97,7 +97,7 @@ def select(e: Emitter) -> None:
     _select(e, e.predicate(p), e.destination(d, e.type), e.words(a, e.type), e.words(b, e.type))
 
 
-def _select(e: Emitter, condition: Predicate, d: Words, a: Words, b: Words) -> None:
+def _select(e: Emitter, condition: Predicate, d: Target, a: Words, b: Words) -> None:
     for dst, x, y in zip(d, a, b, strict=True):
         e.emit(Op.SEL, dst, x, y, psrc=condition)
 

@@ -156,9 +156,9 @@ def approximate64(e: Emitter) -> None:
 def minmax(e: Emitter) -> None:
     """min, max of f32."""
     op = Op.FMIN if e.instruction.opcode == "min" else Op.FMAX
-    modifiers = {"ftz": e.flag("ftz"), "nan": e.flag("NaN"), "xorsign": e.flag("xorsign") and e.flag("abs")}
+    xorsign = e.flag("xorsign") and e.flag("abs")
     (d,), (a,), (b,) = e.unpack("f32", "f32", "f32")
-    e.emit(op, d, a, b, **modifiers)
+    e.emit(op, d, a, b, ftz=e.flag("ftz"), nan=e.flag("NaN"), xorsign=xorsign)
 
 
 @lowers("min", "max", types=F64, supports="f32 (.ftz, .NaN, .xorsign.abs) and f64, of two operands")

@@ -146,7 +146,7 @@ def mad(e: Emitter) -> None:
         put(e, d[0], Op.IMAD, a[0], b[0], c[0], psrc=carry_in, pdst=carry_out, high=high, signed=signed)
 
 
-def _mad64(e: Emitter, operands: list[Words], *, high: bool, carry_in: Predicate,
+def _mad64(e: Emitter, operands: list[Any], *, high: bool, carry_in: Predicate,
            carry_out: VirtualRegister | None) -> None:
     d, a, b, c = operands
     if not high and carry_out is None and carry_in[0] is None:
@@ -202,8 +202,8 @@ def sad(e: Emitter) -> None:
         large, small = (wide.minmax(e, op, a, b, signed=is_signed(t)) for op in (Op.IMAX, Op.IMIN))
         wide.add_sub(e, Op.IADD, wide.add_sub(e, Op.ISUB, large, small), c, d)
         return
-    large, small = (e.op(op, *extended(e, a, b), signed=is_signed(t)) for op in (Op.IMAX, Op.IMIN))
-    put(e, d[0], Op.IADD, e.op(Op.ISUB, large, small), c[0])
+    high, low = (e.op(op, *extended(e, a, b), signed=is_signed(t)) for op in (Op.IMAX, Op.IMIN))
+    put(e, d[0], Op.IADD, e.op(Op.ISUB, high, low), c[0])
 
 
 @lowers("min", "max", types=ALL, supports=ADDABLE)

@@ -136,7 +136,7 @@ def _stored(e: Emitter, item: ptx.Operand) -> Words:
     return e.words(item, e.type)
 
 
-@lowers("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", types=(None, "u32", "b128"),
+@lowers("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", types=(None, "u32"),
         supports="accepted, and without effect")
 def hint(e: Emitter) -> None:
     """Hints to caches and schedulers: no machine instruction."""

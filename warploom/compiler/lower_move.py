@@ -3,7 +3,7 @@
 from warploom.arch import memory_map
 from warploom.arch.isa import Cond, Op
 from warploom.compiler import ptx
-from warploom.compiler.emitter import Emitter, constant, width
+from warploom.compiler.emitter import Emitter, Predicate, constant, width
 from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND, A
 
@@ -81,7 +81,7 @@ def is_in_space(e: Emitter) -> None:
     space = e.choose(WINDOW_NAMES)
     d, a = e.operands(2)
     high = e.words(a, "u64")[1]
-    found = (None, False)
+    found: Predicate = (None, False)
     if space != "global":
         test = e.temp_predicate()
         e.emit(Op.ISETP, None, high, constant(WINDOWS[space] >> 32), pdst=test)

@@ -5,6 +5,7 @@ defines its value at all: a read that the write does not reach reads an undefine
 """
 
 from collections import Counter, deque
+from itertools import pairwise
 
 from warploom.arch.isa import Access, Op, Space
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
@@ -69,26 +70,35 @@ def _load_of_parameter(node: Node) -> None:
 
 
 def _dead(nodes: list[Node]) -> set[Node]:
-    """Nodes to remove; results of the others that nobody reads are dropped on the way."""
+    """Nodes to remove; results of the others that nobody reads are dropped on the way.
+
+    The producer of a high word stays while its HIGH does; a LATCH goes with the node that it serves.
+    """
     reads = Counter(register for node in nodes for register in node.reads)
     writers: dict[VirtualRegister, list[Node]] = {}
     for node in nodes:
         for register in node.writes:
             writers.setdefault(register, []).append(node)
     dead: set[Node] = set()
+    latch = {node: before for before, node in pairwise(nodes) if before.op is Op.LATCH}
+    high = {node: after for node, after in pairwise(nodes) if after.op is Op.HIGH}
+    producer = {after: node for node, after in high.items()}
     work = deque(reversed(nodes))
     while work:
         node = work.popleft()
-        if node in dead:
+        if node in dead or node.op is Op.LATCH:
             continue
         _drop_unread(node, reads)
-        if node.writes or node.has_effect:
+        if node.writes or node.has_effect or (node in high and high[node] not in dead):
             continue
-        dead.add(node)
-        for register in node.reads:
+        gone = [node] if node not in latch else [latch[node], node]
+        dead.update(gone)
+        for register in (register for one in gone for register in one.reads):
             reads[register] -= 1
             if reads[register] == 0:
                 work.extend(writers.get(register, ()))
+        if node in producer:
+            work.append(producer[node])
     return dead
 
 
