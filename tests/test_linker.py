@@ -121,7 +121,6 @@ def test_only_used_registers_are_listed() -> None:
         ("L: L: ret;", 0, "'L' is declared twice in one scope"),
         (".reg .b32 %r<3>;", 0, "'%r<3>' is declared twice in one scope"),
         ("not.pred %p1, !lookup0;", 16, "'lookup0' is not a register"),
-        ("ld.u32 %r1, [{%r1}];", 1, "an address needs a register, a variable or a literal"),
         ("{" * 101 + "}" * 101, 0, "blocks and calls are nested more than 100 deep"),
     ],
 )
@@ -182,6 +181,23 @@ def test_copies_share_variables_but_not_registers() -> None:
     assert len([name for name in linked.registers if name.startswith("x")]) == 2
     assert sorted(linked.base.values()) == [0, 4]
     assert linked.local_bytes == 8
+
+
+def test_empty_function_and_deep_chain() -> None:
+    assert listing(kernel("call f;", ".func f() { }")) == ["f@1:"]
+    chain = "".join(f".func f{number}() {{ call f{number + 1}; }} " for number in range(100))
+    assert len(kernel("call f1;", chain + ".func f100() { ret; }").body) == 100
+    assert "nested more than 100 deep" in failure("call f0;", chain + ".func f100() { ret; }").message
+
+
+def test_fan_out_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warploom.compiler.inline.MAX_INSTRUCTIONS", 1000)
+    chain = "".join(f".func f{number}() {{ {f'call f{number + 1}; ' * 2} }} " for number in range(90))
+    assert "inlining makes more than 1000 instructions" in failure("call f0;", chain + ".func f90() { }").message
+
+
+def test_registers_whose_prefix_ends_in_a_digit() -> None:
+    assert kernel(".reg .b64 %x1<12>; mov.b64 %x111, %x10;").registers == {"%x111": "b64", "%x10": "b64"}
 
 
 def test_early_and_guarded_returns_branch_to_the_end() -> None:

@@ -189,9 +189,21 @@ def test_debug_build_parses() -> None:
     ("text", "line", "column", "message"),
     [
         (".entry k() { mov.u32 %r1 %r2; }", 1, 26, "unexpected '%r2;'; expected '+' or ',' or '-' or ';' or '|'"),
-        (".entry k() {\n  ld.u32 %r1, [%r2;\n}", 2, 19, "unexpected ';'; expected ',' or ']'"),
+        (".entry k() {\n  ld.u32 %r1, [%r2;\n}", 2, 19, "unexpected ';'; expected '+' or ',' or '-' or ']'"),
         (".entry k( { ret; }", 1, 11, "unexpected '{'; expected ')' or '.param'"),
         (".entry k() { add.s32 %r1", 1, 25, "unexpected end of file; expected '+' or ',' or '-' or ';' or '|'"),
+        (
+            ".entry k() { mov.b64 " + "{" * 5000,
+            1,
+            23,
+            "unexpected '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'; expected '-' or",
+        ),
+        (
+            ".entry k() { ld.b32 " + "[" * 5000,
+            1,
+            22,
+            "unexpected '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[['; expected '-' or",
+        ),
         (".global .b99 x;", 1, 9, "unexpected '.b99'; expected '.align' or '.v2' or '.v4' or a type"),
         (".entry k() { mov.u32 %r1, \x01; }", 1, 27, "unexpected '\\x01;'; expected"),
         (".address_size 32", 1, 1, "only .address_size 64 is supported"),

@@ -76,7 +76,7 @@ class Builder(Transformer):
         return ptx.Address(base)
 
     def vector(self, parts: list) -> ptx.Vector:
-        return ptx.Vector(parts[0])
+        return ptx.Vector(tuple(parts))
 
     def pair(self, parts: list) -> ptx.Pair:
         return ptx.Pair(ptx.Register(parts[0]), ptx.Register(parts[1]))

@@ -12,7 +12,7 @@ from warploom.arch.errors import PtxError
 from warploom.compiler import ptx
 from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope
 
-MAX_INSTRUCTIONS = 1_000_000
+MAX_INSTRUCTIONS = 200_000
 """Inlining stops here: calls that fan out over many levels grow without bound."""
 
 MAX_DEPTH = 100
@@ -79,10 +79,12 @@ class Inliner:
         if instruction.opcode == "call":
             self._call(replace(instruction, guard=guard), scope, frame)
         elif instruction.opcode == "ret" and frame.end:
-            self._emit(replace(instruction, opcode="bra", modifiers=(), operands=(ptx.Symbol(frame.end),), guard=guard))
+            self.body.append(
+                replace(instruction, opcode="bra", modifiers=(), operands=(ptx.Symbol(frame.end),), guard=guard)
+            )
         elif instruction.opcode == "bra":
             target = (self._label(instruction, scope),)
-            self._emit(replace(instruction, operands=target, guard=guard))
+            self.body.append(replace(instruction, operands=target, guard=guard))
         elif instruction.opcode == "brx":
             raise self._error("branches through a table (brx.idx) are not supported", instruction)
         else:
@@ -91,12 +93,7 @@ class Inliner:
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
                 modifiers = tuple("local" if part.startswith("param") else part for part in modifiers)
-            self._emit(replace(instruction, modifiers=modifiers, operands=operands, guard=guard))
-
-    def _emit(self, instruction: ptx.Instruction) -> None:
-        if len(self.body) >= MAX_INSTRUCTIONS:
-            raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", instruction)
-        self.body.append(instruction)
+            self.body.append(replace(instruction, modifiers=modifiers, operands=operands, guard=guard))
 
     def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
         """An error at `name` in the instruction's line, or else at the instruction itself."""
@@ -109,15 +106,14 @@ class Inliner:
 
     def _call(self, call: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
         function = self._callee(call, scope)
-        if not call.lists:
-            raise self._error("a call needs the name of a function", call)
-        returns, arguments = ([self._operand(part, scope, call) for part in group] for group in call.lists)
+        groups = call.lists or ((), ())
+        returns, arguments = ([self._operand(part, scope, call) for part in group] for group in groups)
         if function.name in ASSERTIONS:
-            self._emit(replace(call, opcode="trap", modifiers=(), operands=(), lists=None))
+            self.body.append(replace(call, opcode="trap", modifiers=(), operands=(), lists=None))
         elif function.name == PRINT:  # prints nothing; the result is 0
             for result in (part for part in returns if isinstance(part, ptx.Symbol)):
                 zero = (ptx.Address(result), ptx.Immediate("int", 0))
-                self._emit(replace(call, opcode="st", modifiers=("param", "b32"), operands=zero, lists=None))
+                self.body.append(replace(call, opcode="st", modifiers=("param", "b32"), operands=zero, lists=None))
         else:
             self._inline(function, call, (returns, arguments), scope.depth + 1, frame)
 
@@ -139,6 +135,8 @@ class Inliner:
             raise self._error(f"'{name}' is not supported: there is no device heap", call, name)
         if not function.body:
             raise self._error(f"function '{name}' is not defined in this file; compile its source into it", call, name)
+        if len(self.body) > MAX_INSTRUCTIONS:
+            raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
         if name in frame.calls:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
             raise self._error(f"recursion is not supported: {chain}", call, name)
@@ -151,9 +149,11 @@ class Inliner:
         end = f"{name}{scope.suffix}"
         if call.guard:
             unless = call.guard.register if isinstance(call.guard, ptx.Not) else ptx.Not(call.guard)
-            self._emit(replace(call, opcode="bra", modifiers=(), operands=(ptx.Symbol(end),), guard=unless, lists=None))
+            self.body.append(
+                replace(call, opcode="bra", modifiers=(), operands=(ptx.Symbol(end),), guard=unless, lists=None)
+            )
         self._block(function.body, scope, _Frame((*frame.calls, name), end))
-        last = self.body[-1]
+        last = self.body[-1] if self.body else None
         if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(end),) and not last.guard:
             self.body.pop()  # the usual single `ret` at the end
         self.body.append(ptx.Label(end, call.line))
@@ -188,9 +188,7 @@ class Inliner:
             case ptx.Vector(items):
                 resolved = ptx.Vector(tuple(self._operand(item, scope, at) for item in items))
             case ptx.Address(base, offset):
-                found = self._operand(base, scope, at)
-                if not isinstance(found, ptx.Register | ptx.Symbol | ptx.Immediate):
-                    raise self._error("an address needs a register, a variable or a literal", at)
+                found = base if isinstance(base, ptx.Immediate) else self._symbol(ptx.Symbol(base.name), scope, at)
                 resolved = ptx.Address(found, offset)
         return resolved
 
@@ -207,7 +205,7 @@ class Inliner:
             raise self._error(f"'{name}' is not a register", at, name)
         return operand
 
-    def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
+    def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Register | ptx.Symbol:
         meaning = scope.find(symbol.name)
         if not meaning:
             if symbol.name == SINK:
