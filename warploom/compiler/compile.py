@@ -1,0 +1,30 @@
+"""The whole compiler: PTX text in, `Program` out."""
+
+from pathlib import Path
+
+from warploom.arch.errors import PtxError
+from warploom.arch.program import Program
+from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
+from warploom.compiler.emit import emit
+from warploom.compiler.linker import link
+from warploom.compiler.lower import lower
+from warploom.compiler.parser import parse
+
+
+def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:
+    """Compile one entry of a PTX text; `entry` may be left out where there is only one.
+
+    `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
+    Raises `PtxError` for everything that is wrong with or not supported in the text.
+    """
+    function = lower(link(parse(text, file), entry))
+    return emit(function, allocate(function, max_registers)).program
+
+
+def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:
+    """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PtxError(f"cannot be read: {error}; name a PTX text file", file=str(path)) from None
+    return compile_ptx(text, str(path), entry, max_registers)
