@@ -4,6 +4,7 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 """
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -59,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _call(options: argparse.Namespace) -> str | None:
     """Run the verb and write its JSON; returns the line that says what failed, None if nothing did."""
+    if options.json and not options.json.parent.is_dir():  # better now than after minutes of work
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(options.json))
     body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
     if options.json:
         report = importlib.import_module("warploom.report")
@@ -88,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
+    run.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents, with --rtl (default: 1)")
 
     compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",
                      "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy", configured=False)

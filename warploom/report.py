@@ -28,12 +28,12 @@ PLAIN_WIDTH = 120
 
 def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """Print a table. Numbers are aligned right, integers with thousands separators, floats with four digits."""
-    rows = [list(row) for row in rows]
+    cells = [list(row) for row in rows]
     result = Table(box=box.SIMPLE_HEAD)
     for number, name in enumerate(columns):
-        numeric = all(isinstance(row[number], int | float | None) for row in rows)
+        numeric = all(isinstance(row[number], int | float | None) for row in cells)
         result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
+    for row in cells:
         result.add_row(*(escape(_text(cell)) for cell in row))
     console().print(f"[bold]{escape(title)}[/bold]", result)
 

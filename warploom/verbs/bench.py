@@ -43,6 +43,7 @@ def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
     launch = kernel.load().launch
     execution, functional_seconds = _timed(lambda: execute(program, launch, record=False))
     trace = execute(program, launch).trace
+    assert trace is not None
     run, cycle_model_seconds = _timed(lambda: simulate(config, trace))
     return {
         "kernel": kernel.name, "compile_seconds": compile_seconds,

@@ -6,6 +6,8 @@ import dataclasses
 from golden_model.sm import simulate
 from golden_model.statistics import Statistics
 from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration
 
@@ -18,16 +20,36 @@ def main(options: argparse.Namespace) -> Body:
         executed = run(file, config, record=not options.functional)
     body = {"configuration": dataclasses.asdict(config), **describe(executed)}
     show(executed)
-    if not options.functional:
+    if executed.execution.trace is not None:
         with report.working("timing"):
             statistics = simulate(config, executed.execution.trace).statistics
         body["timing"] = statistics.to_json()
         show_timing(statistics)
+    if options.rtl:
+        body |= run_rtl(config, file, options.seed)
     if options.out:
         paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
         body["outputs"] = [str(path) for path in paths]
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
+
+
+def run_rtl(config: SmConfig, file: LaunchFile, seed: int) -> Body:
+    """The same launch through the hardware, every cycle compared; a difference is a `failure`."""
+    from tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
+
+    try:
+        with report.working("hardware and model in lockstep"):
+            compared = lockstep(config, file, seed)
+    except LockstepError as error:
+        return {"failure": str(error)}
+    report.fields(f"Hardware in lockstep with the model, seed {seed}", {
+        "cycles without a difference": compared.cycles,
+        "registers equal at the end": compared.registers,
+        **{f"compared: {what}": count for what, count in compared.checks.items()},
+        "cycles per second": round(compared.cycles_per_second),
+    })  # fmt: skip
+    return {"rtl": compared.to_json()}
 
 
 def describe(executed: Executed) -> Body:
