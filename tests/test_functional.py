@@ -1,0 +1,239 @@
+"""Functional execution: divergence, scheduling, barriers, errors, and what the trace says."""
+
+import numpy as np
+import pytest
+from assembler import Assembler, Imm, Param
+from thread_interpreter import RandomProgram, run_thread
+
+from golden_model.functional import Execution, execute
+from golden_model.trace import NONE
+from warploom.arch.errors import ExecutionError, LaunchError
+from warploom.arch.isa import RZ, Access, Atom, Cond, DType, Op, Space, Special, Vote
+from warploom.arch.launch import Buffer, Launch, Scalar
+
+
+def thread_pcs(execution: Execution, block: int, thread: int) -> list[int]:
+    """The instructions that one thread executed, by the trace."""
+    warp = execution.trace.warps[block * execution.trace.launch.warps_per_block + thread // 32]
+    return warp.pc[warp.lanes >> thread % 32 & 1 == 1].tolist()
+
+
+@pytest.mark.parametrize("meet", [True, False])
+@pytest.mark.parametrize("seed", range(30))
+def test_divergence_equals_one_thread_at_a_time(seed, meet):
+    program = RandomProgram(seed, meet=meet).program()
+    launch = Launch((3, 1, 1), (70, 1, 1))
+    execution = execute(program, launch)
+    total = 0
+    for block in range(3):
+        for thread in range(0, 70, 3 if seed else 1):
+            alone = run_thread(program, thread, block)
+            registers = execution.final_registers(block, thread // 32)[:, thread % 32]
+            assert registers.tolist() == alone.registers
+            assert thread_pcs(execution, block, thread) == alone.pcs
+            total += len(alone.pcs)
+    if not seed:
+        assert total == execution.thread_instructions == execution.trace.thread_instructions
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reconvergence_keeps_lanes_together(seed):
+    """A warp that meets again executes fewer instructions than one whose sides run to the end apart."""
+    launch = Launch((1, 1, 1), (64, 1, 1))
+    together, apart = (execute(RandomProgram(seed, meet=meet).program(), launch) for meet in (True, False))
+    assert together.thread_instructions == apart.thread_instructions
+    assert together.warp_instructions <= apart.warp_instructions
+
+
+def test_recording_changes_nothing():
+    program, launch = RandomProgram(4, meet=True).program(), Launch((40, 1, 1), (70, 1, 1))
+    with_trace, without = execute(program, launch), execute(program, launch, record=False)
+    assert without.trace is None
+    assert without.warp_instructions == with_trace.warp_instructions == with_trace.trace.warp_instructions
+    assert without.thread_instructions == with_trace.thread_instructions
+
+
+def test_trace_of_a_straight_line():
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(33), cond=Cond.LT, pdst=1)
+    asm.op(Op.IADD, 2, 0, Imm(-1), guard=1, pdst=2)
+    asm.op(Op.SEL, 3, 0, Imm(7), psrc=2, psrc_not=True)
+    asm.op(Op.EXIT)
+    trace = execute(asm.program(), Launch((1, 1, 1), (40, 1, 1))).trace
+    first, second = trace.warps
+    assert (first.live, second.live) == (0xFFFFFFFF, 0xFF)
+    assert second.pc.tolist() == [0, 1, 2, 3, 4]
+    assert second.lanes.tolist() == [0xFF, 0xFF, 1, 0xFF, 0xFF]
+    assert second.pred_out.tolist() == [0, 1, 1, 0, 0]
+    assert (first.pred_in[2], first.pred_in[3]) == (0, 1), "an absent carry; P2 inverted: thread 0 had no carry"
+    assert [row == NONE for row in second.result] == [False, True, False, False, True]
+    assert trace.results[second.result[2]].tolist() == [31] + [0] * 31
+    assert trace.results[first.result[3]].tolist() == [0] + [7] * 31
+    assert (first.address == NONE).all() and not len(trace.addresses)
+
+
+def block_reduction() -> Assembler:
+    """Each thread adds its number to a shared counter; behind a barrier all threads store what it holds."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.S2R, 1, special=Special.CTAID_X)
+    asm.op(Op.S2R, 2, special=Special.NTID_X)
+    asm.op(Op.RED, RZ, RZ, RZ, 0, space=Space.SHARED, atom=Atom.ADD, dst_type=DType.U32)
+    asm.op(Op.BAR)
+    asm.load(4, RZ, space=Space.SHARED, wide=False)
+    asm.op(Op.IMAD, 0, 1, 2, 0)
+    asm.indexed(8, 0, 0)
+    asm.store(8, 4)
+    asm.op(Op.EXIT)
+    return asm
+
+
+@pytest.mark.parametrize(("blocks", "threads"), [(5, 96), (70, 256), (3, 50)])
+def test_barrier_and_shared_memory(blocks, threads):
+    """More blocks than run together: shared memory starts anew in each."""
+    launch = Launch((blocks, 1, 1), (threads, 1, 1), (Buffer("out", np.zeros(blocks * threads, np.uint32)),))
+    out = execute(block_reduction().program((8,), shared_bytes=4), launch, record=False).buffers["out"]
+    assert (out == threads * (threads - 1) // 2).all()
+
+
+@pytest.mark.parametrize(("vote", "limit", "expected"), [
+    (Vote.ALL, 64, 1), (Vote.ALL, 63, 0), (Vote.ANY, 1, 1), (Vote.ANY, 0, 0), (Vote.POPC, 37, 37),
+])  # fmt: skip
+def test_barrier_with_vote(vote, limit, expected):
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(limit), cond=Cond.LT, pdst=1)
+    if vote is Vote.POPC:
+        asm.op(Op.BARRED, 3, vote=vote, psrc=1)
+    else:
+        asm.op(Op.BARRED, RZ, vote=vote, psrc=1, pdst=2)
+        asm.op(Op.SEL, 3, RZ, Imm(1), psrc=2, psrc_not=True)
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(), Launch((2, 1, 1), (64, 1, 1)))
+    for block, warp in np.ndindex(2, 2):
+        assert (execution.final_registers(block, warp)[3] == expected).all()
+        assert execution.trace.warps[2 * block + warp].pc.tolist() == list(range(len(asm.code)))
+
+
+def test_warps_that_spin_do_not_starve_the_one_they_wait_for():
+    """Warp 0 spins at a low pc until warp 1, whose pc is higher, stores a flag."""
+    asm = Assembler()
+    asm.pointer(4, 0)
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(32), cond=Cond.GE, pdst=1)
+    asm.branch("writer", guard=1)
+    asm.label("spin")
+    asm.load(2, 4)
+    asm.op(Op.ISETP, RZ, 2, RZ, cond=Cond.EQ, pdst=2)
+    asm.branch("spin", guard=2, reconverge="end")
+    asm.label("end")
+    asm.op(Op.EXIT)
+    asm.label("writer")
+    asm.op(Op.MOV, 3, Imm(1))
+    asm.store(4, 3)
+    asm.op(Op.EXIT)
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("flag", np.zeros(1, np.uint32)),))
+    assert execute(asm.program((8,)), launch, limit=10_000).buffers["flag"][0] == 1
+
+
+def fails(asm: Assembler, launch: Launch, *, limit: int = 100_000, **fields) -> str:
+    with pytest.raises(ExecutionError) as caught:
+        execute(asm.program(tuple(8 for _ in launch.arguments), **fields), launch, limit=limit)
+    return str(caught.value)
+
+
+def test_endless_loop_names_its_line():
+    asm = Assembler()
+    asm.op(Op.MOV, 1, Imm(1))
+    asm.label("top")
+    asm.branch("top")
+    message = fails(asm, Launch((1, 1, 1), (32, 1, 1)), limit=1000)
+    assert "test.ptx:2: test has not ended after 1000 warp instructions" in message
+
+
+@pytest.mark.parametrize(("threads", "who"), [(20, "part of warp 0"), (32, "1 of 2 warps")])
+def test_barrier_that_some_threads_never_reach(threads, who):
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(threads), cond=Cond.GE, pdst=1)
+    asm.branch("end", guard=1, reconverge="end")
+    asm.op(Op.BAR, imm=3)
+    asm.label("end")
+    asm.op(Op.EXIT)
+    message = fails(asm, Launch((2, 2, 1), (64, 1, 1)))
+    assert "test.ptx:4: barrier 3" in message and who in message and "block (0, 0, 0)" in message
+
+
+def test_partial_barrier_counts_threads():
+    """Half of the block meets at a barrier of its own."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(64), cond=Cond.GE, pdst=1)
+    asm.branch("end", guard=1, reconverge="end")
+    asm.op(Op.BAR, imm=1, count=64)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.label("end")
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(), Launch((1, 1, 1), (128, 1, 1)))
+    assert [int(execution.final_registers(0, warp)[5, 0]) for warp in range(4)] == [9, 9, 0, 0]
+
+
+def test_trap():
+    asm = Assembler()
+    asm.op(Op.TRAP)
+    assert "test.ptx:1" in fails(asm, Launch((1, 1, 1), (32, 1, 1)))
+
+
+def test_launch_must_fit_the_program():
+    asm = Assembler()
+    asm.op(Op.EXIT)
+    with pytest.raises(LaunchError, match="takes 0 arguments"):
+        execute(asm.program(), Launch((1, 1, 1), (32, 1, 1), (Scalar("u32", b"1234"),)))
+
+
+def test_special_registers():
+    launch = Launch((2, 3, 2), (5, 4, 3), dynamic_shared=12)
+    values = {
+        Special.TID_X: lambda t, b: t % 5, Special.TID_Y: lambda t, b: t // 5 % 4, Special.TID_Z: lambda t, b: t // 20,
+        Special.CTAID_X: lambda t, b: b % 2, Special.CTAID_Y: lambda t, b: b // 2 % 3,
+        Special.CTAID_Z: lambda t, b: b // 6, Special.NTID_Y: lambda t, b: 4, Special.NCTAID_Y: lambda t, b: 3,
+        Special.LANEID: lambda t, b: t % 32, Special.WARPID: lambda t, b: t // 32, Special.NWARPID: lambda t, b: 2,
+        Special.LANEMASK_LE: lambda t, b: (2 << t % 32) - 1, Special.LANEMASK_GT: lambda t, b: -(2 << t % 32),
+        Special.ACTIVEMASK: lambda t, b: -1 if t < 32 else 0xFFFFFFF, Special.TOTAL_SMEM: lambda t, b: 112,
+        Special.DYNAMIC_SMEM: lambda t, b: 12,
+    }  # fmt: skip
+    asm = Assembler()
+    for register, special in enumerate(values):
+        asm.op(Op.S2R, register, special=special)
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(shared_bytes=100), launch)
+    for block in (0, 5, 11):
+        for thread in range(60):
+            got = execution.final_registers(block, thread // 32)[: len(values), thread % 32].tolist()
+            assert got == [f(thread, block) & 0xFFFFFFFF for f in values.values()]
+
+
+def test_long_arithmetic_goes_through_latch_and_high():
+    asm = Assembler()
+    asm.op(Op.MOV, 0, Param(0))
+    asm.op(Op.MOV, 1, Param(4))
+    asm.op(Op.LATCH, RZ, 0, 1)
+    asm.op(Op.DADD, 2, 0, 1)
+    asm.op(Op.HIGH, 3)
+    asm.op(Op.EXIT)
+    launch = Launch((1, 1, 1), (32, 1, 1), (Scalar("f64", np.float64(1.25).tobytes()),))
+    registers = execute(asm.program((8,)), launch).final_registers(0, 0)
+    assert np.array([registers[2, 9], registers[3, 9]]).view(np.float64)[0] == 2.5
+
+
+def test_local_memory_is_private_to_a_thread():
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    for address in (0, 4, 9):
+        asm.op(Op.MOV, 1, Imm(address))
+        asm.store(1, 0, space=Space.LOCAL, access=Access.U8 if address == 9 else Access.B32, wide=False)
+    asm.load(2, 1, space=Space.LOCAL, access=Access.U8, wide=False)
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(local_bytes=10), Launch((2, 1, 1), (64, 1, 1)))
+    assert execution.final_registers(1, 1)[2].tolist() == list(range(32, 64))
