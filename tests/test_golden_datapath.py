@@ -1,0 +1,142 @@
+"""Invariants of the golden datapath over whole runs, and its probe."""
+
+from collections import Counter
+
+import pytest
+from golden_traces import random_trace, trace_of
+
+from golden_model.datapath import Datapath
+from golden_model.dispatch import Dispatcher
+from golden_model.sm import Sm
+from golden_model.writeback import Writeback
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS, probe_fields, unpack, width
+from warploom.arch.isa import Instruction, Op, TimingClass
+
+CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
+           SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]  # fmt: skip
+IDS = ["fermi", "small", "eight banks", "six collectors"]
+
+
+def _run(config: SmConfig, seed: int = 3) -> tuple[Sm, list[dict[str, int]]]:
+    """The SM after a run, and its probe in every cycle."""
+    sm, probes = Sm(config, random_trace(seed), check=True), []
+    fields = probe_fields(config)
+    while True:
+        sm.step()
+        if sm.finished:
+            return sm, probes
+        word = sm.datapath.probe()
+        assert word >> width(fields) == 0
+        probes.append(unpack(fields, word) | {"cycle": sm.cycle})
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=IDS)
+def test_one_access_for_each_bank_and_operand_port(config: SmConfig) -> None:
+    sm, probes = _run(config)
+    reads = writes = 0
+    for probe in probes:
+        served = [probe[f"bank{b}_who"] for b in range(config.banks)
+                  if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]]  # fmt: skip
+        assert len(set(served)) == len(served)
+        reads += len(served)
+        writes += sum(probe[f"bank{b}_write"] for b in range(config.banks))
+    assert reads == sum(sm.datapath.bank_reads) == sm.datapath.collector_writes > 100
+    assert writes == sum(sm.datapath.bank_writes) > 100
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=IDS)
+def test_everything_dispatches_and_completes_once(config: SmConfig) -> None:
+    sm, live, dispatched = Sm(config, random_trace(3)), set(), Counter()
+    issued = 0
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        if sm.datapath.dispatch is not None:
+            dispatched[sm.datapath.dispatch["tag"]] += 1
+            assert sm.datapath.dispatch["tag"] in live
+        live -= {done["tag"] for done in sm.datapath.done if done} | {flight.tag for flight in sm._ended}
+        if sm.inputs.issue is not None:
+            issued += 1
+            assert sm.inputs.issue["tag"] not in live
+            live.add(sm.inputs.issue["tag"])
+    assert not live and issued == sum(dispatched.values()) > 200
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=IDS)
+def test_a_waiting_slot_is_granted_in_bounded_write_free_cycles(config: SmConfig) -> None:
+    """No collector waits through max(banks, collectors) cycles in a row without a write."""
+    _, probes = _run(config)
+    waited, longest = [0] * config.collectors, 0
+    for probe in probes:
+        writing = any(probe[f"bank{b}_write"] for b in range(config.banks))
+        granted = {probe[f"bank{b}_who"] for b in range(config.banks)
+                   if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]}  # fmt: skip
+        for c in range(config.collectors):
+            waits = probe[f"collector{c}_waiting"] and c not in granted and not writing
+            waited[c] = waited[c] + 1 if waits else 0
+            longest = max(longest, waited[c])
+    assert 0 < longest < max(config.banks, config.collectors)
+
+
+def test_the_diagonal_advances_every_cycle() -> None:
+    config = SmConfig()
+    _, probes = _run(config)
+    assert all(probe["diagonal"] == probe["cycle"] % 4 for probe in probes)
+
+
+def test_a_repeated_operand_is_read_once() -> None:
+    square = Instruction(op=Op.IMUL, dst=1, src=(2, 2, 255))
+    sm = Sm(SmConfig(), trace_of([square]), check=True)
+    while not sm.finished:
+        sm.step()
+    assert sum(sm.datapath.bank_reads) == 1
+
+
+def test_dispatch_obeys_intervals_and_credits() -> None:
+    config = SmConfig().with_settings(["sfu_queue=1"])
+    dispatcher, datapath = Dispatcher(config), Datapath(config, 4)
+    common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0, "warp": 0}
+    for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
+                                            (0, TimingClass.INT_ADD)]):  # fmt: skip
+        datapath.collectors[index].issue(common | {"pipe": pipe, "timing": timing}, 4)
+        dispatcher.issued(index)
+    chosen = []
+    for cycle in range(14):
+        index = dispatcher.select(datapath.collectors)
+        chosen.append(index)
+        fields = {} if index is None else datapath.collectors[index].fields
+        dispatcher.step(index, fields, credit_sfu=cycle == 9, credit_mem=False)
+        if index is not None:
+            datapath.collectors[index].release()
+    # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9
+    assert chosen == [0, 2, None, 3, *[None] * 6, 1, None, None, None]
+
+
+def test_write_back_slots_keep_results_apart() -> None:
+    """A latency 5 instruction and a latency 4 one a cycle later would meet: the second waits."""
+    config = SmConfig()
+    sm, cycles = Sm(config, trace_of([Instruction(op=Op.IMAD, dst=1), Instruction(op=Op.IADD, dst=2)])), []
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        if sm.datapath.dispatch is not None:
+            cycles.append(sm.cycle)
+    assert cycles[1] - cycles[0] == 2
+
+
+def test_write_back_latches() -> None:
+    config = SmConfig()
+    writeback = Writeback(config)
+    first = {"tag": 1, "warp": 1, "dst": 2, "writes": 1, "lanes": 1, "pred": 0, "data": 9}
+    predicate = first | {"tag": 2, "writes": 0}
+    writeback.step((None, first, predicate), (False,) * 3, 4)
+    assert writeback.requests() == [None, 3, None] and writeback.where[1] == (3, 4)
+    assert writeback.done((False,) * 3) == [None, None, predicate]
+    assert writeback.ready((False,) * 3) == [True, False, True]
+    writeback.step((None, None, first), (False, True, False), 4)
+    assert writeback.latches == [None, None, first] and len(WRITERS) == 3
+    with pytest.raises(AssertionError, match="latch is full"):
+        writeback.step((None, None, first), (False,) * 3, 4)
