@@ -166,6 +166,27 @@ def test_unread_results_are_dropped():
     assert body[0].pdst is None and body[1].dst is None
 
 
+def test_address_arithmetic_is_fused():
+    """base + index * stride is two IMADs (and a register for the stride, the base being a parameter's words)."""
+    function = lowered("ld.param.u64 %d1, [out];", "mul.wide.s32 %d2, %r1, 4;", "add.s64 %d3, %d1, %d2;", keep="%d3")
+    stride, low, high, *_ = nodes(function)
+    assert [node.op for node in (stride, low, high)] == [Op.MOV, Op.IMAD, Op.IMAD]
+    assert low.src[1:] == [stride.dst, Param(0)] and high.src[1:] == [stride.dst, Param(4)]
+    assert high.psrc == low.pdst and high.modifiers == {"high": True, "signed": True}
+
+
+def test_one_of_two_products_is_fused():
+    function = lowered("mul.wide.u32 %d1, %r1, 12; mul.wide.u32 %d2, %r2, 20; add.s64 %d3, %d1, %d2;", keep="%d3")
+    assert [node.op.name for node in nodes(function) if node.line == 7] == ["IMUL", "IMUL", "IMAD", "IMAD"]
+
+
+@pytest.mark.parametrize("between", ["L: add.u32 %r2, %r2, 1;", "add.u32 %r1, %r1, 1;", "st.global.u64 [%d7], %d2;"])
+def test_a_product_used_otherwise_is_not_fused(between):
+    """A label, a changed factor, or a second use lies between the product and the sum."""
+    function = lowered("mul.wide.s32 %d2, %r1, 12;", between, "add.s64 %d3, %d1, %d2;", keep="%d3 %r2")
+    assert [node.op for node in nodes(function) if node.line == 7] == [Op.IMUL, Op.IMUL]
+
+
 @pytest.mark.parametrize(("keep", "ops"), [
     ("", ""), ("%r1", "LATCH LDIV MOV"), ("%r2", "LATCH LDIV HIGH MOV"),
     ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])  # fmt: skip
@@ -258,6 +279,9 @@ WIDE = {
     "clz.b64 %r1, %d1; cvt.u64.u32 %d0, %r1;": lambda a, b, c: 64 - a.bit_length(),
     "div.s64 %d0, %d1, 7;": lambda a, b, c: abs(signed(a)) // 7 * (-1 if a >> 63 else 1),
     "bfe.s64 %d0, %d1, 9, 40;": lambda a, b, c: signed(a << 15 & MASK) >> 24,
+    "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d2;": lambda a, b, c: a % (1 << 32) * 12 + b,
+    "cvt.u32.u64 %r1, %d1; cvt.u32.u64 %r2, %d2; mul.wide.s32 %d7, %r1, %r2; add.s64 %d0, %d3, %d7;":
+        lambda a, b, c: signed(a << 32 & MASK) * signed(b << 32 & MASK) // (1 << 64) + c,
     "setp.le.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= signed(b) else 2,
 }
 

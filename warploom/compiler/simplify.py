@@ -8,17 +8,20 @@ from collections import Counter, deque
 from itertools import pairwise
 
 from warploom.arch.isa import Access, Op, Space
+from warploom.compiler.fuse import fuse_multiply_add
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
 
 
 def simplify(function: Function) -> None:
-    """Propagate constants into operands, remove dead nodes and results, use cheaper operations; in place."""
+    """Propagate constants into operands, remove dead nodes and results, use fewer and cheaper nodes; in place."""
     nodes = [item for item in function.body if isinstance(item, Node)]
     _propagate(nodes)
     dead = _dead(nodes)
     function.body = [item for item in function.body if item not in dead]
-    for node in nodes:
-        _reduce(node)
+    fuse_multiply_add(function)
+    for item in function.body:
+        if isinstance(item, Node):
+            _reduce(item)
 
 
 def _propagate(nodes: list[Node]) -> None:
