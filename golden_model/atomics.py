@@ -63,7 +63,8 @@ def update(memory: np.ndarray, index: np.ndarray, atom: Atom, kind: DType, opera
     `operand` (n,) has memory's type; for CAS it is (n, 2), compare and new value. `flushed` says that f32 additions
     flush subnormals.
     """
-    function, signed = _function(atom, kind, flushed), kind in (DType.S32, DType.S64)
+    function = _function(atom, kind, flushed)
+    signed = atom in (Atom.MIN, Atom.MAX) and kind in (DType.S32, DType.S64)
     if signed:
         memory, operand = memory.view(KINDS[kind]), operand.view(KINDS[kind])
     order = np.argsort(index, kind="stable")

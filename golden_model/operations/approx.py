@@ -34,8 +34,8 @@ def _double(i: Instruction) -> Function:
         return 1 / np.sqrt(operand) if root else 1 / operand
 
     def gross(x: Operands) -> Outcome:
-        high = flush_double(x.b).astype(np.uint64) << np.uint64(32)
-        word = write_double(function(high.view(np.float64))).high
+        whole, high = pair_of(x), flush_double(x.b).astype(np.uint64) << np.uint64(32)
+        word = write_double(function(np.where(np.isnan(whole), whole, high.view(np.float64)))).high
         return Outcome(np.zeros_like(word), flush_double(word))
 
     return gross if i.ftz else lambda x: write_double(function(pair_of(x)))

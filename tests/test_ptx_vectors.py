@@ -1,0 +1,200 @@
+"""PTX instructions, one by one, through the compiler and the golden model, against recorded exact answers and, where
+PTX only bounds the answer, against mpmath. `vectors/README.md` says what was recorded."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from golden_model.functional import execute
+from warploom.arch.launch import Buffer, Launch
+from warploom.compiler.compile import compile_ptx
+
+FOLDER = Path(__file__).parent / "vectors"
+ROWS = json.loads((FOLDER / "rows.json").read_text())
+ROWS_PER_KERNEL, WORDS = 24, 64
+SENTINEL = 0xCCCCCCCC
+BIT_FOR_BIT, OPEN = 0, 1
+
+
+def width(kind: str) -> int:
+    """Bits of the register of an operand; 8-bit types live in 32-bit registers."""
+    if kind == "pred":
+        return 1
+    bits = int(kind.lstrip("bfsu"))
+    return 32 if bits == 8 else bits
+
+
+def register_type(kind: str) -> str:
+    return "pred" if kind == "pred" else f"b{width(kind)}"
+
+
+def load(letter: str, kind: str, slot: int) -> list[str]:
+    if kind == "pred":
+        return [f"ld.global.u32 %t0, [%in+{512 * slot}];", f"setp.ne.u32 %{letter}, %t0, 0;"]
+    return [f"ld.global.b{width(kind)} %{letter}, [%in+{512 * slot}];"]
+
+
+def store(letter: str, kind: str, slot: int) -> list[str]:
+    if kind == "pred":
+        return [f"selp.u32 %t0, 1, 0, %{letter};", f"st.global.u32 [%out+{512 * slot}], %t0;"]
+    return [f"st.global.b{width(kind)} [%out+{512 * slot}], %{letter};"]
+
+
+def body(row: dict, number: int) -> list[str]:
+    """The instruction, with what its form puts around it."""
+    lines = row["ptx"].split("\n")
+    if row["form"].startswith("atom"):
+        space, bits, after = row["form"].split(".")[1], width(row["ins"][0]), "de"[len(row["outs"]) - 1]
+        before = [f"add.u64 %m, %scratch, {512 * number};"] if space == "global" else ["mov.u64 %m, %words;"]
+        return [*before, f"st.{space}.b{bits} [%m], %a;", *lines, f"ld.volatile.{space}.b{bits} %{after}, [%m];"]
+    if row["form"] == "warp.part":
+        empty = [f"setp.ne.u32 %{letter}, 0, 0;" if kind == "pred" else f"mov.b32 %{letter}, {SENTINEL:#x};"
+                 for letter, kind in zip("de", row["outs"], strict=False)]
+        mask = "%" + "abcf"[len(row["ins"]) - 1]
+        skip = ["mov.u32 %t0, %laneid;", f"shr.u32 %t0, {mask}, %t0;", "and.b32 %t0, %t0, 1;",
+                "setp.eq.u32 %skip, %t0, 0;", f"@%skip bra DONE{number};"]  # fmt: skip
+        return [*empty, *skip, *lines, f"DONE{number}:"]
+    return lines
+
+
+def kernel(rows: list[dict]) -> str:
+    """One kernel: thread i runs every row on its i-th words; each operand and result has 64 slots of 8 bytes."""
+    lines, slot_in, slot_out = [], 0, 0
+    for number, row in enumerate(rows):
+        operands = list(zip("abcf", row["ins"], strict=False))
+        results = list(zip("de", row["outs"], strict=False))
+        lines += ["{", *(f".reg .{register_type(kind)} %{letter};" for letter, kind in operands + results)]
+        for letter, kind in operands:
+            lines += load(letter, kind, slot_in)
+            slot_in += 1
+        lines += body(row, number)
+        for letter, kind in results:
+            lines += store(letter, kind, slot_out)
+            slot_out += 1
+        lines.append("}")
+    text = "\n".join(lines)
+    return f""".version 8.3
+.target sm_90
+.address_size 64
+.visible .entry rows(.param .u64 p_in, .param .u64 p_out, .param .u64 p_scratch)
+{{
+.reg .b32 %t<8>; .reg .b64 %at, %in, %out, %scratch, %words, %m; .reg .pred %skip;
+.shared .align 8 .b8 words[512];
+mov.u32 %t0, %tid.x; mul.wide.u32 %at, %t0, 8; mov.u64 %words, words; add.u64 %words, %words, %at;
+ld.param.u64 %in, [p_in]; cvta.to.global.u64 %in, %in; add.u64 %in, %in, %at;
+ld.param.u64 %out, [p_out]; cvta.to.global.u64 %out, %out; add.u64 %out, %out, %at;
+ld.param.u64 %scratch, [p_scratch]; cvta.to.global.u64 %scratch, %scratch; add.u64 %scratch, %scratch, %at;
+{text}
+ret;
+}}
+"""
+
+
+def run(rows: list[dict], operands: np.ndarray) -> np.ndarray:
+    """Results (one for each result of each row, 64) of rows on operands (one for each operand of each row, 64)."""
+    out = np.zeros((sum(len(row["outs"]) for row in rows), WORDS), np.uint64)
+    buffers = Buffer("in", operands), Buffer("out", out), Buffer("scratch", np.zeros((len(rows), WORDS), np.uint64))
+    program = compile_ptx(kernel(rows), "rows.ptx")
+    return execute(program, Launch((1, 1, 1), (WORDS, 1, 1), buffers), record=False).buffers["out"]
+
+
+def chunks(exact: bool) -> Iterator[tuple[list[dict], np.ndarray, slice]]:
+    """Rows of one kind by the kernel, with their operands and where their recorded results are."""
+    with np.load(FOLDER / "vectors.npz") as archive:
+        operands = archive["operands"]
+    ends = np.cumsum([len(row["ins"]) for row in ROWS])
+    chosen = [(row, operands[end - len(row["ins"]) : end]) for row, end in zip(ROWS, ends, strict=True)
+              if row["exact"] == exact]  # fmt: skip
+    done = 0
+    for first in range(0, len(chosen), ROWS_PER_KERNEL):
+        rows, columns = zip(*chosen[first : first + ROWS_PER_KERNEL], strict=True)
+        count = sum(len(row["outs"]) for row in rows)
+        yield list(rows), np.concatenate(columns), slice(done, done + count)
+        done += count
+
+
+def is_nan(words: np.ndarray, kind: str) -> np.ndarray:
+    """NaNs among f64 or f32 bit patterns."""
+    return np.isnan(words.view(np.float64) if kind == "f64" else words.astype(np.uint32).view(np.float32))
+
+
+@pytest.mark.parametrize("chunk", list(chunks(exact=True)), ids=lambda chunk: chunk[0][0]["name"])
+def test_exact_rows(chunk):
+    rows, operands, place = chunk
+    with np.load(FOLDER / "vectors.npz") as archive:
+        wanted, freedom = archive["results"][place], archive["freedom"][place]
+    got = run(rows, operands)
+    kinds = [(row["name"], kind) for row in rows for kind in row["outs"]]
+    for (name, kind), g, w, free in zip(kinds, got, wanted, freedom, strict=True):
+        fine = (g == w) & (free == BIT_FOR_BIT) | (free == OPEN)
+        if kind in ("f32", "f64"):
+            fine |= (free > OPEN) & is_nan(g, kind)
+        wrong = int(fine.argmin())
+        assert fine.all(), f"{name}, tuple {wrong}: {g[wrong]:#x}, expected {w[wrong]:#x}"
+
+
+def ulp(value: mpmath.mpf, count: float) -> mpmath.mpf:
+    """So many units in the last place of a float32 near a value."""
+    return count * mpmath.mpf(2) ** (mpmath.floor(mpmath.log(abs(value), 2)) - 23)
+
+
+def relative(exponent: float) -> Callable[[mpmath.mpf], mpmath.mpf]:
+    return lambda value: abs(value) * mpmath.mpf(2) ** exponent
+
+
+def absolute(exponent: float) -> Callable[[mpmath.mpf], mpmath.mpf]:
+    return lambda value: mpmath.mpf(2) ** exponent
+
+
+BOUNDS = {
+    # the start of a row's name: (function, domain, bound), all from the PTX ISA's description of the instruction
+    "div.": (lambda a, b: a / b, lambda a, b: 2.0**-126 <= abs(b) <= 2.0**126, lambda v: ulp(v, 2)),
+    "rcp.approx.ftz.f64": (lambda a: 1 / a, lambda a: True, relative(-19)),
+    "rcp.": (lambda a: 1 / a, lambda a: True, lambda v: ulp(v, 1)),
+    "sqrt.": (mpmath.sqrt, lambda a: a > 0, relative(-23)),
+    "rsqrt.approx.f64": (lambda a: 1 / mpmath.sqrt(a), lambda a: a > 0, relative(-22.9)),
+    "rsqrt.approx.ftz.f64": (lambda a: 1 / mpmath.sqrt(a), lambda a: a > 0, relative(-19)),
+    "rsqrt.": (lambda a: 1 / mpmath.sqrt(a), lambda a: a > 0, relative(-22.9)),
+    "sin.": (mpmath.sin, lambda a: abs(a) <= 2 * math.pi, absolute(-20.5)),
+    "cos.": (mpmath.cos, lambda a: abs(a) <= 2 * math.pi, absolute(-20.5)),
+    "lg2.": (lambda a: mpmath.log(a, 2), lambda a: a > 0, lambda v: max(abs(v), 1) * mpmath.mpf(2) ** -22),
+    "ex2.": (lambda a: mpmath.mpf(2) ** a, lambda a: abs(a) < 126, relative(-22)),
+    "tanh.": (mpmath.tanh, lambda a: True, relative(-11)),
+}
+"""Domains leave out subnormal operands and results, which `.ftz` flushes."""
+
+
+def check_bound(row: dict, operands: np.ndarray, results: np.ndarray) -> int:
+    """Checks one approximate row; returns how many of its tuples PTX bounds."""
+    function, domain, bound = next(entry for start, entry in BOUNDS.items() if row["name"].startswith(start))
+    double = row["outs"][0] == "f64"
+    smallest = 2.0**-1022 if double else 2.0**-126
+
+    def floats(words: np.ndarray) -> list[float]:
+        return (words.view(np.float64) if double else words.astype(np.uint32).view(np.float32)).tolist()
+
+    checked = 0
+    for *given, result in zip(*(floats(column) for column in operands), floats(results), strict=True):
+        if any(math.isnan(x) for x in given):
+            assert math.isnan(result), (row["name"], given)
+        elif all(math.isfinite(x) and abs(x) >= smallest for x in given) and domain(*given):
+            wanted = function(*map(mpmath.mpf, given))
+            if wanted == 0 or not smallest <= abs(wanted) < mpmath.mpf(2) ** (1023 if double else 127):
+                continue
+            assert abs(result - wanted) <= bound(wanted), (row["name"], given, result)
+            checked += 1
+    return checked
+
+
+def test_approximate_rows():
+    ((rows, operands, _),) = chunks(exact=False)
+    got, first = run(rows, operands), 0
+    for row, results in zip(rows, got, strict=True):
+        count = len(row["ins"])
+        assert check_bound(row, operands[first : first + count], results) >= 10, row["name"]
+        first += count
