@@ -5,7 +5,7 @@ the kernel, or computed from such lanes) are left out, since hardware holds anyt
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from golden_model.blocks import Warp
 from golden_model.decode import Static
@@ -16,6 +16,13 @@ from warploom.arch.isa import INTEGER_OPS, PT
 
 Operand = tuple[int, int]
 """A word and the mask of its defined lanes."""
+
+
+class Defined(NamedTuple):
+    """Lanes with a defined value: of each operand, and of the result."""
+
+    operands: tuple[int, ...]
+    result: int
 
 
 class Mismatch(AssertionError):
@@ -49,8 +56,8 @@ class Checker:
             return self._registers.get((warp.number, fields[f"src{slot}"]), (0, 0))
         return (broadcast(fields["imm"]) if fields["imm_slot"] == slot else 0), ALL_LANES
 
-    def dispatched(self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int) -> int:
-        """Operands leave a collector. Returns the lanes in which the instruction's result is defined."""
+    def dispatched(self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int) -> Defined:
+        """Operands leave a collector. Returns the lanes in which they and the instruction's result are defined."""
         operands, defined = self._expected.pop(dispatch["tag"])
         for slot, ((expected, lanes), actual) in enumerate(zip(operands, dispatch["operands"], strict=True)):
             self._compare(f"operand {slot} of {static.op.name}", expected, actual, lanes & dispatch["lanes"])
@@ -60,7 +67,7 @@ class Checker:
                 self._compare(f"result of {static.op.name}", result, word, defined)
             if static.instruction.pdst != PT and (pred ^ pred_out) & defined:
                 raise Mismatch(f"predicate of {static.op.name}: {pred:#010x}, the trace has {pred_out:#010x}")
-        return defined
+        return Defined(tuple(lanes for _, lanes in operands), defined)
 
     def _compare(self, what: str, expected: int, actual: int, lanes: int) -> None:
         self.checked += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from golden_model.blocks import Flight, Warp
-from golden_model.check import Checker
+from golden_model.check import Checker, Defined
 from golden_model.datapath import Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
@@ -43,7 +43,7 @@ class Sm:
     `datapath` (its wires, `probe()` and `writes()`) and `defined` tell everything about that cycle.
 
     With `check` every operand that leaves a collector and every integer result is compared with the trace
-    (`golden_model.check`); `defined` then holds, by tag, the result lanes worth comparing. Raises `LaunchError` when
+    (`golden_model.check`); `defined` then holds, by tag, the lanes worth comparing. Raises `LaunchError` when
     the launch does not fit the SM, `ExecutionError` when no warp can ever go on.
     """
 
@@ -57,7 +57,7 @@ class Sm:
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
-        self.defined: dict[int, int] = {}
+        self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
         self._counts = {pc for pc, static in enumerate(self.statics) if static.then is not None}
@@ -79,6 +79,10 @@ class Sm:
         self.cycle += 1
         if not self.finished:
             self._settle()
+
+    def flight(self, tag: int) -> Flight:
+        """The instruction in flight that carries a tag."""
+        return self._flights[tag]
 
     def skip(self) -> None:
         """When nothing happens in this cycle, go to the last one before something does: all are alike.

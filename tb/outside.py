@@ -1,0 +1,111 @@
+"""The units outside the datapath, as a bench plays them: answers computed from the hardware's own operand bits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from golden_model.blocks import Flight
+from golden_model.operations import BUILDERS, Operands, evaluate
+from golden_model.trace import Trace
+from golden_model.words import ALL_LANES, merge
+from warploom.arch.config import LANES
+from warploom.arch.isa import PT, Op, Pipe
+
+Word = int
+"""A warp register as a 1024-bit integer."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A memory instruction as the hardware sent it: its row in `Trace.addresses`, who executed it, the operand words
+    (those of the LATCH before a latched instruction first), and the word that was answered (None without result)."""
+
+    address: int
+    flight: Flight
+    words: tuple[Word, ...]
+    answer: Word | None
+
+
+def to_lanes(word: Word) -> np.ndarray:
+    """The lanes of a warp register as uint32 (1, 32)."""
+    return np.frombuffer(word.to_bytes(LANES * 4, "little"), np.uint32).reshape(1, LANES)
+
+
+def to_word(lanes: np.ndarray) -> Word:
+    """The warp register of 32 lanes."""
+    return int.from_bytes(np.ascontiguousarray(lanes, np.uint32).tobytes(), "little")
+
+
+def to_bools(mask: int) -> np.ndarray:
+    """A lane mask as bools (1, 32)."""
+    return (mask >> np.arange(LANES) & 1).astype(bool).reshape(1, LANES)
+
+
+def to_mask(bools: np.ndarray) -> int:
+    """The lane mask of 32 bools."""
+    return int(np.packbits(bools.reshape(LANES), bitorder="little").view(np.uint32)[0])
+
+
+class OutsideUnits:
+    """Floating point, special functions and memory behind the datapath.
+
+    Whatever is a function of operands is computed from the bits that the hardware dispatched. Answers of memory depend
+    on the order of all warps' accesses, which functional execution has fixed: they come from the trace, and every
+    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`tb.replay`). In lanes
+    whose operands the kernel leaves undefined the trace's value stands in for what anyone may compute.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self.accesses: list[Access] = []
+        self._answers: dict[int, tuple[Word, int]] = {}  # by tag: result and predicate
+        self._latch: dict[tuple[Pipe, int], tuple[Word, ...]] = {}  # by pipe and warp slot
+        self._high: dict[int, Word] = {}  # by warp slot: high word of the SFU's last 64-bit result
+
+    def accept(self, flight: Flight, words: Sequence[Word], pred: int, defined: int) -> None:
+        """An instruction with the operands that the hardware dispatched; `defined` are lanes with defined operands."""
+        instruction, slot = flight.static.instruction, flight.warp.slot
+        pipe = instruction.pipe
+        if instruction.op is Op.LATCH:
+            self._latch[pipe, slot] = tuple(words)
+            return
+        traced = self._row(flight.result)
+        latch = self._latch.get((pipe, slot)) if instruction.latched else None
+        if flight.address >= 0:
+            answer = traced if flight.static.returns else None
+            self.accesses.append(Access(flight.address, flight, (*(latch or ()), *words), answer))
+        if instruction.op in BUILDERS:
+            result, verdict = self._evaluate(flight, words, pred, latch)
+            defined &= flight.lanes
+            self._answers[flight.tag] = (
+                merge(traced, result, defined), (verdict & defined) | (flight.pred_out & ~defined),
+            )  # fmt: skip
+        elif instruction.op is Op.HIGH and pipe is Pipe.SFU:
+            self._answers[flight.tag] = merge(traced, self._high[slot], defined & flight.lanes), 0
+        elif flight.static.returns:
+            self._answers[flight.tag] = traced, flight.pred_out
+
+    def answer(self, tag: int) -> tuple[Word, int]:
+        """Result word and predicate mask of an instruction that is offered to write-back."""
+        return self._answers[tag]
+
+    def _evaluate(
+        self, flight: Flight, words: Sequence[Word], pred: int, latch: tuple[Word, ...] | None
+    ) -> tuple[Word, int]:
+        instruction = flight.static.instruction
+        a, b, c = (to_lanes(word) for word in words)
+        outcome = evaluate(instruction, Operands(
+            a, b, c,
+            pred=None if instruction.psrc == PT and not instruction.psrc_not else to_bools(pred),
+            lanes=to_bools(flight.lanes),
+            latch=None if latch is None else tuple(to_lanes(word) for word in latch),
+        ))  # fmt: skip
+        if outcome.high is not None:
+            self._high[flight.warp.slot] = to_word(outcome.high)
+        result = 0 if outcome.result is None else to_word(outcome.result)
+        verdict = 0 if outcome.pred is None or instruction.pdst == PT else to_mask(outcome.pred)
+        return result, verdict & flight.lanes & ALL_LANES
+
+    def _row(self, row: int) -> Word:
+        return 0 if row < 0 else to_word(self._trace.results[row])

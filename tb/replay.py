@@ -1,0 +1,40 @@
+"""Memory as the hardware left it: all its accesses again, with its own operand bits, in the order of the trace."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from golden_model.load_store import LoadStore
+from golden_model.memory import Memory
+from golden_model.resident import Group, ResidentWarps
+from golden_model.trace import Trace
+from golden_model.words import spread
+from tb.outside import Access, to_bools, to_lanes, to_word
+
+
+def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, list[str]]:
+    """Apply every access to a fresh memory image; return the image, and a line for each answer that it contradicts.
+
+    Addresses and data are those that the hardware dispatched. Raises `ExecutionError` for an address that is illegal.
+    """
+    program, launch = trace.program, trace.launch
+    memory = Memory(program, launch, launch.blocks)
+    unit = LoadStore(program, launch, memory)
+    state = ResidentWarps(program, launch, 0, launch.blocks)
+    pcs = {id(instruction): pc for pc, instruction in enumerate(program.instructions)}
+    prepared, wrong = {}, []
+    for access in sorted(accesses, key=lambda access: access.address):
+        flight = access.flight
+        pc = pcs[id(flight.static.instruction)]
+        if pc not in prepared:
+            prepared[pc] = unit.prepare(pc, flight.static.instruction)
+        words = [to_lanes(word) for word in access.words]
+        latch, words = (words[:3], words[3:]) if len(words) > 3 else (None, words)
+        outcome, _ = prepared[pc](Group(state, np.array([flight.warp.number])), to_bools(flight.lanes), words, latch)
+        if access.answer is not None:
+            difference = (to_word(outcome.result) ^ access.answer) & spread(flight.lanes)
+            if difference:
+                lane = (difference & -difference).bit_length() - 1 >> 5
+                wrong.append(f"{program.source}:{program.lines[pc]}: warp {flight.warp.number}, lane {lane}: the memory "
+                             "that the hardware wrote does not hold what it was answered")
+    return memory, wrong
