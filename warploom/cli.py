@@ -103,10 +103,17 @@ def _parser() -> argparse.ArgumentParser:
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
 
+    regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under every pair of settings",
+                    "warploom regress --preset small")
+    regress.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents (default: 1)")
+
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
                   "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib")
     synth.add_argument("--unit", help="one unit (default: all)")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
+
+    _verb(verbs, "regress", "all bundled kernels in lockstep with the hardware; what has passed is remembered",
+          "warploom regress --preset small")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 

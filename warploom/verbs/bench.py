@@ -1,4 +1,4 @@
-"""``warploom bench``: the speed of functional execution and of the cycle model, on all bundled kernels."""
+"""``warploom bench``: the speed of functional execution, of the cycle model, and of the lockstep with the hardware."""
 
 import argparse
 import dataclasses
@@ -8,15 +8,19 @@ from typing import Any
 
 from golden_model.functional import execute
 from golden_model.sm import simulate
+from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file
-from warploom.kernels.library import Kernel, kernels
+from warploom.kernels.library import Kernel, kernel, kernels
 from warploom.verbs import Body, configuration
+
+LOCKSTEP = "pathfinder"
+"""The kernel whose lockstep is measured."""
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Measure each kernel at its default size."""
+    """Measure the models with each kernel at its default size, the lockstep with one at its tiny size."""
     config = configuration(options)
     rows = []
     for kernel in kernels():
@@ -31,9 +35,12 @@ def main(options: argparse.Namespace) -> Body:
         "thread_instructions_per_second": _rate(rows, "thread_instructions", "functional_seconds"),
         "warp_instructions_per_second": _rate(rows, "warp_instructions", "cycle_model_seconds"),
     }
-    report.fields("Over all kernels", {
+    with report.working(f"measuring the lockstep with {LOCKSTEP}"):
+        totals["lockstep_cycles_per_second"] = lockstep(config, kernel(LOCKSTEP).load("tiny")).cycles_per_second
+    report.fields("In all", {
         "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
+        f"lockstep of {config.name} with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
     })  # fmt: skip
     return {"configuration": dataclasses.asdict(config), "kernels": rows, **totals}
 

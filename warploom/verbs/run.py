@@ -34,13 +34,14 @@ def main(options: argparse.Namespace) -> Body:
     return body
 
 
-def run_rtl(config: SmConfig, file: LaunchFile, seed: int) -> Body:
-    """The same launch through the hardware, every cycle compared; a difference is a `failure`."""
+def run_rtl(config: SmConfig, file: LaunchFile, seed: int, waves: int = 0) -> Body:
+    """The same launch through the hardware, every cycle compared; a difference is a `failure`. `waves` asks for a
+    waveform of so many cycles."""
     from tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
 
     try:
         with report.working("hardware and model in lockstep"):
-            compared = lockstep(config, file, seed)
+            compared = lockstep(config, file, seed, waves=waves)
     except LockstepError as error:
         return {"failure": str(error)}
     report.fields(f"Hardware in lockstep with the model, seed {seed}", {

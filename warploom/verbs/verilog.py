@@ -7,19 +7,25 @@ from pathlib import Path
 
 from rtl.verilog import generate
 from warploom import report
+from warploom.arch.config import SmConfig
 from warploom.verbs import Body, configuration
+
+FOLDER = Path("build/verilog")
 
 
 def main(options: argparse.Namespace) -> Body:
     """Generate, and say what is where."""
     config = configuration(options)
-    folder = options.out or Path("build/verilog")
+    return {"configuration": dataclasses.asdict(config), **generate_unit(config, options.unit, options.out or FOLDER)}
+
+
+def generate_unit(config: SmConfig, unit: str, folder: Path) -> Body:
+    """Write a unit's Verilog and sidecar, and print their paths and the modules in them."""
     with report.working("generating Verilog"):
-        verilog, sidecar = generate(config, folder, options.unit)
+        verilog, sidecar = generate(config, folder, unit)
     described = json.loads(sidecar.read_text())
-    report.fields(f"{options.unit} of {config.name}", {
+    report.fields(f"{unit} of {config.name}", {
         "Verilog": verilog, "ports and fields": sidecar, "top module": described["module"],
         "modules": ", ".join(described["units"]),
     })  # fmt: skip
-    return {"configuration": dataclasses.asdict(config), "unit": options.unit, "module": described["module"],
-            "verilog": str(verilog), "sidecar": str(sidecar)}  # fmt: skip
+    return {"unit": unit, "module": described["module"], "verilog": str(verilog), "sidecar": str(sidecar)}

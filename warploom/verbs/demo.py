@@ -1,0 +1,39 @@
+"""``warploom demo``: one kernel through everything that Warploom does. ``make run`` calls it."""
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+from golden_model.sm import simulate
+from warploom import report
+from warploom.running import find, run
+from warploom.verbs import Body, configuration
+from warploom.verbs.run import describe, run_rtl, show, show_timing
+from warploom.verbs.verilog import generate_unit
+
+FOLDER = Path("build")
+WAVEFORM_CYCLES = 500
+
+
+def main(options: argparse.Namespace) -> Body:
+    """Verilog, execution, timing and lockstep, and where everything has been left."""
+    config = configuration(options)
+    file = find(options.kernel, "tiny")
+    hardware = generate_unit(config, "Datapath", FOLDER / "verilog")
+    with report.working("executing"):
+        executed = run(file, config)
+    show(executed)
+    assert executed.execution.trace is not None
+    with report.working("timing"):
+        statistics = simulate(config, executed.execution.trace).statistics
+    show_timing(statistics)
+    body = {"configuration": dataclasses.asdict(config), **describe(executed), "timing": statistics.to_json(),
+            "verilog": hardware}  # fmt: skip
+    body |= run_rtl(config, file, seed=1, waves=WAVEFORM_CYCLES)
+    path = FOLDER / f"{config.name}_{file.path.parent.name}.json"
+    report.write_json(path, report.document("demo", body))
+    report.fields("Where things are", {
+        "Verilog": hardware["verilog"], "ports and fields": hardware["sidecar"],
+        "waveform": body["rtl"]["waveform"] if "rtl" in body else None, "report": path,
+    })  # fmt: skip
+    return body
