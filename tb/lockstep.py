@@ -29,8 +29,8 @@ class LockstepError(AssertionError):
 
 @dataclass(frozen=True)
 class Lockstep:
-    """A run without differences: cycles compared, warp instructions, checks by kind, registers read back at the end, wall
-    seconds in the simulator's loop, and the waveform (None without one)."""
+    """A run without differences: cycles compared, warp instructions, registers read back at the end, checks by kind,
+    wall seconds of the simulator's loop, and the waveform (None without one)."""
 
     config: str
     launch: str
@@ -80,7 +80,8 @@ def lockstep(
 def _run(made: runner.Build, file: LaunchFile, seed: int, window: tuple[int, int], folder: Path) -> None:
     """One run of the bench; an older run's findings do not survive it."""
     (folder / RESULT).unlink(missing_ok=True)
-    runner.run(made, "tb.lockstep_bench", seed, environment={JOB: str(file.path.resolve())}, window=window, folder=folder)
+    job = {JOB: str(file.path.resolve())}
+    runner.run(made, "tb.lockstep_bench", seed, environment=job, window=window, folder=folder)
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -99,6 +100,6 @@ def _explain(
     with contextlib.suppress(AssertionError):  # it differs again: that is what the waveform is for
         _run(made, file, seed, (max(cycle - WINDOW, 0), cycle + 10), folder)
     lane = f", lane {difference['lane']}" if "lane" in difference else ""
-    return (f"{file.path}: hardware and golden model differ in cycle {cycle} (seed {seed}): {difference['field']}{lane} "
-            f"is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the model; waveform of the last "
+    return (f"{file.path}: hardware and golden model differ in cycle {cycle} (seed {seed}): "
+            f"{difference['field']}{lane} is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the model; waveform of the last "
             f"{WINDOW} cycles: {folder / f'waves.{made.waves}'}")

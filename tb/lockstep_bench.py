@@ -1,9 +1,9 @@
 """The kernel in lockstep, inside the simulator: golden front end, hardware datapath, and the golden twin beside it.
 
-`tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first; what it feeds to
-its datapath goes to the hardware too, except that answers from outside are computed from the hardware's own operands
-(`tb.outside`). All outputs are functions of registers, so they are sampled at the falling edge, before the inputs of the
-cycle are put on the ports: one trigger a cycle.
+`tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first; what it feeds
+to its datapath goes to the hardware too, except that answers from outside are computed from the hardware's own operands
+(`tb.outside`). All outputs are functions of registers, so they are sampled at the falling edge, before the inputs of
+the cycle are put on the ports: one trigger a cycle.
 """
 
 import json
@@ -73,7 +73,7 @@ class Lockstep:
         self.cycle = 0
         self._handles = ports.outputs
         self._stride = 0
-        self._sent: tuple[int, tuple[int, ...], int] | None = None  # dispatch of the previous cycle: tag, operands, pred
+        self._sent: tuple[int, tuple[int, ...], int] | None = None  # dispatch of the cycle before: tag, operands, pred
 
     async def run(self, source: Source, stride: int) -> None:
         """Until the source is finished."""

@@ -35,6 +35,6 @@ def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, list[str]]
             difference = (to_word(outcome.result) ^ access.answer) & spread(flight.lanes)
             if difference:
                 lane = (difference & -difference).bit_length() - 1 >> 5
-                wrong.append(f"{program.source}:{program.lines[pc]}: warp {flight.warp.number}, lane {lane}: the memory "
-                             "that the hardware wrote does not hold what it was answered")
+                wrong.append(f"{program.source}:{program.lines[pc]}: warp {flight.warp.number}, lane {lane}: the "
+                             "memory that the hardware wrote does not hold what it was answered")
     return memory, wrong

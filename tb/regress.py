@@ -1,0 +1,107 @@
+"""The long regression: every kernel in lockstep under every pair of settings, one of them at full size.
+
+A run that passed is kept under `build/regress`, named after everything that it depends on, so that an interrupted
+regression goes on where it stopped and a second one has nothing to do.
+"""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tb.lockstep import LockstepError, lockstep
+from tb.runner import ROOT
+from warploom.arch.config import Layout, Scheduler, SmConfig
+from warploom.kernels.library import kernel, kernels
+
+CACHE = ROOT / "build" / "regress"
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model", "rtl", "tb")
+"""What a result depends on, beside its configuration."""
+
+STEADY_STATE = "matmul"
+"""The kernel that also runs at its default size, about 100,000 warp instructions."""
+
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: a configuration, a kernel, its size."""
+
+    config: SmConfig
+    kernel: str
+    size: str
+
+    @property
+    def settings(self) -> str:
+        """The pair of settings, in words."""
+        return f"{self.config.layout}, {self.config.scheduler}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case went: `failure` is None or one line; `cached` says that it passed in an earlier regression."""
+
+    case: Case
+    cycles: int
+    warp_instructions: int
+    cycles_per_second: float
+    cached: bool
+    failure: str | None = None
+
+
+def cases(config: SmConfig) -> Iterator[Case]:
+    """All kernels at size tiny under every pair of (layout, scheduler), then one at its default size."""
+    for layout, scheduler in itertools.product(Layout, Scheduler):
+        varied = dataclasses.replace(config, layout=layout, scheduler=scheduler)
+        yield from (Case(varied, bundled.name, "tiny") for bundled in kernels())
+    yield Case(config, STEADY_STATE, "default")
+
+
+def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:
+    """Run all cases, two at a time; `report` hears of each as it ends. Raises `ToolError` when a tool is missing."""
+    sources = _sources()
+    outcomes = []
+    with ThreadPoolExecutor(WORKERS) as pool:
+        futures = [pool.submit(_run, case, seed, sources) for case in cases(config)]
+        try:
+            for future in futures:
+                outcomes.append(future.result())
+                report(outcomes[-1])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return outcomes
+
+
+def _run(case: Case, seed: int, sources: str) -> Outcome:
+    key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size, seed)).encode()).hexdigest()
+    path = CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
+    if path.exists():
+        return Outcome(case, **json.loads(path.read_text()), cached=True)
+    try:
+        done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
+    except LockstepError as error:
+        return Outcome(case, 0, 0, 0.0, False, str(error))
+    found: dict[str, Any] = {"cycles": done.cycles, "warp_instructions": done.warp_instructions,
+                             "cycles_per_second": done.cycles_per_second}  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(found))
+    unfinished.replace(path)
+    return Outcome(case, **found, cached=False)
+
+
+def _sources() -> str:
+    """A hash of every file that a result depends on."""
+    digest = hashlib.sha256()
+    for folder in SOURCES:
+        for path in sorted(Path(ROOT, folder).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return digest.hexdigest()
