@@ -101,5 +101,5 @@ def _explain(
         _run(made, file, seed, (max(cycle - WINDOW, 0), cycle + 10), folder)
     lane = f", lane {difference['lane']}" if "lane" in difference else ""
     return (f"{file.path}: hardware and golden model differ in cycle {cycle} (seed {seed}): "
-            f"{difference['field']}{lane} is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the model; waveform of the last "
-            f"{WINDOW} cycles: {folder / f'waves.{made.waves}'}")
+            f"{difference['field']}{lane} is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the "
+            f"model; waveform of the last {WINDOW} cycles: {folder / f'waves.{made.waves}'}")
