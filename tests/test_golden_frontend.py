@@ -1,0 +1,134 @@
+"""Warp schedulers, block dispatch and statistics of the golden SM."""
+
+import json
+
+import numpy as np
+import pytest
+from golden_traces import random_trace, trace_of
+
+from golden_model.frontend import Stall
+from golden_model.schedulers import GreedyThenOldest, Scheduler, TwoLevel
+from golden_model.sm import Sm, simulate
+from golden_model.trace import Trace
+from golden_model.widths import histograms, width
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Instruction, Op
+
+MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
+
+
+def test_loose_round_robin_passes_nobody_over() -> None:
+    scheduler = Scheduler(0b10101, 0)
+    assert [scheduler.pick(0b10101) for _ in range(6)] == [0, 2, 4, 0, 2, 4]
+    assert scheduler.pick(0b00001) == 0
+
+
+def test_greedy_then_oldest() -> None:
+    scheduler = GreedyThenOldest(0b1111, 0)
+    for slot in (2, 0, 3):
+        scheduler.joined(slot)
+    assert scheduler.pick(0b1101) == 2
+    assert scheduler.pick(0b1001) == 0
+    assert scheduler.pick(0b1101) == 0  # greedy
+    scheduler.left(0)
+    scheduler.joined(0)
+    assert scheduler.pick(0b1001) == 3  # the new warp in the slot is the youngest
+
+
+def test_two_level_gives_places_in_order() -> None:
+    scheduler = TwoLevel(0b1111, 2)
+    for slot in range(4):
+        scheduler.joined(slot)
+    assert scheduler.scope == 0b0011
+    scheduler.waits(0, True)
+    assert scheduler.scope == 0b0110
+    scheduler.waits(0, False)
+    assert scheduler.scope == 0b0110
+    scheduler.left(1)
+    assert scheduler.scope == 0b1100
+    scheduler.left(3)
+    assert scheduler.scope == 0b0101
+
+
+@pytest.mark.parametrize("policy", ["lrr", "gto", "two_level"])
+def test_statistics_add_up(policy: str) -> None:
+    config = SmConfig().with_settings([f"scheduler={policy}"])
+    trace = random_trace(8)
+    run = simulate(config, trace)
+    counts = run.statistics
+    issues = counts.cycles * config.schedulers - sum(counts.stalls.values())
+    assert issues == counts.warp_instructions == trace.warp_instructions
+    assert counts.bank_accesses == sum(counts.bank_reads) + sum(counts.bank_writes)
+    assert sum(counts.bank_reads) == counts.collector_writes == sum(k * n for k, n in enumerate(counts.operands))
+    assert sum(counts.bank_reads) == sum(counts.source_widths)
+    assert sum(counts.bank_writes) == sum(counts.destination_widths)
+    assert counts.l1_hits + counts.l1_misses + counts.l1_merges == counts.load_transactions
+    assert 0 < counts.occupancy <= 8 / 48
+    assert json.loads(json.dumps(counts.to_json())) == counts.to_json()
+
+
+def test_every_cause_of_a_stall_has_a_name() -> None:
+    counts = simulate(SmConfig(), trace_of([MOV], warps=1)).statistics
+    assert list(counts.stalls) == [stall.name.lower() for stall in Stall]
+    assert counts.stalls["no_warp"] == 2 and counts.stalls["drained"] > 0
+
+
+def test_blocks_wait_for_room_and_take_the_lowest_slots() -> None:
+    config = SmConfig().with_settings(["blocks=2", "warps=4"])
+    sm, resident = Sm(config, trace_of([MOV], warps=6, per_block=1)), []
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        resident.append(sm.frontend.residency.warps)
+    assert resident[:4] == [0, 1, 2, 2] and max(resident) == 2
+    assert {warp.slot for warp in sm.frontend.warps if warp} == {0, 1}
+
+
+def test_schedulers_share_the_port_in_turn() -> None:
+    """Two schedulers with equal work issue equally often."""
+    sm, issued = Sm(SmConfig(), trace_of([MOV] * 40, warps=8)), [0, 0]
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        if sm.inputs.issue is not None:
+            issued[sm.inputs.issue["warp"] % 2] += 1
+        if sum(issued) == 100:
+            break
+    assert abs(issued[0] - issued[1]) <= 8
+
+
+def test_width_of_an_operand() -> None:
+    rows = np.zeros((6, 32), np.uint32)
+    rows[1, 3], rows[2, 5], rows[3, 0], rows[4, :] = 0xFF, 0x100, 0xFFFFFF80, 0xFFFFFF80
+    rows[5, :] = 0xFFFE8000
+    lanes = np.ones((6, 32), bool)
+    assert width(rows, lanes).tolist() == [1, 1, 2, 4, 1, 3]
+    lanes[3, 0] = False
+    assert width(rows, lanes).tolist() == [1, 1, 2, 1, 1, 3]
+
+
+def _widths_one_by_one(trace: Trace) -> tuple[list[int], list[int]]:
+    """The histograms, by walking every warp."""
+    counts = ([0] * 4, [0] * 4)
+    for warp in trace.warps:
+        registers = np.zeros((256, 32), np.uint32)
+        for pc, lanes, row in zip(warp.pc, warp.lanes, warp.result, strict=True):
+            instruction = trace.program.instructions[pc]
+            executing = (int(lanes) >> np.arange(32) & 1).astype(bool)[None]
+            for source in instruction.sources if lanes else ():
+                counts[0][width(registers[source][None], executing)[0] - 1] += 1
+            if row >= 0:
+                registers[instruction.dst] = np.where(executing[0], trace.results[row], registers[instruction.dst])
+                counts[1][width(trace.results[row][None], executing)[0] - 1] += 1
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_width_histograms(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("golden_model.widths.CHUNK", 100)
+    trace = random_trace(seed)
+    trace.results[::3] &= 0xFF
+    trace.results[1::3] &= 0xFFFF
+    assert histograms(trace) == _widths_one_by_one(trace)
