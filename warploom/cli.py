@@ -112,9 +112,6 @@ def _parser() -> argparse.ArgumentParser:
     synth.add_argument("--unit", help="one unit (default: all)")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
 
-    _verb(verbs, "regress", "all bundled kernels in lockstep with the hardware; what has passed is remembered",
-          "warploom regress --preset small")
-
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",

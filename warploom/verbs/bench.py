@@ -12,7 +12,8 @@ from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file
-from warploom.kernels.library import Kernel, kernel, kernels
+from warploom.kernels.library import Kernel, kernels
+from warploom.running import find
 from warploom.verbs import Body, configuration
 
 LOCKSTEP = "pathfinder"
@@ -36,7 +37,7 @@ def main(options: argparse.Namespace) -> Body:
         "warp_instructions_per_second": _rate(rows, "warp_instructions", "cycle_model_seconds"),
     }
     with report.working(f"measuring the lockstep with {LOCKSTEP}"):
-        totals["lockstep_cycles_per_second"] = lockstep(config, kernel(LOCKSTEP).load("tiny")).cycles_per_second
+        totals["lockstep_cycles_per_second"] = lockstep(config, find(LOCKSTEP, "tiny")).cycles_per_second
     report.fields("In all", {
         "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
