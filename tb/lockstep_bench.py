@@ -2,8 +2,8 @@
 
 `tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first; what it
 feeds to its datapath goes to the hardware too, except that answers from outside are computed from the hardware's own
-operands (`tb.outside`). All outputs are functions of registers, so they are sampled at the falling edge, before the inputs of
-the cycle are put on the ports: one trigger a cycle.
+operands (`tb.outside`). All outputs are functions of registers, so they are sampled at the falling edge, before the
+inputs of the cycle are put on the ports: one trigger a cycle.
 """
 
 import json

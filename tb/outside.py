@@ -73,7 +73,7 @@ class OutsideUnits:
         traced = self._row(flight.result)
         latch = self._latch.get((pipe, slot)) if instruction.latched else None
         if flight.address >= 0:
-            answer = traced if flight.static.returns else None
+            answer = traced if flight.result >= 0 else None
             self.accesses.append(Access(flight.address, flight, (*(latch or ()), *words), answer))
         if instruction.op in BUILDERS:
             result, verdict = self._evaluate(flight, words, pred, latch)
