@@ -1,4 +1,4 @@
-"""From RTLIL to a design ready for mapping: equal modules merged, memories cut out as macros, hierarchy chosen."""
+"""From RTLIL to a design ready for mapping: memories cut out as macros, and the modules that stay apart chosen."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from synth import yosys
-from synth.netlist import MACRO, Json, bottom_up, children, is_macro_output, merge_equal
+from synth.netlist import MACRO, Json, bottom_up, children, is_macro_output
 
 MACRO_BITS = 4096
 """Memories of at least this many bits are SRAM macros; smaller ones are flops."""
@@ -24,16 +24,15 @@ write_json design.json
 """
 
 _FIRST_INDEX = "autoidx 100000000\n"
-"""Yosys orders cells by name, and many names end in a running number: starting it high keeps its digits, and so the
-order of cells in equal modules, the same."""
+"""Yosys orders cells by name, and many names end in a running number. Starting it high keeps its number of digits, and
+so the order of a module's cells, whatever else is in the design."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One kind of module that is mapped on its own: its module, a name for people, and how often the design has it."""
+    """A module that is mapped on its own, and how many instances the whole design has of it."""
 
     name: str
-    module: str
     count: int
 
 
@@ -46,26 +45,12 @@ class Design:
     kept: tuple[str, ...]
 
     def units(self) -> list[Unit]:
-        """The kept modules, top first, named after their instances without numbers; a second module of the same name
-        is named by its path."""
-        counts, paths = self._instances()
-        named: dict[str, str] = {}
-        for module in sorted(self.kept, key=lambda m: (paths[m].count("."), list(paths).index(m))):
-            short = re.sub(r"_?\d+$", "", paths[module].split(".")[-1])
-            named[module if short in named.values() else short] = module
-        return [Unit(paths[module] if name == module else name, module, counts[module])
-                for name, module in named.items()]
-
-    def _instances(self) -> tuple[dict[str, int], dict[str, str]]:
-        """How often each kept module occurs under the top, and the path of its first instance."""
-        counts, paths = {self.top: 1}, {self.top: self.top}
+        """The kept modules, top first, and how often the design has each."""
+        counts = {self.top: 1}
         for name in reversed(bottom_up(self.modules, self.top)):
-            for label, cell in self.modules[name]["cells"].items():
-                if cell["type"] in self.modules:
-                    counts[cell["type"]] = counts.get(cell["type"], 0) + counts[name]
-                    path = label if name == self.top else f"{paths[name]}.{label}"
-                    paths.setdefault(cell["type"], path)
-        return counts, paths
+            for child in children(self.modules[name], self.modules):
+                counts[child] = counts.get(child, 0) + counts[name]
+        return [Unit(name, counts[name]) for name in reversed(self.kept)]
 
     def below(self, module: str) -> list[str]:
         """The kept modules under a module, itself included, children first."""
@@ -77,7 +62,7 @@ class Design:
         queue = [module]
         while queue:
             name = queue.pop()
-            found[name] = self.modules[name]
+            found[name] = _anonymous(self.modules[name])
             for child in children(found[name], self.modules):
                 if child in self.kept or child.startswith(MACRO):
                     found[child] = _shell(self.modules[child])
@@ -93,7 +78,7 @@ def elaborate(rtlil: str, top: str, folder: Path, flat: bool = False) -> Design:
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
     yosys.run(_ELABORATE.format(top=top, sram_map=sram_map, bits=MACRO_BITS), folder, "elaborate")
-    modules = merge_equal(json.loads((folder / "design.json").read_text())["modules"], top)
+    modules = json.loads((folder / "design.json").read_text())["modules"]
     macros = _name_macros(modules)
     order = bottom_up(modules, top)
     kept = {top}
@@ -120,6 +105,14 @@ def _name_macros(modules: Json) -> Json:
                  for pin, bits in cell["connections"].items()}
         shells[cell["type"]] = _shell({"ports": ports})
     return shells
+
+
+def _anonymous(module: Json) -> Json:
+    """A module without source positions and running numbers: equal modules of two designs become the same text."""
+    cells = {f"${k}" if label.startswith("$") else label: {**cell, "attributes": {}}
+             for k, (label, cell) in enumerate(module["cells"].items())}
+    nets = {name: {**net, "attributes": {}} for name, net in module["netnames"].items() if not net["hide_name"]}
+    return {**module, "attributes": {}, "cells": cells, "netnames": nets}
 
 
 def _shell(module: Json) -> Json:

@@ -1,10 +1,5 @@
-"""Netlists as Yosys writes them in JSON: merging of equal modules, and one flat view of a mapped hierarchy.
+"""Netlists as Yosys writes them in JSON, and one flat view of a mapped hierarchy."""
 
-Amaranth emits one module per instance, so 32 equal lanes come as 32 modules; `merge_equal` finds that they are one.
-"""
-
-import hashlib
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,42 +40,6 @@ def bottom_up(modules: Json, top: str) -> list[str]:
 
     visit(top)
     return list(order)
-
-
-def merge_equal(modules: Json, top: str) -> Json:
-    """The design under `top` with every instance naming the first module of its structure; the others are gone.
-
-    Two modules are the same when ports (by position), cells, parameters, connections and the names of signals are,
-    instances of equal children included. Source positions do not count.
-    """
-    first: dict[str, str] = {}
-    chosen: dict[str, str] = {}
-    for name in bottom_up(modules, top):
-        module = {**modules[name], "cells": {}, "attributes": {}}
-        for label, cell in modules[name]["cells"].items():
-            module["cells"][label] = _to_chosen(cell, modules, chosen)
-        digest = hashlib.sha256(json.dumps(_structure(module)).encode()).hexdigest()
-        chosen[name] = first.setdefault(digest, name)
-        modules = {**modules, name: module}
-    return {name: modules[name] for name in first.values()}
-
-
-def _to_chosen(cell: Json, modules: Json, chosen: dict[str, str]) -> Json:
-    """The instance with the chosen module of its structure; ports may be named otherwise and map by position."""
-    own, new = cell["type"], chosen.get(cell["type"])
-    if new is None or new == own:
-        return {**cell, "attributes": {}}
-    rename = dict(zip(modules[own]["ports"], modules[new]["ports"], strict=True))
-    return {**cell, "type": new, "attributes": {},
-            "port_directions": {rename[p]: d for p, d in cell.get("port_directions", {}).items()},
-            "connections": {rename[p]: bits for p, bits in cell["connections"].items()}}
-
-
-def _structure(module: Json) -> list[Any]:
-    ports = [[port["direction"], port["bits"]] for port in module["ports"].values()]
-    cells = [[c["type"], c["parameters"], sorted(c["connections"].items())] for c in module["cells"].values()]
-    names = [[plain_name(name), net["bits"]] for name, net in module["netnames"].items() if not net["hide_name"]]
-    return [ports, cells, names]
 
 
 def plain_name(name: str) -> str:
