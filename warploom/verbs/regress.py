@@ -14,7 +14,8 @@ def main(options: argparse.Namespace) -> Body:
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
     columns = ("kernel", "size", "layout", "scheduler", "verdict", "cycles", "warp_instructions")
-    report.table(f"Lockstep of {config.name}, seed {options.seed}", columns, [[row[c] for c in columns] for row in rows])
+    report.table(f"Lockstep of {config.name}, seed {options.seed}", columns,
+                 [[row[column] for column in columns] for row in rows])
     failures = [row["failure"] for row in rows if row["failure"]]
     return {"configuration": dataclasses.asdict(config), "seed": options.seed, "runs": rows,
             "failure": failures[0] if failures else None}  # fmt: skip
