@@ -25,6 +25,9 @@ Target = tuple[VirtualRegister | None, ...]
 Predicate = tuple[VirtualRegister | None, bool]
 """A predicate register (None: PT) and whether it is inverted."""
 
+SINK = ptx.Register("_")
+"""The destination that discards."""
+
 T = TypeVar("T")
 
 
@@ -115,6 +118,8 @@ class Emitter:
         """The virtual registers of a register operand."""
         if not isinstance(operand, ptx.Register):
             self.fail(f"a register is required as {role}")
+        if operand == SINK:
+            self.fail(f"_ can only be a destination, not {role}")
         return self.function.names[operand.name]
 
     def register_width(self, operand: ptx.Operand) -> int:
@@ -131,7 +136,7 @@ class Emitter:
 
     def destination(self, operand: ptx.Operand, type_: str) -> Target:
         """Registers to write, low first; None for the sink `_`."""
-        if operand == ptx.Register("_"):
+        if operand == SINK:
             return (None,) * (2 if width(type_) == 64 else 1)
         found = self.registers(operand, "destination")
         assert isinstance(operand, ptx.Register)

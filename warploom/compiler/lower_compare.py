@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from warploom.arch.isa import Combine, Cond, Op, Test
 from warploom.compiler import ptx, wide
-from warploom.compiler.emitter import Emitter, Predicate, Target, Words, constant, is_signed, width
+from warploom.compiler.emitter import SINK, Emitter, Predicate, Target, Words, constant, is_signed, width
 from warploom.compiler.ir import VirtualRegister
 from warploom.compiler.lower_integer import extend
 from warploom.compiler.registry import INTEGERS, lowers
@@ -72,7 +72,7 @@ def set_predicate(e: Emitter) -> None:
     """setp: p = (a cond b) combine c, q = !(a cond b) combine c."""
     target, *sources = e.operands(3, 4)
     test = Comparison(e, tuple(sources))
-    first, second = (target.first, target.second) if isinstance(target, ptx.Pair) else (target, ptx.Register("_"))
+    first, second = (target.first, target.second) if isinstance(target, ptx.Pair) else (target, SINK)
     test.emit(e.destination(first, "pred")[0])
     test.emit(e.destination(second, "pred")[0], inverse=True)
 

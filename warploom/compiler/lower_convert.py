@@ -4,7 +4,7 @@ from typing import Any
 
 from warploom.arch.isa import DType, Op, Rounding
 from warploom.compiler import ptx, wide
-from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
+from warploom.compiler.emitter import SINK, Emitter, Target, Words, constant, is_signed, known, width
 from warploom.compiler.ir import Operand
 from warploom.compiler.registry import lowers
 from warploom.compiler.symbols import as_written
@@ -65,7 +65,7 @@ def put(e: Emitter, operand: ptx.Operand, value: Words, type_: str) -> None:
 
 def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
     """Registers of a destination at least as wide as the type."""
-    if operand == ptx.Register("_"):
+    if operand == SINK:
         return (None,) * (2 if width(type_) == 64 else 1)
     if e.register_width(operand) < width(type_) and not width(type_) <= 8:
         e.fail(f"the destination has {e.register_width(operand)} bits, .{type_} does not fit")

@@ -5,17 +5,16 @@ They see the lanes that execute them together; the membership mask of shfl adds 
 
 from warploom.arch.isa import Atom, Cond, DType, Op, Shuffle, Special, Vote
 from warploom.compiler import ptx
-from warploom.compiler.emitter import Emitter, Target, constant
+from warploom.compiler.emitter import SINK, Emitter, Target, constant
 from warploom.compiler.ir import VirtualRegister
 from warploom.compiler.registry import lowers
 
 FULL = ptx.Immediate("int", 0xFFFFFFFF)
-SINK = ptx.Register("_")
 
 
-def _mask(e: Emitter, given: tuple[ptx.Operand, ...], count: int) -> tuple[ptx.Operand, ...]:
-    """The operands with a membership mask; forms without .sync name all lanes."""
-    return given if e.flag("sync") else (*given[:count], FULL)
+def _operands(e: Emitter, count: int) -> tuple[ptx.Operand, ...]:
+    """`count` operands and the membership mask; forms without .sync have none and mean all lanes."""
+    return e.operands(count + 1) if e.flag("sync") else (*e.operands(count), FULL)
 
 
 def _pair(e: Emitter, d: ptx.Operand, type_: str) -> tuple[Target, VirtualRegister | None]:
@@ -28,7 +27,7 @@ def _pair(e: Emitter, d: ptx.Operand, type_: str) -> tuple[Target, VirtualRegist
 def vote(e: Emitter) -> None:
     """vote.all, .any, .uni."""
     mode = e.choose({"all": Vote.ALL, "any": Vote.ANY, "uni": Vote.UNI})
-    d, a, members = _mask(e, e.operands(2, 3), 2)
+    d, a, members = _operands(e, 2)
     e.emit(Op.VOTE, None, e.word(members, "b32"), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode)
 
 
@@ -36,7 +35,7 @@ def vote(e: Emitter) -> None:
 def ballot(e: Emitter) -> None:
     """vote.ballot."""
     e.choose({"ballot": True})
-    d, a, members = _mask(e, e.operands(2, 3), 2)
+    d, a, members = _operands(e, 2)
     e.emit(Op.VOTE, e.destination(d, "b32")[0], e.word(members, "b32"), psrc=e.predicate(a), vote=Vote.BALLOT)
 
 
@@ -44,7 +43,7 @@ def ballot(e: Emitter) -> None:
 def shuffle(e: Emitter) -> None:
     """shfl: value and whether the source lane was in range."""
     mode = e.choose({mode.name.lower(): mode for mode in Shuffle})
-    d, *sources = _mask(e, e.operands(4, 5), 4)
+    d, *sources = _operands(e, 4)
     a, b, c = (e.word(o, t) for o, t in zip(sources[:3], (e.type, "b32", "b32"), strict=True))
     (dst,), in_range = _pair(e, d, e.type)
     e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode)
