@@ -1,0 +1,170 @@
+"""The parts that benches are made of: ports, driver, monitor, checker and coverage.
+
+One cycle of a bench begins at a falling edge of the clock. The driver puts inputs on the ports; the monitor samples all
+ports once they have settled, still before the rising edge; the checker, which sees only what the monitor saw, compares
+outputs with the golden twin. Each port is one integer; `Codec` knows its fields.
+"""
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import FallingEdge, ReadOnly
+
+from tb.codec import Codec
+from warploom.arch.config import SmConfig
+
+PERIOD_NS = 2
+MAX_MISMATCHES = 5
+"""A checker gives up after this many."""
+
+Stimulus = Mapping[str, Any]
+"""Values of input ports, as integers or by field; ports left out are zero."""
+
+Observation = dict[str, int]
+"""What one cycle showed: every port as an integer."""
+
+
+class Ports:
+    """The ports of the unit under test: handles, resolved once, and codecs."""
+
+    def __init__(self, dut: SimHandleBase) -> None:
+        folder = Path(os.environ["WARPLOOM_BUILD"])
+        described = json.loads((folder / "unit.json").read_text())
+        self.config = SmConfig.preset(str(folder / "config.toml"))
+        self.clk, self.rst = dut.clk, dut.rst
+        self.codecs = {port["name"]: Codec(port) for port in described}
+        self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}
+        self.outputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "output"}
+
+    def peek(self, name: str) -> int:
+        """An output that is a function of registers alone, at the start of a cycle: for stimuli that respond to it."""
+        return int(self.outputs[name].value)
+
+    async def reset(self) -> None:
+        """Start the clock and hold the reset for two cycles, inputs zero; return at a falling edge."""
+        Clock(self.clk, PERIOD_NS, unit="ns").start()
+        for handle in self.inputs.values():
+            handle.value = 0
+        self.rst.value = 1
+        for _ in range(2):
+            await FallingEdge(self.clk)
+        self.rst.value = 0
+
+
+class Driver:
+    """Puts one `Stimulus` a cycle on the inputs."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._last: dict[str, int] = dict.fromkeys(ports.inputs, 0)
+
+    def drive(self, stimulus: Stimulus) -> None:
+        """Set all inputs; only those that change are written."""
+        for name, handle in self._ports.inputs.items():
+            word = self._ports.codecs[name].pack(stimulus.get(name, 0))
+            if word != self._last[name]:
+                handle.value = self._last[name] = word
+
+
+class Monitor:
+    """Samples all ports, inputs included: models see what the hardware saw."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._handles = {**ports.inputs, **ports.outputs}
+
+    def sample(self) -> Observation:
+        """Every port as an integer."""
+        return {name: int(handle.value) for name, handle in self._handles.items()}
+
+
+class Checker:
+    """Compares named values; reports each mismatch with its cycle, stops after a few, and wants a minimum of checks."""
+
+    def __init__(self, minimum: int) -> None:
+        self.checks = 0
+        self.cycle = 0
+        self._minimum = minimum
+        self._mismatches: list[str] = []
+
+    def equal(self, name: str, actual: object, expected: object) -> None:
+        """One check: `actual` of the hardware against `expected` of the model."""
+        self.checks += 1
+        if actual != expected:
+            self.fail(f"{name}: expected {_text(expected)}, actual {_text(actual)}")
+
+    def holds(self, name: str, condition: bool) -> None:
+        """One check of a property that needs no model."""
+        self.checks += 1
+        if not condition:
+            self.fail(f"{name} is violated")
+
+    def fail(self, message: str) -> None:
+        """Record a mismatch; raise `AssertionError` when there are enough of them."""
+        self._mismatches.append(f"cycle {self.cycle}: {message}")
+        if len(self._mismatches) >= MAX_MISMATCHES:
+            self.finish()
+
+    def finish(self) -> None:
+        """Raise `AssertionError` if anything failed or too little was checked."""
+        assert not self._mismatches, "\n".join(self._mismatches)
+        assert self.checks >= self._minimum, f"only {self.checks} checks of at least {self._minimum}"
+
+
+class Coverage:
+    """Named coverage points; each must be hit."""
+
+    def __init__(self, *points: str) -> None:
+        self.hits = Counter(dict.fromkeys(points, 0))
+
+    def hit(self, point: str, condition: object = True) -> None:
+        """Count a point when its condition holds. Raises `KeyError` for a point that was not declared."""
+        if point not in self.hits:
+            raise KeyError(point)
+        self.hits[point] += bool(condition)
+
+    def finish(self) -> None:
+        """Raise `AssertionError` naming the points that were never hit."""
+        missed = [point for point, count in self.hits.items() if not count]
+        assert not missed, f"coverage points never hit: {', '.join(missed)}"
+
+
+async def exercise(
+    ports: Ports, stimuli: Iterable[Stimulus], check: Callable[[Observation], None], checker: Checker
+) -> None:
+    """Reset, then one cycle for each stimulus; `check` gets each cycle's observation."""
+    driver, monitor = Driver(ports), Monitor(ports)
+    await ports.reset()
+    for stimulus in stimuli:
+        driver.drive(stimulus)
+        await ReadOnly()
+        check(monitor.sample())
+        checker.cycle += 1
+        await FallingEdge(ports.clk)
+    checker.finish()
+
+
+def source() -> random.Random:
+    """The random source of a test, seeded by the run's seed, which is printed."""
+    seed = cocotb.RANDOM_SEED
+    cocotb.log.info("seed %d", seed)
+    return random.Random(seed)
+
+
+def busy(rng: random.Random, chance: float) -> Iterator[bool]:
+    """An endless pattern of activity: bursts, pauses, and single cycles active with the given chance."""
+    while True:
+        active = rng.choice((None, None, True, False))
+        for _ in range(rng.randint(1, 12)):
+            yield rng.random() < chance if active is None else active
+
+
+def _text(value: object) -> str:
+    return f"{value:#x}" if isinstance(value, int) and not isinstance(value, bool) else repr(value)

@@ -1,0 +1,52 @@
+"""Plain integers to named fields and back, from the descriptions in a unit's JSON sidecar."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Value = int | dict[str, Any]
+
+
+class Codec:
+    """One port. A struct is a mapping by field name; an array is a mapping by element number as text.
+
+    Missing fields are packed as zero; a value too wide for its field raises `ValueError`.
+    """
+
+    def __init__(self, port: Mapping[str, Any]) -> None:
+        self.name, self.width = port["name"], port["width"]
+        self._fields = {f["name"]: (f["offset"], f["width"], Codec(f)) for f in port.get("fields", [])}
+
+    def pack(self, value: int | Mapping[str, Any]) -> int:
+        """The integer that the port carries."""
+        if isinstance(value, int):
+            if value >> self.width:
+                raise ValueError(f"{self.name} = {value} does not fit {self.width} bits")
+            return value
+        word = 0
+        for name, part in value.items():
+            offset, _, codec = self._fields[name]
+            word |= codec.pack(part) << offset
+        return word
+
+    def unpack(self, word: int) -> Value:
+        """The fields of an integer that the port carries; the integer itself where there are none."""
+        if not self._fields:
+            return word
+        return {
+            name: codec.unpack(word >> offset & (1 << width) - 1)
+            for name, (offset, width, codec) in self._fields.items()
+        }
+
+    def array(self, word: int) -> list[int]:
+        """The elements of an array port as integers."""
+        return [word >> offset & (1 << width) - 1 for offset, width, _ in self._fields.values()]
+
+    def field(self, word: int, name: str) -> int:
+        """One field as an integer."""
+        offset, width, _ = self._fields[name]
+        return word >> offset & (1 << width) - 1
+
+
+def join(values: list[int], width: int) -> int:
+    """The integer of an array port, element 0 in the least significant bits."""
+    return sum(value << width * i for i, value in enumerate(values))

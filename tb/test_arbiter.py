@@ -1,0 +1,128 @@
+"""Bench of the arbiter: hardware against `golden_model.arbiter`, and the worked example of seed 000, Fig. 3.16(a)."""
+
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from golden_model.arbiter import Arbiter
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.codec import join
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS, index_bits
+
+CYCLES = 3000
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Random requests, sparse to full. Reads persist until they are granted every other time, as collectors' do."""
+    rng = source()
+    config = ports.config
+    activity = [busy(rng, 0.5) for _ in WRITERS]
+    for _ in range(CYCLES):
+        density = rng.random()
+        reads = [sum((rng.random() < density) << c for c in range(config.collectors)) for _ in range(config.banks)]
+        for _ in range(rng.randint(1, 4)):
+            yield {
+                "write_request": sum(next(active) << i for i, active in enumerate(activity)),
+                "write_bank": join([rng.randrange(config.banks) for _ in WRITERS], index_bits(config.banks)),
+                "read_request": join(reads, config.collectors),
+            }
+
+
+class ArbiterCheck:
+    """Grants equal the twin's, nothing is granted twice, no read waits N cycles in a row without a write to its bank."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._banks, self._collectors = ports.config.banks, ports.config.collectors
+        self._twin = Arbiter(self._banks, self._collectors)
+        self._waited: dict[tuple[int, int], int] = {}
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        targets = self._codecs["write_bank"].array(seen["write_bank"])
+        writes = [bank if seen["write_request"] >> i & 1 else None for i, bank in enumerate(targets)]
+        reads = self._codecs["read_request"].array(seen["read_request"])
+        granted = self._codecs["read_grant"].array(seen["read_grant"])
+        write_grants, read_grants = self._twin.arbitrate(writes, reads)
+        check = self._checker.equal
+        check("diagonal", seen["diagonal"], self._twin.diagonal)
+        check("write_grant", seen["write_grant"], sum(grant << i for i, grant in enumerate(write_grants)))
+        for bank, collector in enumerate(read_grants):
+            check(f"read_grant[{bank}]", granted[bank], 0 if collector is None else 1 << collector)
+        self._twin.advance()
+        self._properties(writes, reads, granted, seen["write_grant"])
+
+    def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:
+        taken = [bank for i, bank in enumerate(writes) if write_grant >> i & 1]
+        self._checker.holds("one write for each bank", len(taken) == len(set(taken)))
+        self._checker.holds("no read of a bank that is written", all(not granted[bank] for bank in taken))
+        union = 0
+        for bank, mask in enumerate(granted):
+            self._checker.holds("grants answer requests", not mask & ~reads[bank])
+            self._checker.holds("one grant for each bank and collector", not mask & union and mask.bit_count() <= 1)
+            union |= mask
+            for collector in range(self._collectors):
+                key = bank, collector
+                waits = reads[bank] >> collector & 1 and not mask >> collector & 1
+                self._waited[key] = self._waited.get(key, 0) + 1 if waits and bank not in taken else 0
+                bound = max(self._banks, self._collectors)
+                self._checker.holds("no read starves", self._waited[key] < bound)
+        self._coverage.hit("write conflict", len(taken) < len(writes) - writes.count(None))
+        self._coverage.hit("write beats read", any(reads[bank] for bank in taken))
+        self._coverage.hit("all banks read", all(granted))
+        self._coverage.hit("idle", not any(granted) and not taken)
+
+
+@cocotb.test()
+async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
+    """Constrained random requests."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("write conflict", "write beats read", "all banks read", "idle")
+    await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+FIG_3_16A = [{1, 2}, {0, 3}, {0, 2}, {1, 3}]
+"""Collectors that want to read each bank."""
+
+FIG_3_16A_GRANTS = [{(1, 3), (2, 2), (3, 1)}, {(0, 1), (1, 0), (3, 3)}, {(0, 2), (2, 0)}]
+"""(bank, collector) granted in each cycle, as the text of the figure lists them."""
+
+
+@cocotb.test()
+async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
+    """Three cycles serve the request matrix, with exactly the grants of the text."""
+    ports, checker = Ports(dut), Checker(minimum=len(FIG_3_16A_GRANTS))
+    pending = {(bank, collector) for bank, row in enumerate(FIG_3_16A) for collector in row}
+    expected = iter(FIG_3_16A_GRANTS)
+
+    def requests() -> Iterator[Stimulus]:
+        while pending:
+            rows = [sum(1 << c for b, c in pending if b == bank) for bank in range(4)]
+            yield {"read_request": join(rows, 4)}
+
+    def check(seen: Observation) -> None:
+        rows = ports.codecs["read_grant"].array(seen["read_grant"])
+        granted = {(bank, c) for bank, row in enumerate(rows) for c in range(4) if row >> c & 1}
+        checker.equal("grants", granted, next(expected))
+        pending.difference_update(granted)
+
+    await exercise(ports, requests(), check, checker)
+    checker.equal("cycles left over", list(expected), [])
+    checker.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("preset", ["small", "fermi"])
+def test_arbiter(preset: str) -> None:
+    made = runner.build(SmConfig.preset(preset), "Arbiter")
+    runner.run(made, "tb.test_arbiter", 1, testcase="random_requests")
+
+
+@pytest.mark.rtl
+def test_000_fig_3_16a() -> None:
+    made = runner.build(SmConfig.preset("fermi"), "Arbiter")
+    runner.run(made, "tb.test_arbiter", 1, testcase="fig_3_16a")

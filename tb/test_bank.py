@@ -1,0 +1,26 @@
+"""Bench of the bank: hardware against `golden_model.bank`."""
+
+import cocotb
+import pytest
+
+from golden_model.bank import Bank
+from tb import runner
+from tb.bench import Checker, Coverage, Ports, exercise
+from tb.memory_bench import POINTS, MemoryCheck, stimuli
+from warploom.arch.config import SmConfig
+
+CYCLES = 2000
+
+
+@cocotb.test()
+async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random reads and partial writes."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES // 4), Coverage(*POINTS)
+    check = MemoryCheck(ports, "lanes", Bank(ports.config.rows), checker, coverage)
+    await exercise(ports, stimuli(ports, "lanes", CYCLES), check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_bank() -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Bank"), "tb.test_bank", 1)

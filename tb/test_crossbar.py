@@ -1,0 +1,67 @@
+"""Bench of the crossbar: hardware against `golden_model.crossbar`."""
+
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from golden_model.crossbar import Crossbar
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.codec import join
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WARP_BITS
+
+CYCLES = 1000
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Random words, and random grants that use each bank and collector at most once."""
+    rng = source()
+    banks, collectors = ports.config.banks, ports.config.collectors
+    for _ in range(CYCLES):
+        chosen = rng.sample(range(collectors), collectors) + [None] * banks
+        grants = [collector if rng.random() < 0.7 else None for collector in chosen[:banks]]
+        rng.shuffle(grants)
+        yield {
+            "grant": join([0 if c is None else 1 << c for c in grants], collectors),
+            "read_data": join([rng.getrandbits(WARP_BITS) for _ in range(banks)], WARP_BITS),
+        }
+
+
+class CrossbarCheck:
+    """Operands equal the twin's; a collector without a grant sees zero."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = Crossbar(ports.config.banks, ports.config.collectors)
+        self._connected: list[int | None] = [None] * ports.config.banks
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle: grants of the cycle before connect."""
+        words = self._codecs["read_data"].array(seen["read_data"])
+        operands = self._codecs["operand"].array(seen["operand"])
+        for collector, word in enumerate(self._twin.route(words, self._connected)):
+            if word is None:
+                self._checker.holds("a collector without a grant sees zero", operands[collector] == 0)
+            else:
+                self._checker.equal(f"operand[{collector}]", operands[collector], word)
+        for bank, collector in enumerate(self._connected):
+            self._coverage.hit("straight", collector == bank)
+            self._coverage.hit("crossed", collector is not None and collector != bank)
+        self._coverage.hit("nothing", self._connected.count(None) == len(words))
+        rows = self._codecs["grant"].array(seen["grant"])
+        self._connected = [row.bit_length() - 1 if row else None for row in rows]
+
+
+@cocotb.test()
+async def random_routes(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random grants and words."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage("straight", "crossed", "nothing")
+    await exercise(ports, stimuli(ports), CrossbarCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_crossbar() -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Crossbar"), "tb.test_crossbar", 1)

@@ -1,0 +1,26 @@
+"""Bench of the sub-bank: hardware against `golden_model.subbank`."""
+
+import cocotb
+import pytest
+
+from golden_model.subbank import SubBank
+from tb import runner
+from tb.bench import Checker, Coverage, Ports, exercise
+from tb.memory_bench import POINTS, MemoryCheck, stimuli
+from warploom.arch.config import SmConfig
+
+CYCLES = 2000
+
+
+@cocotb.test()
+async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random reads and partial writes."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES // 4), Coverage(*POINTS)
+    check = MemoryCheck(ports, "byte_enable", SubBank(ports.config.rows), checker, coverage)
+    await exercise(ports, stimuli(ports, "byte_enable", CYCLES), check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_subbank() -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "SubBank"), "tb.test_subbank", 1)
