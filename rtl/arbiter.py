@@ -13,7 +13,7 @@ class Arbiter(wiring.Component):
     Writes are served first, the first of `WRITERS` at each bank. Reads compete for the banks that are left: diagonal
     (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority diagonal
     on, and a requesting cell is granted when its bank and its collector are still free. The priority diagonal
-    advances by one every cycle, so no read waits longer than N cycles in which no write takes its bank.
+    advances by one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
 
     Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
     would be a combinational ring: the bank rows are rotated by the priority instead, and the wave always runs from
