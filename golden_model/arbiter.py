@@ -39,12 +39,13 @@ def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tupl
     left, write_grants, conflicts = list(reads), [], 0
     written = 0
     for bank in writes:
-        granted = bank is not None and not written >> bank & 1
-        if granted:
+        granted = False
+        if bank is not None:
+            granted = not written >> bank & 1
+            conflicts += not granted
             written |= 1 << bank
             left[bank] = 0
         write_grants.append(granted)
-        conflicts += bank is not None and not granted
     grants = wavefront(size, priority, left)
     ports = 0
     for bank, mask in enumerate(reads):

@@ -49,7 +49,8 @@ class Warp:
         self.result: list[int] = trace.result.tolist()
         self.address: list[int] = trace.address.tolist()
         self.index = 0
-        self.next: Static | None = None  # the instruction at `index`
+        self.next: Static  # the instruction at `index`
+        self.enters = False  # it goes into the datapath
         self.state: int | None = None  # what the front end thinks of it
         self.blocked = 0  # hazard bits that hold it
 

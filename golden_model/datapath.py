@@ -68,10 +68,10 @@ class Datapath:
             self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
         self.issue_ready = self._free != 0
         self.dispatch: dict[str, Any] | None = None
-        index = self.dispatcher.select(self.collectors)
-        if index is not None:
-            collector = self.collectors[index]
-            self.dispatch = {**collector.fields, "collector": index, "operands": collector.operands()}
+        chosen = self.dispatcher.select(self.collectors)
+        if chosen is not None:
+            collector = self.collectors[chosen]
+            self.dispatch = {**collector.fields, "collector": chosen, "operands": collector.operands()}
 
     def clock(  # noqa: PLR0917 - the input ports, called every cycle
         self,
@@ -120,9 +120,10 @@ class Datapath:
         """Words granted in the previous cycle arrive; grants of this cycle enable their banks."""
         collectors, banks, decision = self.collectors, self.banks, self.decision
         if self._arriving is not self._nothing.reads:
-            for index, word in enumerate(self.crossbar.route([bank.word for bank in banks], self._arriving)):
+            words = self.crossbar.route([bank.word for bank in banks], self._arriving)
+            for collector, word in zip(collectors, words, strict=True):
                 if word is not None:
-                    collectors[index].capture(word)
+                    collector.capture(word)
                     self.collector_writes += 1
         self.granted = []
         self._arriving = self._nothing.reads
@@ -137,7 +138,7 @@ class Datapath:
                 banks[number].read(row)
                 self.bank_reads[number] += 1
                 self.granted.append((collector.fields["warp"], collector.fields[_SOURCE[slot]]))
-                if not collector.wanted_banks() >> number & 1:
+                if not (collector.waiting and collector.wanted_banks() >> number & 1):
                     self._requests[number] &= ~(1 << index)
                 self._arriving = decision.reads
 

@@ -45,7 +45,7 @@ class FrontEnd:
         self.residency = Residency(config, trace)
         self.scoreboard = Scoreboard(config.warps)
         self.schedulers = build(config)
-        self.warps: list[Warp | None] = [None] * config.warps  # by slot
+        self.warps: dict[int, Warp] = {}  # by slot
         self.stalls = [0] * len(Stall)
         self.stalled: list[Stall] = []  # causes of this cycle
         self._masks = [0] * (_READY + 1)  # warp slots by state
@@ -94,10 +94,6 @@ class FrontEnd:
                 return cause
         return Stall.NO_WARP if self.residency.pending else Stall.DRAINED
 
-    def enters(self, warp: Warp) -> bool:
-        """The warp's next instruction goes into the datapath."""
-        return not self._control >> warp.slot & 1
-
     def dispatch_block(self) -> None:
         """The end of a cycle that may dispatch a block; call before the other events of the cycle."""
         block = self.residency.dispatch()
@@ -112,7 +108,7 @@ class FrontEnd:
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
         static, lanes = warp.next, warp.lanes[warp.index]
-        if self.enters(warp):
+        if warp.enters:
             warp.block.in_flight += 1
             self.scoreboard.issue(warp.slot, static.hazards, memory=static.memory)
         elif static.op in (Op.BAR, Op.BARRED) and lanes:
@@ -150,10 +146,11 @@ class FrontEnd:
     def _look(self, warp: Warp, static: Static) -> None:
         """`static` is the warp's next instruction."""
         warp.next = static
-        if static.control or not warp.lanes[warp.index]:
-            self._control |= 1 << warp.slot
-        else:
+        warp.enters = not static.control and warp.lanes[warp.index] != 0
+        if warp.enters:
             self._control &= ~(1 << warp.slot)
+        else:
+            self._control |= 1 << warp.slot
         self._refresh(warp)
 
     def _refresh(self, warp: Warp) -> None:

@@ -50,6 +50,8 @@ class Sm:
     def __init__(self, config: SmConfig, trace: Trace, *, check: bool = False) -> None:
         self.config, self.trace = config, trace
         self.cycle = -1
+        self.finished = False
+        """Nothing is left to do, and `cycle` is the number of cycles that it took."""
         self.statics = decode(trace)
         self.frontend = FrontEnd(config, trace, self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
@@ -67,16 +69,12 @@ class Sm:
         self._picked: list[Warp] = []
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
 
-    @property
-    def finished(self) -> bool:
-        """Nothing is left to do, and `cycle` is the number of cycles that it took."""
-        return self.frontend.finished
-
     def step(self) -> None:
         """The next cycle: its registers take their values, its wires settle."""
         if self.cycle >= 0:
             self._clock()
         self.cycle += 1
+        self.finished = self.frontend.finished
         if not self.finished:
             self._settle()
 
@@ -112,7 +110,7 @@ class Sm:
         self._picked = self.frontend.select(cycle, datapath.issue_ready and len(self._flights) < _TAGS)
         issue = None
         for warp in self._picked:
-            if self.frontend.enters(warp):
+            if warp.enters:
                 issue = self._issue_fields(warp)
         sfu, left = self.sfu.settle(cycle, datapath.ready[1])
         mem, stored, taken = self.memory.settle(cycle)
@@ -151,7 +149,7 @@ class Sm:
         if dispatch is not None:
             self._dispatched(dispatch)
         for warp in self._picked:
-            if inputs.issue is not None and frontend.enters(warp):
+            if inputs.issue is not None and warp.enters:
                 self._launch(warp, inputs.issue)
             frontend.issued(warp)
 
