@@ -44,13 +44,13 @@ class Execution:
     globals: bytes
     warp_instructions: int
     thread_instructions: int
+    warps_per_block: int
     _registers: tuple[np.ndarray, ...]
 
     def final_registers(self, block: int, warp: int) -> np.ndarray:
         """Registers (registers, 32) of a warp of a block, by linear block number, as it exited; lanes never written
         hold 0. Kept only where the trace is recorded."""
-        warps_per_block = self.trace.launch.warps_per_block
-        number = block * warps_per_block + warp
+        number = block * self.warps_per_block + warp
         for registers in self._registers:
             if number < registers.shape[1]:
                 return registers[:, number]
@@ -147,4 +147,4 @@ def execute(program: Program, launch: Launch, *, record: bool = True, limit: int
     live = to_masks(launched_lanes(launch))
     trace = run.recorder.trace(program, launch, live) if run.recorder else None
     return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.clock, int(run.thread_instructions),
-                     tuple(run.registers))
+                     launch.warps_per_block, tuple(run.registers))

@@ -29,14 +29,13 @@ class LoadStore:
         self._program, self._launch, self._memory = program, launch, memory
 
     def prepare(self, pc: int, i: Instruction) -> Callable[..., tuple[Outcome, Addressed]]:
-        """A function of (group, executing lanes or None, words in a, b, c, latch) that accesses memory; it raises
+        """A function of (group, executing lanes or None, words latched and in a, b, c) that accesses memory; it raises
         `ExecutionError`, naming thread, block and PTX line, for an illegal address."""
         size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
         body = {Op.LD: self._load, Op.ST: self._store}.get(i.op, self._atomic)
         low, high, *values = _slots(i)
 
-        def access(group: Group, lanes: np.ndarray | None, words: list[Words], latch: list[Words] | None):
-            given = (latch or []) + words
+        def access(group: Group, lanes: np.ndarray | None, given: list[Words]) -> tuple[Outcome, Addressed]:
             address = _address(i, given[low], given[high], len(group.warps))
             operands = [given[slot] for slot in values]
             spaces = np.full((1, 1), i.space, np.uint8)
@@ -49,7 +48,7 @@ class LoadStore:
                 what = f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: {fault.why}"
                 raise self._error(pc, group, fault.position, what) from None
             spaces = np.broadcast_to(spaces, address.shape)
-            first = 0 if lanes is None else lanes.argmax(1)
+            first = np.zeros(1, np.intp) if lanes is None else lanes.argmax(1)
             return outcome, (address, spaces[np.arange(len(address)), first])
 
         return access
@@ -58,18 +57,20 @@ class LoadStore:
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
         size: int,
     ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:  # fmt: skip
-        """For each space that is accessed: (space, the lanes that do, None for all; its words; their indices)."""
-        present = [Space(s) for s in np.unique(spaces)]
+        """For each space that is accessed: (space; positions, warp * 32 + lane, of the threads that do, None for
+        all; its words; their indices)."""
+        present = [i.space] if spaces.size == 1 else [Space(s) for s in np.unique(spaces)]
         for space in present:
-            where = lanes
+            threads = lanes
             if len(present) > 1:
-                where = (spaces == space) if lanes is None else lanes & (spaces == space)
-            home = np.broadcast_to(self._home(space, group), address.shape)
-            flat, home = (x.reshape(-1) if where is None else x[where] for x in (address, home))
+                threads = (spaces == space) if lanes is None else lanes & (spaces == space)
+            where = None if threads is None else np.flatnonzero(threads)
+            flat = _pick(address, where)
+            home = _pick(np.broadcast_to(self._home(space, group), address.shape), where)
             try:
                 index = self._memory.locate(space, flat, size, home, write=i.op is not Op.LD)
             except Fault as fault:  # a position among all lanes, not among those of this part
-                fault.position = fault.position if where is None else np.flatnonzero(where)[fault.position]
+                fault.position = fault.position if where is None else int(where[fault.position])
                 raise
             yield space, where, self._memory.words(space, size), index
 
@@ -91,36 +92,42 @@ class LoadStore:
             if where is None:
                 result = values.astype(np.uint32, copy=False).reshape(shape)
             else:
-                result[where] = values
+                result.reshape(-1)[where] = values
         return Outcome(result)
 
     def _store(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
         values = np.broadcast_to(operands[0], shape)
         for _, where, words, index in parts:
-            words[index] = (values.reshape(-1) if where is None else values[where]).astype(words.dtype, copy=False)
+            words[index] = _pick(values, where).astype(words.dtype, copy=False)
         return Outcome()
 
     def _atomic(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
         if i.dst_type.is_wide:
             operands = [join(low, high) for low, high in zip(operands[::2], operands[1::2], strict=True)]
-        stacked = np.stack([np.broadcast_to(word, shape) for word in operands], -1)
+        stacked = np.stack([np.broadcast_to(word, shape).reshape(-1) for word in operands], -1)
         old = np.zeros(shape, np.uint64)
         for space, where, words, index in parts:
-            values = (stacked.reshape(-1, len(operands)) if where is None else stacked[where]).astype(words.dtype)
+            values = stacked if where is None else stacked.take(where, 0)
+            values = values.astype(words.dtype, copy=False)
             before = atomics.update(words, index, i.atom, i.dst_type, values if i.atom is Atom.CAS else values[:, 0],
                                     flushed=space is Space.GLOBAL)
             if where is None:
                 old = before.astype(np.uint64).reshape(shape)
             else:
-                old[where] = before
+                old.reshape(-1)[where] = before
         return split(old) if i.dst_type.is_wide else Outcome(old.astype(np.uint32))
 
     def _error(self, pc: int, group: Group, position: int, what: str) -> ExecutionError:
         state, launch, program = group.state, self._launch, self._program
         warp, lane = group.warps[position // 32], position % 32
-        thread = tuple(int(x) for x in coordinates(int(state.warps[warp]) * 32 + lane, launch.block))
-        block = tuple(int(x) for x in coordinates(int(state.blocks[warp]), launch.grid))
+        thread = coordinates(int(state.warps[warp]) * 32 + lane, launch.block)
+        block = coordinates(int(state.blocks[warp]), launch.grid)
         return ExecutionError(f"{program.source}:{program.lines[pc]}: thread {thread} of block {block}: {what}")
+
+
+def _pick(values: np.ndarray, where: np.ndarray | None) -> np.ndarray:
+    """Values at flat positions, or all of them, flat."""
+    return values.reshape(-1) if where is None else values.reshape(-1).take(where)
 
 
 def _slots(i: Instruction) -> list[int]:

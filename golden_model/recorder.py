@@ -9,7 +9,7 @@ from golden_model.trace import NONE, Trace, WarpTrace
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 
-ALL = np.uint32(0xFFFFFFFF)
+ALL, NOTHING = np.array(0xFFFFFFFF, np.uint32), np.array(0, np.uint32)
 
 
 class Record(NamedTuple):
@@ -56,7 +56,7 @@ class Recorder:
             self._spaces.append(address[1])
         self._records.append(Record(
             pc, warps, masks, ALL if pred_in is None else _masks(pred_in),
-            np.uint32(0) if pred_out is None else _masks(pred_out) & masks, result is not None, address is not None,
+            NOTHING if pred_out is None else _masks(pred_out) & masks, result is not None, address is not None,
         ))  # fmt: skip
 
     def trace(self, program: Program, launch: Launch, live: np.ndarray) -> Trace:
@@ -66,8 +66,8 @@ class Recorder:
         order = np.argsort(warps, kind="stable")
         columns = {"pc": np.repeat(np.array([record.pc for record in self._records], np.int32), counts)}
         for name in ("lanes", "pred_in", "pred_out"):
-            parts = (np.broadcast_to(getattr(record, name), len(record.warps)) for record in self._records)
-            columns[name] = _flat(list(parts), np.uint32)
+            masks = [np.broadcast_to(getattr(record, name), len(record.warps)) for record in self._records]
+            columns[name] = _flat(masks, np.uint32)
         for name, flag in (("result", "has_result"), ("address", "has_address")):
             present = np.repeat(np.array([getattr(record, flag) for record in self._records], bool), counts)
             columns[name] = np.where(present, np.cumsum(present) - 1, NONE).astype(np.int32)

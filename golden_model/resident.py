@@ -43,7 +43,16 @@ class Group:
         self.state, self.warps, self.idle = state, warps, 0
         first, last = int(warps[0]), int(warps[-1])
         self.select = slice(first, last + 1) if last - first + 1 == len(warps) else warps
-        self.active = None if state.stack.full[self.select].all() else state.stack.active[warps]
+        self.active = None if state.stack.full[self.select].all() else state.stack.active.take(warps, 0)
+
+    def read(self, array: np.ndarray) -> np.ndarray:
+        """The rows of the group's warps in an array that has one for each resident warp."""
+        return array[self.select] if isinstance(self.select, slice) else array.take(self.warps, 0)
+
+    def read_latch(self, pipe: Pipe) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the last LATCH of a pipe left."""
+        a, b, c = self.state.latch[pipe]
+        return self.read(a), self.read(b), self.read(c)
 
     @property
     def lanes(self) -> np.ndarray:

@@ -7,7 +7,10 @@ reconvergence point simply wait in that entry.
 
 import numpy as np
 
+from golden_model.operations.warp import to_masks
 from warploom.arch.isa import NO_RECONVERGENCE
+
+ALL = np.uint32(0xFFFFFFFF)
 
 DONE = 1 << 30
 """pc of a warp whose lanes have all exited."""
@@ -18,9 +21,9 @@ class ReconvergenceStack:
 
     def __init__(self, launched: np.ndarray) -> None:
         warps = len(launched)
-        self.pc = np.where(launched.any(1), 0, DONE).astype(np.int32)
+        self.pc = np.where(to_masks(launched) != 0, 0, DONE).astype(np.int32)
         self.active = launched.copy()
-        self.full = launched.all(1)
+        self.full: np.ndarray = to_masks(launched) == ALL
         self._reconverge = np.full(warps, NO_RECONVERGENCE, np.int32)
         self._exited = ~launched
         self._depth = np.zeros(warps, np.intp)
@@ -39,8 +42,8 @@ class ReconvergenceStack:
                taken_first: bool) -> None:  # fmt: skip
         """Active lanes in `taken` (bools by row of `warps`) go to `target`, the others to `following`."""
         stayed = self.active[warps] & ~taken
-        some_taken = taken.any(1)
-        split = some_taken & stayed.any(1)
+        some_taken = to_masks(taken) != 0
+        split = some_taken & (to_masks(stayed) != 0)
         if split.any():
             sides = [(target, taken[split]), (following, stayed[split])]
             self._diverge(warps[split], sides if taken_first else sides[::-1], reconverge)
@@ -62,8 +65,8 @@ class ReconvergenceStack:
         self._exited[warps] |= lanes
         left = self.active[warps] & ~lanes
         self.active[warps] = left
-        self.full[warps] = left.all(1)
-        some_left = left.any(1)
+        self.full[warps] = to_masks(left) == ALL
+        some_left = to_masks(left) != 0
         self.advance(warps[some_left], following)
         self._pop(warps[~some_left])
 
@@ -89,5 +92,6 @@ class ReconvergenceStack:
             pc, reconverge = self._waiting_pc[depth, warps], self._waiting_reconverge[depth, warps]
             active = self._waiting_active[depth, warps] & ~self._exited[warps]
             self.pc[warps], self._reconverge[warps], self.active[warps] = pc, reconverge, active
-            self.full[warps] = active.all(1)
-            warps = warps[~active.any(1) | (pc == reconverge)]
+            masks = to_masks(active)
+            self.full[warps] = masks == ALL
+            warps = warps[(masks == 0) | (pc == reconverge)]

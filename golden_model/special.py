@@ -1,9 +1,13 @@
 """Special registers (S2R): where a thread is in its warp, block and grid."""
 
+from typing import TypeVar
+
 import numpy as np
 
 from warploom.arch.isa import Special
 from warploom.arch.launch import Launch
+
+Index = TypeVar("Index", int, np.ndarray)
 
 LANE = np.arange(32, dtype=np.uint32)
 
@@ -16,19 +20,19 @@ LANE_VALUES = {
 }  # fmt: skip
 """Registers that depend on the lane alone."""
 
-def coordinates(linear: np.ndarray, extent: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def coordinates(linear: Index, extent: tuple[int, int, int]) -> tuple[Index, Index, Index]:
     """x, y, z of linear indices, x fastest."""
     return linear % extent[0], linear // extent[0] % extent[1], linear // (extent[0] * extent[1])
 
 
 def read_special(
     special: Special, launch: Launch, blocks: np.ndarray, warps: np.ndarray, *, shared_bytes: int,
-    active: np.ndarray | None = None, clock: int = 0,
+    active: np.ndarray, clock: int,
 ) -> np.ndarray:  # fmt: skip
     """The register in each thread, uint32, of a shape that broadcasts to (warps, 32).
 
     `blocks` and `warps` are linear block numbers and warp numbers in the block; `shared_bytes` the block's static
-    shared memory, `active` lane masks of active lanes (ACTIVEMASK only), `clock` what the clocks show, in 64 bits.
+    shared memory, `active` lane masks of active lanes, `clock` what the clocks show, in 64 bits.
     """
     if special <= Special.TID_Z:
         return coordinates(warps[:, None].astype(np.uint32) * np.uint32(32) + LANE, launch.block)[special]

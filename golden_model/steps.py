@@ -63,15 +63,15 @@ class Steps:
             return uniform(self._memory.parameter_word(i.imm) if i.param else i.imm)
         if register == RZ:
             return uniform(0)
-        return lambda group: group.state.registers[register][group.select]
+        return lambda group: group.read(group.state.registers[register])
 
     @staticmethod
     def _predicate(number: int, inverted: bool = False) -> Read:
         if number >= PT:
             return lambda group: TRUE ^ inverted
         if inverted:
-            return lambda group: ~group.state.predicates[number][group.select]
-        return lambda group: group.state.predicates[number][group.select]
+            return lambda group: ~group.read(group.state.predicates[number])
+        return lambda group: group.read(group.state.predicates[number])
 
     def _executing(self, i: Instruction) -> Callable[[Group], np.ndarray | None]:
         """The executing lanes of a group, None for all 32 of every warp."""
@@ -81,7 +81,7 @@ class Steps:
 
         def guarded(group: Group) -> np.ndarray:
             lanes = guard(group) & group.lanes
-            group.idle += np.count_nonzero(group.lanes) - np.count_nonzero(lanes)
+            group.idle += int(np.count_nonzero(group.lanes)) - int(np.count_nonzero(lanes))
             return lanes
 
         return guarded
@@ -97,10 +97,8 @@ class Steps:
         """Write values to the executing lanes of a group."""
         if lanes is None:
             target[group.select] = values
-        elif isinstance(group.select, slice):
-            np.copyto(target[group.select], values, where=lanes)
         else:
-            target[group.warps] = np.where(lanes, values, target[group.warps])
+            target[group.select] = np.where(lanes, values, group.read(target))
 
     def _finish(self, pc: int, i: Instruction) -> Callable[..., None]:
         """Writes results and records the instruction."""
@@ -132,10 +130,12 @@ class Steps:
         def step(group: Group) -> None:
             lanes = executing(group)
             pred = None if read_pred is None else read_pred(group)
-            shown = group.lanes if across and lanes is None else lanes
-            operand_pred = TRUE if pred is None else pred
-            latch = [word[group.select] for word in group.state.latch[i.pipe]] if latched else None
-            outcome = function(Operands(a(group), b(group), c(group), operand_pred, shown, latch))
+            operands = Operands(a(group), b(group), c(group), TRUE if pred is None else pred)
+            if across:
+                operands = operands._replace(lanes=group.lanes if lanes is None else lanes)
+            if latched:
+                operands = operands._replace(latch=group.read_latch(i.pipe))
+            outcome = function(operands)
             if outcome.high is not None:
                 group.state.high[i.pipe][group.select] = outcome.high
             finish(group, lanes, outcome, pred)
@@ -166,15 +166,15 @@ class Steps:
 
     def _high(self, pc: int, i: Instruction) -> Step:
         finish, executing = self._finish(pc, i), self._executing(i)
-        return lambda group: finish(group, executing(group), Outcome(group.state.high[i.pipe][group.select]))
+        return lambda group: finish(group, executing(group), Outcome(group.read(group.state.high[i.pipe])))
 
     def _access(self, pc: int, i: Instruction, access: Callable) -> Step:
         finish, executing, sources = self._finish(pc, i), self._executing(i), self._sources(i)
 
         def step(group: Group) -> None:
             lanes = executing(group)
-            latch = [word[group.select] for word in group.state.latch[i.pipe]] if i.latched else None
-            outcome, address = access(group, lanes, [read(group) for read in sources], latch)
+            latch = group.read_latch(i.pipe) if i.latched else ()
+            outcome, address = access(group, lanes, [*latch, *(read(group) for read in sources)])
             if outcome.high is not None:
                 group.state.high[i.pipe][group.select] = outcome.high
             finish(group, lanes, outcome, address=address)
@@ -240,7 +240,7 @@ class Steps:
             state, stack, lanes = group.state, group.state.stack, executing(group)
             lanes = group.lanes if lanes is None else lanes
             self.barriers.votes[group.warps] = votes(group)
-            here = lanes.any(1)
+            here = to_masks(lanes) != 0
             self._check_whole(pc, group, lanes)
             if i.op is Op.BAR or not here.all():
                 skipped = group if i.op is Op.BAR else Group(state, group.warps[~here])
@@ -271,7 +271,7 @@ class Steps:
 
     def barrier_error(self, pc: int, block: int, who: str) -> ExecutionError:
         """The error of a barrier that some threads of a block never reach; `who` did."""
-        place = tuple(int(x) for x in coordinates(block, self._launch.grid))
+        place = coordinates(block, self._launch.grid)
         return ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: barrier "
                               f"{self._program.instructions[pc].imm}: {who} of block {place} reaches it, the others "
                               "never will: every thread that a barrier counts must execute it")

@@ -29,8 +29,7 @@ def evaluate(instruction: Instruction, operands: Operands) -> Outcome:
     """What one instruction gives for operand words of shape (..., 32), lane by lane; values of lanes that do not
     execute are unspecified. Results have that shape too."""
     shape = np.broadcast_shapes(*(word.shape for word in operands[:3]))
-    if operands.lanes is None:
-        operands = operands._replace(lanes=np.ones(shape, bool))
+    operands = operands._replace(lanes=np.broadcast_to(operands.lanes, shape))
     with np.errstate(all="ignore"):
         outcome = prepare(instruction)(operands)
     return Outcome(*(None if part is None else np.broadcast_to(part, shape) for part in outcome))

@@ -4,9 +4,11 @@ That is within every error bound that PTX documents, and special values are thos
 of any chip. The f64 forms with `ftz` look at the high word of their operand and give a result whose low word is zero.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-from golden_model.operations.common import Function, Operands, Outcome, value
+from golden_model.operations.common import Function, Operands, Outcome, join, value
 from golden_model.operations.float32 import reader, writer
 from golden_model.operations.float64 import pair_of, write_double
 from warploom.arch.isa import Function as Approximate
@@ -15,7 +17,7 @@ from warploom.arch.isa import Instruction, Op
 APPROXIMATE = frozenset({Op.MUFU})
 """Operations whose results PTX bounds and does not fix; what is lowered to them (`div.approx`) is approximate too."""
 
-FUNCTIONS = {
+FUNCTIONS: dict[Approximate, Callable[[np.ndarray], np.ndarray]] = {
     Approximate.RCP: lambda x: 1 / x, Approximate.RSQ: lambda x: 1 / np.sqrt(x), Approximate.SQRT: np.sqrt,
     Approximate.SIN: np.sin, Approximate.COS: np.cos, Approximate.LG2: np.log2, Approximate.EX2: np.exp2,
     Approximate.TANH: np.tanh,
@@ -34,16 +36,17 @@ def _double(i: Instruction) -> Function:
         return 1 / np.sqrt(operand) if root else 1 / operand
 
     def gross(x: Operands) -> Outcome:
-        whole, high = pair_of(x), flush_double(x.b).astype(np.uint64) << np.uint64(32)
-        word = write_double(function(np.where(np.isnan(whole), whole, high.view(np.float64)))).high
-        return Outcome(np.zeros_like(word), flush_double(word))
+        whole = pair_of(x)
+        high = join(np.zeros_like(x.b), x.b).view(np.float64)
+        result = flush_double(function(flush_double(np.where(np.isnan(whole), whole, high))))
+        return write_double(result)._replace(result=np.zeros(result.shape, np.uint32))
 
     return gross if i.ftz else lambda x: write_double(function(pair_of(x)))
 
 
-def flush_double(high: np.ndarray) -> np.ndarray:
-    """The high word of a float64, that of a zero of its sign where it is subnormal."""
-    return np.where(high & np.uint32(0x7FF00000) == 0, high & np.uint32(0x80000000), high)
+def flush_double(values: np.ndarray) -> np.ndarray:
+    """Subnormal float64 become zeros of their sign."""
+    return np.where(np.abs(values) < 2.0**-1022, np.copysign(0.0, values), values)
 
 
 def _build(i: Instruction) -> Function:

@@ -17,16 +17,16 @@ Mask = np.ndarray
 
 
 class Operands(NamedTuple):
-    """What an operation reads: words in slots a, b, c; `pred`, the predicate operand as bools (None when the
-    instruction names none); `lanes`, the executing lanes as bools (..., 32), None for all of them; `latch`, the three
-    words of the LATCH before a latched instruction."""
+    """What an operation reads: words in slots a, b, c; `pred`, the predicate operand as bools; `lanes`, the executing
+    lanes as bools (..., 32), which only operations across lanes look at; `latch`, the three words of the LATCH before a
+    latched instruction."""
 
     a: Words
     b: Words
     c: Words
-    pred: Mask | None = None
-    lanes: Mask | None = None
-    latch: tuple[Words, Words, Words] | None = None
+    pred: Mask = np.ones((1, 1), bool)
+    lanes: Mask = np.ones((1, 32), bool)
+    latch: tuple[Words, Words, Words] = (np.zeros((1, 1), np.uint32),) * 3
 
 
 class Outcome(NamedTuple):
@@ -77,7 +77,7 @@ def comparison(cond: Cond, floats: bool) -> Comparison:
     return (_FLOAT_TESTS if floats else _INTEGER_TESTS)[cond]
 
 
-def combined(i: Instruction) -> Callable[[Mask, Mask | None], Mask]:
+def combined(i: Instruction) -> Callable[[Mask, Mask], Mask]:
     """How a SETP joins its test with the predicate operand."""
     if i.psrc == PT and not i.psrc_not and i.combine is Combine.AND:
         return lambda test, pred: test

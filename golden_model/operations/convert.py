@@ -5,6 +5,7 @@ Integer results are sign- or zero-extended to 32 bits by the destination type. A
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from golden_model.operations.float64 import pair_of, write_double
 from golden_model.operations.rounding import narrow, settle, two_sum
 from warploom.arch.isa import DType, Instruction, Op, Rounding
 
-INTEGERS = {
+INTEGERS: dict[DType, Any] = {
     DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,
     DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.B16: np.uint16,
 }  # fmt: skip
@@ -23,7 +24,7 @@ INTEGERS = {
 TO_INTEGRAL = {Rounding.RN: np.rint, Rounding.RZ: np.trunc, Rounding.RM: np.floor, Rounding.RP: np.ceil}
 
 
-def _integers(kind: type) -> Callable[[Operands], np.ndarray]:
+def _integers(kind: Any) -> Callable[[Operands], np.ndarray]:
     """Reads the integer operand."""
     if kind(0).itemsize == 8:
         return lambda x: join(x.a, x.b).view(kind)
@@ -88,10 +89,9 @@ def _to_integer(i: Instruction) -> Function:
         outside = nan | (whole >= past_end) | (whole < limits.min)
         inside = np.where(outside, 0, whole).astype(np.int64 if bits < 64 else kind).astype(kind)
         edge = np.where(whole > 0, kind(limits.max), kind(limits.min))
-        outcome = write_integers(np.where(outside, edge, inside))
-        nan_word = Outcome(np.uint32(of_nan & 0xFFFFFFFF), np.uint32(of_nan >> 32))
-        return Outcome(*(None if word is None else np.where(nan, missing, word)
-                         for word, missing in zip(outcome[:2], nan_word, strict=False)))
+        low, high, _ = write_integers(np.where(outside, edge, inside))
+        low = None if low is None else np.where(nan, np.uint32(of_nan & 0xFFFFFFFF), low)
+        return Outcome(low, None if high is None else np.where(nan, np.uint32(of_nan >> 32), high))
 
     return convert
 

@@ -1,6 +1,6 @@
 """What single and double precision have in common, on bit patterns: formats, minimum and maximum, classification."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,17 @@ class Format(NamedTuple):
     quiet NaN.
     """
 
-    sign: np.generic
-    magnitude: np.generic
-    infinity: np.generic
-    normal: np.generic  # the smallest normal magnitude
-    nan: np.generic
-    integer: type
+    sign: Any
+    magnitude: Any
+    infinity: Any
+    normal: Any  # the smallest normal magnitude
+    nan: Any
+    integer: type[np.signedinteger[Any]]
 
 
-SINGLE = Format(*map(np.uint32, (0x80000000, 0x7FFFFFFF, 0x7F800000, 0x00800000, 0x7FFFFFFF)), np.int32)
-DOUBLE = Format(*map(np.uint64, (1 << 63, (1 << 63) - 1, 0x7FF << 52, 1 << 52, 0xFFF8 << 48)), np.int64)
+U32, U64 = np.uint32, np.uint64
+SINGLE = Format(U32(1 << 31), U32((1 << 31) - 1), U32(0xFF << 23), U32(1 << 23), U32(0x7FFFFFFF), np.int32)
+DOUBLE = Format(U64(1 << 63), U64((1 << 63) - 1), U64(0x7FF << 52), U64(1 << 52), U64(0xFFF8 << 48), np.int64)
 
 
 def flush(words: np.ndarray) -> np.ndarray:
@@ -33,7 +34,7 @@ def flush(words: np.ndarray) -> np.ndarray:
 
 def extreme(a: np.ndarray, b: np.ndarray, form: Format, *, largest: bool, nan: bool = False) -> np.ndarray:
     """Minimum or maximum of bit patterns: -0 is below +0, and a number beats a NaN unless `nan`."""
-    key_a, key_b = (np.where(w & form.sign, w ^ form.magnitude, w).view(form.integer) for w in (a, b))
+    key_a, key_b = [np.where(w & form.sign, w ^ form.magnitude, w).view(form.integer) for w in (a, b)]
     nan_a, nan_b = (w & form.magnitude > form.infinity for w in (a, b))
     first = key_a > key_b if largest else key_a < key_b
     chosen = np.where(nan_b | first & ~nan_a, a, b)

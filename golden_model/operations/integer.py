@@ -133,7 +133,7 @@ def _shift_by(i: Instruction, n: int) -> Function:
 
 
 def _permute(a: Words, b: Words, c: Words) -> Words:
-    source, result = join(a, b), U32(0)
+    source, result = join(a, b), np.zeros_like(c)
     for k in range(4):
         nibble = c >> U32(4 * k) & U32(15)
         byte = (source >> ((nibble & U32(7)) << U32(3)).astype(U64)).astype(U32) & U32(255)

@@ -11,7 +11,8 @@ LANE = np.arange(32, dtype=U32)
 
 def to_masks(lanes: Mask) -> np.ndarray:
     """Lane masks (...) uint32 of bools (..., 32)."""
-    return np.packbits(lanes, axis=-1, bitorder="little").view("<u4")[..., 0]
+    flat = np.ascontiguousarray(lanes).reshape(-1)
+    return np.packbits(flat, bitorder="little").view("<u4").reshape(lanes.shape[:-1])
 
 
 def to_lanes(masks: np.ndarray) -> Mask:
