@@ -28,9 +28,8 @@ def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, list[str]]
         pc = pcs[id(flight.static.instruction)]
         if pc not in prepared:
             prepared[pc] = unit.prepare(pc, flight.static.instruction)
-        words = [to_lanes(word) for word in access.words]
-        latch, words = (words[:3], words[3:]) if len(words) > 3 else (None, words)
-        outcome, _ = prepared[pc](Group(state, np.array([flight.warp.number])), to_bools(flight.lanes), words, latch)
+        group, words = Group(state, np.array([flight.warp.number])), [to_lanes(word) for word in access.words]
+        outcome, _ = prepared[pc](group, to_bools(flight.lanes), words)
         if access.answer is not None:
             difference = (to_word(outcome.result) ^ access.answer) & spread(flight.lanes)
             if difference:
