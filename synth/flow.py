@@ -1,0 +1,127 @@
+"""Synthesis of a configuration's datapath, unit by unit: Amaranth → RTLIL → Yosys and ABC → areas and longest paths."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from rtl import verilog
+from synth import liberty as cells
+from synth import yosys
+from synth.design import Design, Unit, elaborate, macro_shape
+from synth.liberty import Library
+from synth.mapping import Mapped, map_module
+from synth.netlist import MACRO, Linker
+from synth.report import Report, Row
+from synth.sram import Macro
+from synth.sta import Timer
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+
+BUILD = Path("build") / "synth"
+WORKERS = 2
+TOP = "Datapath"
+
+
+def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Path | None = None, *,
+               flat: bool = False, build: Path = BUILD) -> Report:
+    """Area and longest path of each unit of the datapath.
+
+    `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is a library of
+    the user's own; `flat` dissolves all hierarchy, so that logic is optimised across units (slower, one row). Results
+    are kept under `build` by the content of everything they depend on, down to single modules.
+    Raises `ConfigError` for an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
+    """
+    library = cells.load(liberty, build)
+    wanted = None if units is None else [verilog.module_name(unit) for unit in units]
+    kept = build / "reports" / f"{_key(config, wanted, library, flat)}.json"
+    if kept.exists():
+        return Report.from_json(kept.read_text())
+    top = verilog.module_name(TOP)
+    folder = build / "elaborated" / _key(config, None, library, flat)
+    design = elaborate(verilog.to_rtlil(verilog.create(config, TOP), top, source_lines=False), top, folder, flat)
+    report = synthesise_design(design, config.name, wanted, library, flat=flat, build=build)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_suffix(".partial")
+    partial.write_text(report.to_json())
+    partial.replace(kept)
+    return report
+
+
+def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,
+                      flat: bool = False, build: Path = BUILD) -> Report:
+    """The same for a design that is elaborated already."""
+    units = [unit for unit in design.units() if wanted is None or unit.name in wanted]
+    unknown = set(wanted or ()) - {unit.name for unit in units}
+    if unknown:
+        raise ConfigError(f"unit = {', '.join(sorted(unknown))}: must be one of {', '.join(sorted(design.kept))}")
+    mapped = _map_all(design, sorted({m for unit in units for m in design.below(unit.name)}), library, build)
+    rows = [_row(unit, mapped, library) for unit in units]
+    return Report(name, library.name, library.conditions, flat, tuple(rows))
+
+
+def _map_all(design: Design, modules: list[str], library: Library, build: Path) -> dict[str, Mapped]:
+    """Map modules in parallel, with a progress bar on a terminal."""
+    console = Console(stderr=True)
+    mapped = {}
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress, \
+            ThreadPoolExecutor(WORKERS) as pool:
+        task = progress.add_task("synthesis", total=len(modules))
+        jobs = {pool.submit(map_module, design, module, library, build): module for module in modules}
+        try:
+            for job in as_completed(jobs):
+                mapped[jobs[job]] = job.result()
+                progress.update(task, advance=1, description=jobs[job])
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return mapped
+
+
+def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
+    @cache
+    def inside(module: str) -> Counter[str]:
+        """Cells under a module, by type."""
+        found: Counter[str] = Counter()
+        for kind, count in mapped[module].cells().items():
+            for inner, number in (inside(kind).items() if kind in mapped else [(kind, 1)]):
+                found[inner] += count * number
+        return found
+
+    counts = inside(unit.name)
+    macros = {Macro(*macro_shape(kind)): n for kind, n in counts.items() if kind.startswith(MACRO)}
+    logic = {kind: n for kind, n in counts.items() if not kind.startswith(MACRO)}
+    path = Timer(Linker({n: m.netlist for n, m in mapped.items()}, library).link(unit.name), library).longest()
+    area = {True: 0.0, False: 0.0}
+    for kind, count in logic.items():
+        area[library.cells[kind].sequential] += count * library.cells[kind].area
+    return Row(
+        unit=unit.name, instances=unit.count, cells=sum(logic.values()),
+        combinational_um2=round(area[False], 3), sequential_um2=round(area[True], 3),
+        sram_macros=sum(macros.values()), sram_bits=sum(m.bits * n for m, n in macros.items()),
+        sram_um2=round(sum(m.area_um2 * n for m, n in macros.items()), 1),
+        sram_cacti_um2=round(sum(m.cacti_area_um2 * n for m, n in macros.items()), 1),
+        sram_access_pj=round(max((m.energy_pj for m in macros), default=0.0), 3),
+        sram_leakage_mw=round(sum(m.leakage_mw * n for m, n in macros.items()), 3),
+        delay_ps=round(path.delay, 1) if path else 0.0, setup_ps=round(path.setup, 1) if path else 0.0,
+        start=path.start if path else "", end=path.end if path else "",
+    )  # fmt: skip
+
+
+def _key(config: SmConfig, units: Sequence[str] | None, library: Library, flat: bool) -> str:
+    """Hash of everything a report depends on: configuration, sources, library and tools."""
+    root = Path(verilog.__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for folder in ("rtl", "synth", "warploom/arch"):
+        for path in sorted((root / folder).iterdir()):
+            if path.is_file():
+                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    versions = metadata.version("amaranth"), yosys.version()
+    digest.update(repr((config.to_toml(), units, library.digest, flat, versions)).encode())
+    return digest.hexdigest()[:20]

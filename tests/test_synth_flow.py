@@ -1,0 +1,122 @@
+"""Synthesis end to end on designs small enough to know the answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from rtl import verilog
+from rtl.shared import share
+from synth import liberty
+from synth.design import elaborate
+from synth.flow import synthesise, synthesise_design
+from synth.report import Report
+from synth.sram import Macro
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+
+
+class Adder(wiring.Component):
+    """a + b behind registers on all sides."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__({"a": In(width), "b": In(width), "total": Out(width)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        left, right = Signal(self.width), Signal(self.width)
+        m.d.sync += [left.eq(self.a), right.eq(self.b), self.total.eq(left + right)]
+        return m
+
+
+class Pair(wiring.Component):
+    """Two equal adders and a memory; nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__({"a": In(8), "b": In(8), "x": Out(8), "y": Out(8), "row": In(8), "word": Out(32)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for name, out in (("one", self.x), ("two", self.y)):
+            adder = Adder(8)
+            m.submodules[name] = share(platform, "adder", adder)
+            m.d.comb += [adder.a.eq(self.a), adder.b.eq(self.b), out.eq(adder.total)]
+        m.submodules.store = store = Memory(shape=32, depth=256, init=[])
+        read, write = store.read_port(), store.write_port()
+        m.d.comb += [read.addr.eq(self.row), self.word.eq(read.data), read.en.eq(1)]
+        m.d.comb += [write.addr.eq(self.row), write.data.eq(self.a), write.en.eq(self.b[0])]
+        return m
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the module, so that the library is parsed once."""
+    return tmp_path_factory.mktemp("synth")
+
+
+def report_of(component: wiring.Component, build: Path, *, flat: bool = False) -> Report:
+    rtlil = verilog.to_rtlil(component, "unit", source_lines=False)
+    design = elaborate(rtlil, "unit", build / "elaborated", flat)
+    return synthesise_design(design, "test", None, liberty.load(None, build), flat=flat, build=build)
+
+
+def test_adder_has_its_flops_and_registers_by_name(build: Path) -> None:
+    (row,) = report_of(Adder(8), build).rows
+    flop = liberty.load(None, build).cells["DFF_X1"].area
+    assert row.sequential_um2 == pytest.approx(24 * flop, abs=0.01)
+    assert row.cells > 24 + 8
+    assert row.start.startswith(("left[", "right[")), row.start
+    assert row.end.startswith("total["), row.end
+
+
+def test_longer_chains_take_longer(build: Path) -> None:
+    delays = [report_of(Adder(width), build).rows[0].delay_ps for width in (4, 8, 32)]
+    assert delays == sorted(delays) and delays[0] < delays[1] < delays[2]
+
+
+def test_two_equal_parts_cost_twice_one(build: Path) -> None:
+    rows = {row.unit: row for row in report_of(Pair(), build).rows}
+    assert rows["adder"].instances == 2
+    assert rows["unit"].sequential_um2 == pytest.approx(2 * rows["adder"].sequential_um2)
+    assert rows["unit"].cells >= 2 * rows["adder"].cells
+    assert rows["unit"].delay_ps >= rows["adder"].delay_ps
+
+
+def test_flat_is_one_row_with_the_same_memory(build: Path) -> None:
+    (row,) = report_of(Pair(), build, flat=True).rows
+    assert (row.sram_macros, row.sram_bits) == (1, 256 * 32)
+
+
+def test_register_file_bits_are_counted_exactly(build: Path) -> None:
+    config = SmConfig.preset("small")
+    row = synthesise(config, ["Bank"], build=build).rows[0]
+    assert (row.unit, row.sram_macros, row.sram_bits) == ("bank", 4, config.rows * 1024)
+    assert row.sram_um2 == pytest.approx(4 * Macro(config.rows, 256).area_um2, rel=1e-3)
+    assert row.instances == config.banks
+
+
+def test_second_run_takes_everything_from_the_cache(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = SmConfig.preset("small")
+    first = synthesise(config, ["sub_bank"], build=build)
+    monkeypatch.setattr("synth.yosys.run", lambda *_: pytest.fail("Yosys ran again"))
+    second = synthesise(config, ["sub_bank"], build=build)
+    assert second.to_json() == first.to_json()
+    assert json.loads(second.to_json())["stage"] == "pre-layout"
+
+
+def test_unknown_unit_names_the_known_ones(build: Path) -> None:
+    with pytest.raises(ConfigError, match=r"arbitre: must be one of arbiter, .*lane"):
+        synthesise(SmConfig.preset("small"), ["arbitre"], build=build)
+
+
+def test_sram_area_and_energy_at_the_published_point() -> None:
+    bank = Macro(512, 1024)
+    assert bank.bits == 65536 * 8
+    assert bank.cacti_area_um2 == pytest.approx(1.72e6 * (45 / 28) ** 2)
+    assert bank.energy_pj == pytest.approx(185.26 * (45 / 28) * (1.1 / 0.96) ** 2)
+    assert bank.leakage_mw == pytest.approx(111.84)

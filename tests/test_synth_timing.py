@@ -1,0 +1,106 @@
+"""Liberty reading and static timing on a library and netlists whose delays are known by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from synth import liberty
+from synth.netlist import Linker
+from synth.sta import Timer
+from warploom.arch.errors import ConfigError, ToolError
+
+GATE = """
+  cell ({name}) {{ area : 1; pin (A) {{ direction : input; capacitance : 2; }} {second}
+    pin (Y) {{ direction : output; function : "{function}"; max_capacitance : {drive};
+      timing () {{ related_pin : "A"; timing_sense : {sense};
+        cell_rise (T) {{ values ("0.010, 0.030", "0.020, 0.040"); }} rise_transition (S) {{ values ("0.005"); }}
+        cell_fall (T) {{ values ("0.010, 0.030", "0.020, 0.040"); }} fall_transition (S) {{ values ("0.005"); }} }} }} }}
+"""
+FLOP = """
+  cell (DFF) { area : 4; ff (IQ, IQN) { next_state : "D"; clocked_on : "CK"; }
+    pin (D) { direction : input; capacitance : 2;
+      timing () { related_pin : "CK"; timing_type : setup_rising; rise_constraint (S) { values ("0.040"); } } }
+    pin (CK) { direction : input; clock : true; capacitance : 1; }
+    pin (Q) { direction : output; function : "IQ"; max_capacitance : 50;
+      timing () { related_pin : "CK"; timing_type : rising_edge;
+        cell_rise (S) { values ("0.100"); } rise_transition (S) { values ("0.005"); }
+        cell_fall (S) { values ("0.100"); } fall_transition (S) { values ("0.005"); } } } }
+"""
+INVERTER = GATE.format(name="INV", second="", function="!A", drive=50, sense="negative_unate")
+BUFFER = GATE.format(name="BUF", second="", function="A", drive=50, sense="positive_unate")
+NAND = GATE.format(name="NAND", second="pin (B) { direction : input; capacitance : 2; }", function="!(A & B)", drive=50,
+                   sense="negative_unate")
+
+
+def library_text(*cells: str) -> str:
+    return ("library (tiny) { time_unit : \"1ns\"; capacitive_load_unit (1, ff); leakage_power_unit : \"1nW\";\n"
+            "  nom_voltage : 1.1; nom_temperature : 25; nom_process : 1;\n"
+            "  lu_table_template (T) { variable_1 : input_net_transition; variable_2 : total_output_net_capacitance;\n"
+            "    index_1 (\"0.005, 0.015\"); index_2 (\"0, 20\"); }\n"
+            "  lu_table_template (S) { variable_1 : input_net_transition; index_1 (\"0\"); }\n"
+            f"{''.join(cells)} }}\n")
+
+
+def load(folder: Path, text: str) -> liberty.Library:
+    path = folder / "tiny.lib"
+    path.write_text(text)
+    return liberty.load(path, folder / "cache")
+
+
+def chain(length: int) -> dict:
+    """A register, `length` inverters, a register."""
+    cells = {"first": {"type": "DFF", "connections": {"D": [3], "CK": [2], "Q": [10]}}}
+    for k in range(length):
+        cells[f"u{k}"] = {"type": "INV", "connections": {"A": [10 + k], "Y": [11 + k]}}
+    cells["last"] = {"type": "DFF", "connections": {"D": [10 + length], "CK": [2], "Q": [4]}}
+    ports = {"clk": {"direction": "input", "bits": [2]}, "d": {"direction": "input", "bits": [3]}}
+    names = {"from_here": {"bits": [10], "hide_name": 0}, "to_there": {"bits": [4], "hide_name": 0}}
+    return {"ports": ports, "cells": cells, "netnames": names}
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_chain_adds_up(tmp_path: Path, length: int) -> None:
+    library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
+    path = Timer(Linker({"top": chain(length)}, library).link("top"), library).longest()
+    assert path is not None
+    each = 10 + 20 * 2 / 20  # at slew 5 ps, load 2 fF: the table's first row
+    assert path.delay == pytest.approx(100 + length * each + 40)
+    assert (path.start, path.end, path.setup) == ("from_here", "to_there", pytest.approx(40))
+    assert [cell for cell, _ in path.cells] == ["DFF"] + ["INV"] * length
+
+
+def test_paths_cross_modules(tmp_path: Path) -> None:
+    library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
+    inner = chain(3)
+    outer = {"ports": inner["ports"], "netnames": {}, "cells": {
+        "child": {"type": "inner", "connections": {"clk": [2], "d": [3]}}}}  # fmt: skip
+    path = Timer(Linker({"inner": inner, "top": outer}, library).link("top"), library).longest()
+    assert path is not None and (path.start, path.end) == ("child.from_here", "child.to_there")
+
+
+def test_loop_is_an_error(tmp_path: Path) -> None:
+    library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
+    ring = {"ports": {}, "netnames": {}, "cells": {
+        "a": {"type": "INV", "connections": {"A": [2], "Y": [3]}},
+        "b": {"type": "INV", "connections": {"A": [3], "Y": [2]}}}}  # fmt: skip
+    with pytest.raises(ToolError, match="combinational loop"):
+        Timer(Linker({"top": ring}, library).link("top"), library).longest()
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("module adder();", "not a Liberty"),
+    (library_text(INVERTER, BUFFER, NAND), "no an edge-triggered flop|edge-triggered flop"),
+    (library_text(INVERTER, NAND, FLOP), "a buffer"),
+    (library_text(BUFFER, NAND, FLOP), "an inverter"),
+    (library_text(INVERTER, BUFFER, FLOP), "a two-input gate"),
+])  # fmt: skip
+def test_unusable_library_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load(tmp_path, text)
+    assert "\n" not in str(caught.value) and "tiny.lib" in str(caught.value)
+    assert not list(tmp_path.glob("cache/*"))
+
+
+def test_missing_library_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.lib"):
+        liberty.load(tmp_path / "nowhere.lib", tmp_path)
