@@ -63,6 +63,8 @@ def _lower_instruction(e: Emitter) -> list[Node | Label]:
     entry = forms.get(e.types[-1] if e.types else None)
     if entry is None:
         e.fail(f"this type is not supported for {opcode}; supported: {supported(opcode)}")
+    if len(e.types) > entry.type_count:
+        e.fail(f"too many types for {opcode}; supported: {entry.supports}")
     e.supports = entry.supports
     entry.lower(e)
     if e.leftover:

@@ -77,7 +77,7 @@ def set_predicate(e: Emitter) -> None:
     test.emit(e.destination(second, "pred")[0], inverse=True)
 
 
-@lowers("set", types=COMPARABLE, supports="u32, s32 and f32 results of comparisons as in setp")
+@lowers("set", types=COMPARABLE, supports="u32, s32 and f32 results of comparisons as in setp", type_count=2)
 def set_value(e: Emitter) -> None:
     """set: all ones, or 1.0, where the comparison holds."""
     d, *sources = e.operands(3, 4)
@@ -102,7 +102,7 @@ def _select(e: Emitter, condition: Predicate, d: Target, a: Words, b: Words) -> 
         e.emit(Op.SEL, dst, x, y, psrc=condition)
 
 
-@lowers("slct", types=("s32", "f32"), supports="16-, 32- and 64-bit types by the sign of .s32 or .f32")
+@lowers("slct", types=("s32", "f32"), supports="16-, 32- and 64-bit types by the sign of .s32 or .f32", type_count=2)
 def select_by_sign(e: Emitter) -> None:
     """slct: c >= 0 ? a : b; a NaN chooses b."""
     if len(e.types) != 2 or e.types[0] not in SELECTABLE:

@@ -72,7 +72,7 @@ def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
     return e.registers(operand)
 
 
-@lowers("cvt", types=TYPES, supports=SUPPORTS)
+@lowers("cvt", types=TYPES, supports=SUPPORTS, type_count=2)
 def convert(e: Emitter) -> None:
     """cvt."""
     if len(e.types) != 2 or e.types[0] not in TYPES:

@@ -249,7 +249,7 @@ def divide(e: Emitter) -> None:
         put(e, d[0], Op.IDIV if is_div else Op.IREM, *extended(e, a, b), signed=is_signed(e.type))
 
 
-@lowers("dp4a", types=INT32, supports=".atype.btype of u32, s32")
+@lowers("dp4a", types=INT32, supports=".atype.btype of u32, s32", type_count=2)
 def dp4a(e: Emitter) -> None:
     """dp4a: four byte products summed."""
     ta, tb = _dot_types(e)
@@ -258,7 +258,7 @@ def dp4a(e: Emitter) -> None:
     e.emit(Op.DP4A, d[0], a[0], b[0], c[0], src_type=types[ta[0]], dst_type=types[tb[0]])
 
 
-@lowers("dp2a", types=INT32, supports=".lo, .hi, .atype.btype of u32, s32")
+@lowers("dp2a", types=INT32, supports=".lo, .hi, .atype.btype of u32, s32", type_count=2)
 def dp2a(e: Emitter) -> None:
     """dp2a: two products of a half of a with a byte of b, summed."""
     first = e.choose({"lo": 0, "hi": 2})
@@ -280,7 +280,7 @@ def _dot_types(e: Emitter) -> tuple[str, str]:
     return e.types[0], e.types[1]
 
 
-@lowers("vabsdiff4", types=("u32",), supports=".u32.u32.u32.add on whole operands")
+@lowers("vabsdiff4", types=("u32",), supports=".u32.u32.u32.add on whole operands", type_count=3)
 def vabsdiff4(e: Emitter) -> None:
     """vabsdiff4.add: the sum of four absolute differences of bytes, plus c."""
     if e.types != ["u32"] * 3 or not e.flag("add"):

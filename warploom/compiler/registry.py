@@ -16,25 +16,27 @@ SCALARS = (*INTEGERS, "b8", "u8", "s8", "f32", "f64")
 
 @dataclass(frozen=True)
 class Entry:
-    """A lowering and, in words, the forms that it takes (for error messages)."""
+    """A lowering, the forms that it takes in words (for messages), and the most types its opcode may carry."""
 
     lower: Lowering
     supports: str
+    type_count: int
 
 
 TABLE: dict[str, dict[str | None, Entry]] = {}
 """Mnemonic -> last type of the opcode (None without one) -> entry."""
 
 
-def lowers(*mnemonics: str, types: tuple[str | None, ...], supports: str) -> Callable[[Lowering], Lowering]:
-    """Register a lowering for the mnemonics with these types; `supports` completes "supported: ..."."""
+def lowers(*mnemonics: str, types: tuple[str | None, ...], supports: str,
+           type_count: int = 1) -> Callable[[Lowering], Lowering]:
+    """Register a lowering for the mnemonics with these (last) types; `supports` completes "supported: ..."."""
 
     def register(lower: Lowering) -> Lowering:
         for mnemonic in mnemonics:
             forms = TABLE.setdefault(mnemonic, {})
             for type_ in types:
                 assert type_ not in forms, (mnemonic, type_)
-                forms[type_] = Entry(lower, supports)
+                forms[type_] = Entry(lower, supports, type_count)
         return lower
 
     return register
