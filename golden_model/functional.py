@@ -25,6 +25,9 @@ from warploom.arch.program import Program
 DEFAULT_LIMIT = 10_000_000
 """Warp instructions after which a kernel is taken to be an endless loop."""
 
+LIMIT_PER_TURN = 32
+"""So many instructions of the limit each basic block uses up at least: a few spinning warps would take too long."""
+
 RESIDENT_WARPS = 512
 """Warps that execute together, at least one block: enough to amortise numpy's calls, few enough for the cache."""
 
@@ -86,7 +89,7 @@ class _Run:
         self.steps = Steps(program, launch, self.memory, self.recorder)
         self.ends = basic_block_ends(program.instructions)
         self.registers: list[np.ndarray] = []
-        self.thread_instructions = 0
+        self.turns = self.thread_instructions = 0
 
     def run(self) -> None:
         """All blocks, as many at a time as are resident."""
@@ -121,11 +124,12 @@ class _Run:
             group.state.stack.advance(group.warps, end)
         self.steps.clock += (end - start) * len(group.warps)
         self.thread_instructions += (end - start) * int(active) - group.idle
-        if self.steps.clock > self.limit:
+        self.turns += 1
+        if max(self.steps.clock, self.turns * LIMIT_PER_TURN) > self.limit:
             place = f"{self.program.source}:{self.program.lines[end - 1]}"
-            raise ExecutionError(f"{place}: {self.program.name} has not ended after {self.limit} warp instructions and "
-                                 "is still here: an endless loop, lanes of one warp that wait for each other, or too "
-                                 "low a limit")
+            raise ExecutionError(f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions "
+                                 "and is still here: an endless loop, lanes of one warp that wait for each other, or "
+                                 "too low a limit")
 
     def _report_stuck(self, state: ResidentWarps) -> None:
         warp = int(np.flatnonzero(state.stack.pc == BLOCKED)[0])
@@ -136,7 +140,7 @@ class _Run:
 
 
 def execute(program: Program, launch: Launch, *, record: bool = True, limit: int = DEFAULT_LIMIT) -> Execution:
-    """Run a whole grid. `limit` is in warp instructions.
+    """Run a whole grid. `limit` is in warp instructions, of which a basic block counts for at least `LIMIT_PER_TURN`.
 
     Raises `LaunchError` where the launch does not fit the program, `ExecutionError` for an illegal address, a barrier
     that some threads never reach, a trap, or no end within the limit.

@@ -88,7 +88,7 @@ class Op(IntEnum):
     FMIN = 21  # `nan`: a NaN operand wins; `xorsign`: min of magnitudes, sign of a ^ b
     FMAX = 22
     FSETP = 23  # pdst = (a cond b) combine psrc
-    CVT = 24  # convert `src_type` to `dst_type`; `integral`: float to integral float or integer
+    CVT = 24  # convert `src_type` to `dst_type` (narrow: extended to 32 bits); `integral`: float to integral value
     TESTP = 25  # pdst = a has the property `test`; `double`: the f64 in b:a (then pipe SFU)
     MATCH = 26  # lanes of mask c with equal b:a (`wide`) or a; `match_all`: all or nothing, pdst
     REDUX = 27  # reduction of a over active lanes in mask b: `atom` operator, `src_type`
