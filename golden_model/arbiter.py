@@ -10,6 +10,7 @@ class Decision(NamedTuple):
 
     writes: tuple[bool, ...]  # by write latch
     reads: tuple[int | None, ...]  # collector granted to each bank
+    all_written: bool  # no write latch was refused
     bank_conflicts: int  # requests refused because their bank was given away
     port_conflicts: int  # read requests refused because their collector was given another bank
 
@@ -46,6 +47,7 @@ def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tupl
             written |= 1 << bank
             left[bank] = 0
         write_grants.append(granted)
+    all_written = not conflicts
     grants = wavefront(size, priority, left)
     ports = 0
     for bank, mask in enumerate(reads):
@@ -54,7 +56,7 @@ def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tupl
             conflicts += refused
         else:
             ports += refused
-    return Decision(tuple(write_grants), tuple(grants), conflicts, ports)
+    return Decision(tuple(write_grants), tuple(grants), all_written, conflicts, ports)
 
 
 class Arbiter:

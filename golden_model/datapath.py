@@ -62,8 +62,11 @@ class Datapath:
         writeback = self.writeback
         if writeback.full or any(self._requests):
             self.decision = self.arbiter.decide(writeback.requests(), self._requests)
-            self.done = writeback.done(self.decision.writes)
-            self.ready = writeback.ready(self.decision.writes)
+            if self.decision.all_written:
+                self.done, self.ready = list(writeback.latches), _ALL_READY
+            else:
+                self.done = writeback.done(self.decision.writes)
+                self.ready = writeback.ready(self.decision.writes)
         else:
             self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
         self.issue_ready = self._free != 0

@@ -87,11 +87,11 @@ class Sm:
 
         Raises `ExecutionError` when nothing ever will.
         """
-        units = (self.datapath, self.outside_sp, self.sfu, self.memory)
         if self._picked or self._ended or self.frontend.dispatches or not self.datapath.quiet:
             return
         if self.inputs != _NO_INPUTS:
             return
+        units = (self.datapath, self.outside_sp, self.sfu, self.memory)
         events = [event for event in (unit.next_event() for unit in units) if event is not None]
         if not events:
             raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
@@ -114,7 +114,11 @@ class Sm:
                 issue = self._issue_fields(warp)
         sfu, left = self.sfu.settle(cycle, datapath.ready[1])
         mem, stored, taken = self.memory.settle(cycle)
-        self._ended = [f for f in (left, stored) if f is not None and not f.static.returns]
+        self._ended = []
+        if left is not None and not left.static.returns:
+            self._ended.append(left)
+        if stored is not None:
+            self._ended.append(stored)
         self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken)
 
     def _issue_fields(self, warp: Warp) -> dict[str, Any]:
