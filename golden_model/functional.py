@@ -126,10 +126,11 @@ class _Run:
         self.thread_instructions += (end - start) * int(active) - group.idle
         self.turns += 1
         if max(self.steps.clock, self.turns * LIMIT_PER_TURN) > self.limit:
-            program, count = self.program, self.steps.clock
-            raise ExecutionError(f"{program.source}:{program.lines[end - 1]}: {program.name} has not ended after {count} "
-                                 "warp instructions and is still here: an endless loop, lanes of one warp that wait for "
-                                 "each other, or too low a limit")
+            place = f"{self.program.source}:{self.program.lines[end - 1]}"
+            raise ExecutionError(
+                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is still here: "
+                "an endless loop, lanes of one warp that wait for each other, or too low a limit"
+            )
 
     def _report_stuck(self, state: ResidentWarps) -> None:
         warp = int(np.flatnonzero(state.stack.pc == BLOCKED)[0])
