@@ -128,8 +128,8 @@ class _Run:
         if max(self.steps.clock, self.turns * LIMIT_PER_TURN) > self.limit:
             place = f"{self.program.source}:{self.program.lines[end - 1]}"
             raise ExecutionError(
-                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is still here: "
-                "an endless loop, lanes of one warp that wait for each other, or too low a limit"
+                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is "
+                "still here: an endless loop, lanes of one warp that wait for each other, or too low a limit"
             )
 
     def _report_stuck(self, state: ResidentWarps) -> None:
