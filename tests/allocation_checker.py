@@ -16,6 +16,7 @@ from warploom.compiler.emit import Emitted
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, VirtualRegister
 
 Place = tuple[str, int]
+Anchored = dict[Node | Label | None, list[Node]]
 
 CHANGING = {Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI}
 """Special registers that may read differently each time."""
@@ -71,16 +72,17 @@ class Checker:
         self.constants = self._constants()
         self.labels: dict[str, int] = {}
         self.steps: list[Step] = []
-        missing = self._missing({allocation.origins.get(item) for item in allocation.body if isinstance(item, Node)})
-        self._leave_out(missing.pop(None, []))
+        before, after = self._missing({allocation.origins.get(n) for n in allocation.body if isinstance(n, Node)})
+        self._leave_out(after.pop(None, []))
         for item in allocation.body:
-            node = None
+            node = None if isinstance(item, Label) else allocation.origins.get(item)
+            self._leave_out(before.pop(node or item, []))
             if isinstance(item, Label):
                 self.labels[item.name] = len(self.steps)
             else:
-                node, at = allocation.origins.get(item), emitted.index.get(item)
+                at = emitted.index.get(item)
                 self.steps.append(Step(node, None if at is None else self.code[at], -1 if at is None else at))
-            self._leave_out(missing.pop(item if isinstance(item, Label) else node, []))
+            self._leave_out(after.pop(node or item, []))
         self._number_steps()
 
     def run(self) -> int:
@@ -144,17 +146,25 @@ class Checker:
                 waiting.append(index + 1)
         return (body[index] for index in sorted(seen))
 
-    def _missing(self, present: set[Node | None]) -> dict[Node | Label | None, list[Node]]:
-        """Copies and constants that the compiler dropped, by the node or label that they followed."""
-        missing, anchor = defaultdict(list), None
+    def _missing(self, present: set[Node | None]) -> tuple[Anchored, Anchored]:
+        """What the compiler dropped: (copies by the node or label that follows, constants by the one that precedes).
+
+        Spill code may lie on either side of them. Before a constant is assigned nothing holds it, after a copy is
+        assigned all places that hold the source hold the destination, so constants go early and copies late.
+        """
+        before: Anchored = defaultdict(list)
+        after: Anchored = defaultdict(list)
+        copies, anchor = [], None
         for item in self._reachable():
             if isinstance(item, Label) or item in present:
-                anchor = item
-            elif _is_copy(item) or self._only_constant(item):
-                missing[anchor].append(item)
+                before[item], copies, anchor = copies, [], item
+            elif _is_copy(item):
+                copies.append(item)
+            elif self._only_constant(item):
+                after[anchor].append(item)
             else:
                 raise AllocationError(f"{item!r} has no instruction")
-        return missing
+        return before, after
 
     def _leave_out(self, nodes: list[Node]) -> None:
         self.steps += [Step(node, None, -1) for node in nodes]
@@ -166,7 +176,9 @@ class Checker:
     def _check_order(self) -> None:
         """Every node is there once and in order; beats are adjacent."""
         wanted = [item for item in self._reachable() if isinstance(item, Node)]
-        if wanted != [step.node for step in self.steps if step.node is not None]:
+        there = [step.node for step in self.steps if step.node is not None]
+        gone = {step.node for step in self.steps if step.instruction is None}
+        if len(wanted) != len(there) or [n for n in wanted if n not in gone] != [n for n in there if n not in gone]:
             raise AllocationError("the nodes of the function are not all there, once and in order")
         for first, second in zip(self.steps, self.steps[1:], strict=False):
             latch = first.node is not None and first.node.op is Op.LATCH

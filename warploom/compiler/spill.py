@@ -68,7 +68,7 @@ class Spiller:
         return before + [self._renamed(node, names.get) for node in group] + after
 
     def _temporary(self, register: VirtualRegister) -> VirtualRegister:
-        temporary = self.function.new(register.kind)
+        temporary = self.function.new(register.kind, local=register.local)
         self.temporaries.add(temporary.number)
         return temporary
 
