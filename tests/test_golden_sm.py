@@ -6,6 +6,7 @@ import pytest
 from golden_traces import EXIT, random_trace, trace_of
 
 from golden_model.check import Mismatch
+from golden_model.frontend import Stall
 from golden_model.scoreboard import READ_MASK, Hazards
 from golden_model.sm import Sm, simulate
 from golden_model.statistics import collect
@@ -112,6 +113,20 @@ def test_register_counts_of_a_barrier_reach_the_register_file() -> None:
     assert run.statistics.bank_accesses == 2 * 3  # a write of R5, a read of it, a write of R6
 
 
+def test_beats_of_a_64_bit_operation() -> None:
+    """The latched instruction follows its LATCH freely, HIGH waits for the result, the next LATCH for the unit."""
+    latch = Instruction(op=Op.LATCH, src=(8, 9, 255))
+    add = Instruction(op=Op.DADD, dst=1, src=(10, 11, 255))
+    high = Instruction(op=Op.HIGH, dst=2)
+    first, second, third, fourth, fifth = _issue_cycles(trace_of([latch, add, high, latch, add]), _config())
+    assert second - first == 1
+    assert third - second > 8  # latency of the addition
+    assert fourth - third == fifth - fourth == 1  # HIGH holds nothing: the pipe keeps order
+    other = Instruction(op=Op.DADD, dst=4, src=(10, 11, 255))
+    first, second, third, fourth = _issue_cycles(trace_of([latch, add, latch, other]), _config())
+    assert third - second > 8 and fourth - third == 1
+
+
 def test_a_barrier_holds_until_the_last_warp() -> None:
     slow = [Instruction(op=Op.LD, dst=1, src=(2, 255, 255), space=Space.GLOBAL, access=Access.B32)]
     use = Instruction(op=Op.MOV, dst=3, src=(1, 255, 255))
@@ -124,7 +139,7 @@ def test_a_barrier_holds_until_the_last_warp() -> None:
         if sm.inputs.issue is not None:
             order.append(Op(sm.inputs.issue["op"]))
     assert order == [Op.LD] * 4 + [Op.MOV] * 4 + [Op.IADD] * 4
-    assert sm.frontend.stalls[6] > 0
+    assert sm.frontend.stalls[Stall.BARRIER] > 0
 
 
 def test_no_progress_is_an_error() -> None:
