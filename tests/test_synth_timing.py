@@ -14,7 +14,8 @@ GATE = """
     pin (Y) {{ direction : output; function : "{function}"; max_capacitance : {drive};
       timing () {{ related_pin : "A"; timing_sense : {sense};
         cell_rise (T) {{ values ("0.010, 0.030", "0.020, 0.040"); }} rise_transition (S) {{ values ("0.005"); }}
-        cell_fall (T) {{ values ("0.010, 0.030", "0.020, 0.040"); }} fall_transition (S) {{ values ("0.005"); }} }} }} }}
+        cell_fall (T) {{ values ("0.010, 0.030", "0.020, 0.040"); }} fall_transition (S) {{ values ("0.005"); }} }} }}
+  }}
 """
 FLOP = """
   cell (DFF) { area : 4; ff (IQ, IQN) { next_state : "D"; clocked_on : "CK"; }
