@@ -1,10 +1,12 @@
 """Verilates units, keeps the builds, and runs cocotb modules on them."""
 
+import contextlib
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -112,14 +114,31 @@ def build(
 
 
 def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:
-    log = folder / "build.log"
+    log, waves = folder / "build.log", len(sources) > 1
+    library = hashlib.sha256(repr((MAKE, waves, flags[-1], _versions())).encode()).hexdigest()[:16]
+    runtime = BUILDS / f"runtime-{library}"
+    for known in runtime.glob("verilated*.o"):
+        shutil.copy(known, folder)
     flags = [str(folder / flag) if flag == "ports.vlt" else flag for flag in flags]
     try:
         _Runner().build(sources=sources, hdl_toplevel=module, build_args=flags, build_dir=folder,
-                        always=True, waves=len(sources) > 1, timescale=("1ns", "1ps"), log_file=log)
+                        always=True, waves=waves, timescale=("1ns", "1ps"), log_file=log)
     except (RuntimeError, SystemExit):
         lines = [line for line in log.read_text().splitlines() if "rror" in line] or ["no message"]
         raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
+    if not runtime.exists():
+        _keep(folder, runtime)
+
+
+def _keep(folder: Path, runtime: Path) -> None:
+    """Keep the objects of Verilator's own library, the same for every design, for the next build: they take longest."""
+    with tempfile.TemporaryDirectory(dir=BUILDS) as temporary:
+        kept = Path(temporary, "runtime")
+        kept.mkdir()
+        for known in folder.glob("verilated*.o"):
+            shutil.copy(known, kept)
+        with contextlib.suppress(OSError):  # another process was faster
+            kept.rename(runtime)
 
 
 def run(

@@ -32,7 +32,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class ArbiterCheck:
-    """Grants equal the twin's, nothing is granted twice, no read waits N cycles in a row without a write to its bank."""
+    """Grants equal the twin's; nothing is granted twice; a read waits less than N cycles in a row without writes."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage

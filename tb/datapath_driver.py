@@ -1,0 +1,128 @@
+"""What surrounds the datapath in a random test: a front end that issues anything, and units that answer anything."""
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from tb.bench import Ports, Stimulus, busy
+from tb.lane_driver import OPS, encoded, modifiers, operand, timing
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import TAG_BITS, WARP_BITS, issue_fields
+from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
+from warploom.arch.layout import rows_per_warp
+
+REGISTERS = 24
+DRAIN = 80
+"""Cycles in which everything in flight comes to its end."""
+
+OUTSIDE = tuple(Instruction(op=op) for op in (Op.FADD, Op.FMAX, Op.FFMA, Op.MUFU, Op.DADD, Op.LATCH, Op.LD, Op.ST))
+SILENT = (Op.ST, Op.LATCH)
+"""Operations without a result."""
+
+
+class Surroundings:
+    """Drives the ports of the datapath from what its outputs show; knows nothing of its inside.
+
+    First every register of every warp is written, then random instructions issue without regard for hazards, then
+    everything drains. `expected` is the number of completions that the issued instructions owe.
+    """
+
+    def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
+        self._ports, self._config, self._rng, self._count = ports, ports.config, rng, instructions
+        self._sp: dict[int, dict[str, int]] = {}
+        self._sfu: deque[tuple[int, dict[str, int] | None]] = deque()
+        self._mem: list[tuple[int, dict[str, int] | None]] = []
+        self._mem_offer: dict[str, int] | None = None
+        self._unread = 0  # memory instructions whose credit is still to come
+        self._credits = busy(rng, 0.4)
+        self.expected = 0
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """One cycle each."""
+        issue, cycle, left = self._instructions(), 0, DRAIN
+        active, offered = busy(self._rng, 0.9), next(issue)
+        while left:
+            self._dispatched(cycle)
+            valid = offered is not None and next(active)
+            yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": valid,
+                   "issue__payload": offered or {}, **self._answers(cycle)}  # fmt: skip
+            if valid and self._ports.peek("issue__ready"):
+                self.expected += offered["op"] not in SILENT
+                offered = next(issue)
+            left -= offered is None and not (self._sp or self._sfu or self._mem or self._mem_offer)
+            cycle += 1
+
+    def _instructions(self) -> Iterator[dict[str, int] | None]:
+        """Fields of the issue port; `None` in a pause, and at the end."""
+        tags = iter(range(1 << 62))
+        for warp in range(self._config.warps):
+            for register in range(REGISTERS):
+                yield self._fields(next(tags), Op.MOV) | {
+                    "warp": warp, "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": (1 << LANES) - 1,
+                }  # fmt: skip
+        for _ in range(self._count):
+            yield self._fields(next(tags), self._rng.choice(OPS + [o.op for o in OUTSIDE]))
+        while True:
+            yield None
+
+    def _fields(self, tag: int, op: Op) -> dict[str, int]:
+        rng = self._rng
+        instruction = Instruction(op=op)
+        integer = op <= Op.SEL
+        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        reads = rng.getrandbits(3)
+        few = rng.sample(range(REGISTERS), rng.randint(1, 4))
+        return fields | {
+            "tag": tag % (1 << TAG_BITS), "warp": rng.randrange(self._config.warps), "op": op,
+            "modifiers": encoded(op, modifiers(rng, op)) if integer else fields["modifiers"],
+            "pipe": instruction.pipe, "timing": timing(op) if integer else instruction.timing_class,
+            "dst": rng.randrange(REGISTERS), "writes": rng.random() < 0.85, "reads": reads,
+            **{f"src{slot}": rng.choice(few) for slot in range(3)}, "imm": operand(rng),
+            "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
+        }  # fmt: skip
+
+    def _dispatched(self, cycle: int) -> None:
+        """Take what the dispatch port shows in this cycle."""
+        if not self._ports.peek("dispatch__valid"):
+            return
+        sent: Any = self._ports.codecs["dispatch__payload"].unpack(self._ports.peek("dispatch__payload"))
+        if sent["op"] <= Op.SEL:
+            return
+        answer = {name: sent[name] for name in ("tag", "warp", "dst", "writes", "lanes")}
+        answer |= {"pred": self._rng.getrandbits(LANES), "data": self._rng.getrandbits(WARP_BITS)}
+        due = cycle + self._config.timing_of(TimingClass(sent["timing"])).latency
+        if sent["pipe"] == Pipe.SP:
+            self._sp[due] = answer
+        elif sent["pipe"] == Pipe.SFU:
+            self._sfu.append((due, None if sent["op"] in SILENT else answer))
+        else:
+            self._unread += 1
+            if sent["op"] not in SILENT:
+                self._mem.append((cycle + self._rng.randint(1, 40), answer))
+
+    def _answers(self, cycle: int) -> dict[str, Any]:
+        """Results and credits of this cycle. A result stays on its port until it is taken."""
+        ports: dict[str, Any] = {}
+        if (sp := self._sp.pop(cycle, None)) is not None:
+            ports |= {"result_sp__valid": 1, "result_sp__payload": sp}
+        if self._sfu and self._sfu[0][0] <= cycle:
+            answer = self._sfu[0][1]
+            if answer is not None:
+                ports |= {"result_sfu__valid": 1, "result_sfu__payload": answer}
+            if answer is None or self._ports.peek("result_sfu__ready"):
+                self._sfu.popleft()
+                ports["credit_sfu"] = 1
+        if self._mem_offer is None:
+            due = [entry for entry in self._mem if entry[0] <= cycle]
+            if due:
+                self._mem.remove(due[0])
+                self._mem_offer = due[0][1]
+        if self._mem_offer is not None:
+            ports |= {"result_mem__valid": 1, "result_mem__payload": self._mem_offer}
+            if self._ports.peek("result_mem__ready"):
+                self._mem_offer = None
+        if self._unread and next(self._credits):
+            self._unread -= 1
+            ports["credit_mem"] = 1
+        return ports

@@ -1,0 +1,95 @@
+"""Bench of the datapath: random instruction streams at its ports, every cycle against `golden_model.datapath`."""
+
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.datapath import Datapath
+from golden_model.words import spread
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from tb.datapath_driver import REGISTERS, Surroundings
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS, probe_fields, unpack
+from warploom.arch.isa import Pipe
+from warploom.arch.layout import rows_per_warp
+
+INSTRUCTIONS = 3000
+
+
+class DatapathCheck:
+    """Probe, dispatches with operands, completions, readiness and written words equal the twin's in every cycle."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._probe = probe_fields(ports.config)
+        self.twin = Datapath(ports.config, rows_per_warp(ports.config, REGISTERS))
+        self.completions = 0
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then step the twin through its end."""
+        twin, equal = self.twin, self._checker.equal
+        twin.settle()
+        probe = twin.probe()
+        self._checker.checks += 1
+        if seen["probe"] != probe:
+            actual, expected = unpack(self._probe, seen["probe"]), unpack(self._probe, probe)
+            for name in expected:
+                equal(name, actual[name], expected[name])
+        equal("issue.ready", seen["issue__ready"], int(twin.issue_ready))
+        equal("dispatch.valid", seen["dispatch__valid"], int(twin.dispatch is not None))
+        if twin.dispatch is not None and seen["dispatch__valid"]:
+            self._dispatch(seen, twin.dispatch)
+        for i, writer in enumerate(WRITERS):
+            self._completion(seen, writer, twin.done[i])
+            if writer != "sp":
+                equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
+                self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
+        words = self._codecs["write_data"].array(seen["write_data"])
+        for write in twin.writes():
+            mask = spread(write.lanes)
+            equal(f"{write.writer} word", words[WRITERS.index(write.writer)] & mask, write.data & mask)
+        twin.clock(
+            issue=self._fields(seen, "issue"), sp=self._fields(seen, "result_sp"),
+            sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
+            credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]),
+        )  # fmt: skip
+
+    def _fields(self, seen: Observation, port: str) -> Any:
+        """The fields of a stream, `None` when it is not valid."""
+        return self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"]) if seen[f"{port}__valid"] else None
+
+    def _dispatch(self, seen: Observation, expected: dict[str, Any]) -> None:
+        actual = self._fields(seen, "dispatch")
+        for slot, name in enumerate("abc"):
+            self._checker.equal(f"dispatch.{name}", actual.pop(name), expected["operands"][slot])
+        for name, value in actual.items():
+            self._checker.equal(f"dispatch.{name}", value, expected[name])
+        self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
+
+    def _completion(self, seen: Observation, writer: str, done: Any) -> None:
+        self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
+        self.completions += seen[f"done_{writer}__valid"]
+        if done is not None and seen[f"done_{writer}__valid"]:
+            self._checker.equal(f"{writer} done", self._fields(seen, f"done_{writer}"),
+                                {"tag": done["tag"], "pred": done["pred"]})  # fmt: skip
+
+
+@cocotb.test()
+async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
+    """A random instruction stream; every instruction with a result completes once."""
+    ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
+    coverage = Coverage("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")
+    surroundings = Surroundings(ports, source(), INSTRUCTIONS)
+    check = DatapathCheck(ports, checker, coverage)
+    await exercise(ports, surroundings.stimuli(), check, checker)
+    checker.equal("completions", check.completions, surroundings.expected)
+    checker.holds("banks and ports were contended", min(check.twin.bank_conflicts, check.twin.port_conflicts) > 0)
+    checker.finish()
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_datapath() -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Datapath"), "tb.test_datapath", 1)

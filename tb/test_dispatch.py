@@ -1,0 +1,122 @@
+"""Bench of the dispatcher: hardware against `golden_model.dispatch`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import cocotb
+import pytest
+
+from golden_model.dispatch import Dispatcher
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.codec import join
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Pipe, TimingClass
+
+CYCLES = 6000
+ON_SP = [timing for timing in TimingClass if timing.on_sp]
+ON_SFU = [timing for timing in TimingClass if not timing.on_sp and timing is not TimingClass.MEM]
+
+
+@dataclass
+class Held:
+    """An instruction in a collector: its place in the order of issue, pipe and timing class."""
+
+    number: int
+    pipe: int
+    timing: int
+    ready: bool = False
+
+
+class DispatchBench:
+    """Plays the collectors: fills free ones, makes them ready after a while, empties those that are selected."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._checker, self._coverage = ports.config, checker, coverage
+        self._twin = Dispatcher(ports.config)
+        self._held: list[Held | None] = [None] * ports.config.collectors
+        self._issue: tuple[int, Held] | None = None
+        self._owed = {Pipe.SFU: 0, Pipe.MEM: 0}
+        self._last = dict.fromkeys(Pipe, -1)
+        self._due: set[int] = set()
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """Random instructions; credits come back late."""
+        rng = source()
+        issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
+        for number in range(CYCLES):
+            for held in self._held:
+                if held is not None and next(wakes):
+                    held.ready = True
+            self._issue = None
+            if None in self._held and next(issues):
+                pipe = rng.choice((Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM))
+                timing = rng.choice({Pipe.SP: ON_SP, Pipe.SFU: ON_SFU, Pipe.MEM: [TimingClass.MEM]}[pipe])
+                self._issue = self._held.index(None), Held(number, pipe, timing)
+            give = {pipe: bool(owed) and next(credits) for pipe, owed in self._owed.items()}
+            yield {
+                "issue": 1 << self._issue[0] if self._issue else 0,
+                "busy": sum((held is not None) << c for c, held in enumerate(self._held)),
+                "ready": sum((held is not None and held.ready) << c for c, held in enumerate(self._held)),
+                "pipe": join([held.pipe if held else 0 for held in self._held], 2),
+                "timing": join([held.timing if held else 0 for held in self._held], 5),
+                "credit_sfu": give[Pipe.SFU], "credit_mem": give[Pipe.MEM],
+            }  # fmt: skip
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, then carry out what was selected and issued."""
+        views = [SimpleNamespace(fields={"pipe": h.pipe, "timing": h.timing}, present=7 * h.ready) if h else None
+                 for h in self._held]  # fmt: skip
+        expected = self._twin.select(views)
+        self._checker.equal("select", seen["select"], 0 if expected is None else 1 << expected)
+        index = seen["select"].bit_length() - 1 if seen["select"] else None
+        chosen = None if index is None else self._held[index]
+        waiting = [held for held in self._held if held is not None and held.ready]
+        self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
+        self._coverage.hit("nothing is eligible", waiting and chosen is None)
+        self._coverage.hit("choice", len(waiting) > 1 and chosen)
+        if index is not None and chosen is not None:
+            self._properties(chosen)
+            self._held[index] = None
+        fields = {"pipe": chosen.pipe, "timing": chosen.timing} if chosen else {}
+        self._twin.step(index, fields, credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]))
+        self._owed[Pipe.SFU] -= seen["credit_sfu"]
+        self._owed[Pipe.MEM] -= seen["credit_mem"]
+        if self._issue:
+            self._held[self._issue[0]] = self._issue[1]
+            self._twin.issued(self._issue[0])
+
+    def _properties(self, chosen: Held) -> None:
+        """Order and credits of SFU and MEM, one write-back slot for each SP result."""
+        self._checker.holds("only ready instructions are dispatched", chosen.ready)
+        if chosen.pipe == Pipe.SP:
+            due = self._checker.cycle + self._config.timing_of(TimingClass(chosen.timing)).latency
+            self._checker.holds("results of SP never meet", due not in self._due)
+            self._due.add(due)
+            return
+        pipe = Pipe(chosen.pipe)
+        self._checker.holds("SFU and MEM keep the order of issue", chosen.number > self._last[pipe])
+        self._last[pipe] = chosen.number
+        self._owed[pipe] += 1
+        room = self._config.sfu_queue if pipe is Pipe.SFU else self._config.memory_queue
+        self._checker.holds("no dispatch without a credit", self._owed[pipe] <= room)
+        self._coverage.hit(f"{pipe.name} out of credits", self._owed[pipe] == room)
+
+
+@cocotb.test()
+async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, readiness and credits."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("older instruction waits", "nothing is eligible", "choice", "SFU out of credits",
+                        "MEM out of credits")  # fmt: skip
+    bench = DispatchBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_dispatch() -> None:
+    settings = ["collectors=4", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Dispatcher"), "tb.test_dispatch", 1)

@@ -1,0 +1,87 @@
+"""Bench of the integer unit: hardware against `golden_model.integer`."""
+
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from golden_model.integer import IntegerUnit
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.codec import join
+from tb.lane_driver import OPS, encoded, modifiers, operand, timing
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import Op, TimingClass
+
+CYCLES = 600
+DRAIN = 20
+"""Cycles in which the last results leave."""
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Dispatches whose write-back slots are free, some of them for other units; then nothing."""
+    rng, active, taken = source(), busy(source(), 0.8), set()
+    for cycle in range(CYCLES):
+        foreign = rng.random() < 0.1
+        op = rng.choice(OPS)
+        due = cycle + ports.config.timing_of(TimingClass(timing(op))).latency
+        if not next(active) or due in taken:
+            yield {}
+            continue
+        if not foreign:
+            taken.add(due)
+        words = {slot: join([operand(rng) for _ in range(LANES)], 32) for slot in "abc"}
+        yield {"dispatch__valid": 1, "dispatch__payload": words | {
+            "op": Op.FADD if foreign else op, "modifiers": encoded(op, modifiers(rng, op)), "timing": timing(op),
+            "tag": rng.getrandbits(10), "warp": rng.randrange(ports.config.warps), "dst": rng.getrandbits(8),
+            "writes": rng.getrandbits(1), "lanes": rng.choice((rng.getrandbits(LANES), (1 << LANES) - 1)),
+            "pred": rng.getrandbits(LANES),
+        }}  # fmt: skip
+    for _ in range(DRAIN):
+        yield {}
+
+
+class IntegerCheck:
+    """Results equal the twin's in the lanes that execute; as many come out as went in."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = IntegerUnit(ports.config)
+        self.entered = self.left = 0
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        dispatch = None
+        if seen["dispatch__valid"]:
+            dispatch = self._codecs["dispatch__payload"].unpack(seen["dispatch__payload"])
+            dispatch["operands"] = tuple(dispatch[slot] for slot in "abc")
+            self.entered += dispatch["op"] <= Op.SEL
+            self._coverage.hit("not an integer operation", dispatch["op"] > Op.SEL)
+            self._coverage.hit("some lanes", 0 < dispatch["lanes"] < (1 << LANES) - 1)
+        expected = self._twin.step(dispatch)
+        self._checker.equal("result.valid", seen["result__valid"], int(expected is not None))
+        if expected is not None:
+            actual = self._codecs["result__payload"].unpack(seen["result__payload"])
+            executing = join([0xFFFFFFFF * (expected["lanes"] >> lane & 1) for lane in range(LANES)], 32)
+            actual["data"] &= executing
+            for name, value in expected.items():
+                self._checker.equal(f"result.{name}", actual[name], value)
+            self._checker.holds("no predicate in a lane that does not execute", not actual["pred"] & ~actual["lanes"])
+        self.left += seen["result__valid"]
+
+
+@cocotb.test()
+async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random operations in all lanes, back to back and with pauses."""
+    ports, checker = Ports(dut), Checker(minimum=2 * CYCLES)
+    coverage = Coverage("not an integer operation", "some lanes")
+    check = IntegerCheck(ports, checker, coverage)
+    await exercise(ports, stimuli(ports), check, checker)
+    checker.equal("results", check.left, check.entered)
+    checker.finish()
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_integer() -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "tb.test_integer", 1)

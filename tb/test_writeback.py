@@ -1,0 +1,122 @@
+"""Bench of the write-back: hardware against `golden_model.writeback`."""
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.writeback import Writeback
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WARP_BITS, WRITERS, result_fields
+from warploom.arch.layout import rows_per_warp
+
+CYCLES = 3000
+REGISTERS = 24
+
+
+def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    """A random result of a pipe; most write a register."""
+    fields = {name: rng.getrandbits(bits) for name, bits in result_fields(config)}
+    return fields | {"warp": rng.randrange(config.warps), "dst": rng.randrange(REGISTERS),
+                     "writes": rng.random() < 0.8, "data": rng.getrandbits(WARP_BITS)}  # fmt: skip
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Results in bursts, held on the port until they are taken; grants in order of the writers, at times withheld."""
+    rng, config = source(), ports.config
+    active = {writer: busy(rng, 0.6) for writer in WRITERS}
+    generous = busy(rng, 0.7)
+    offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+    for _ in range(CYCLES):
+        banks = ports.codecs["bank"].array(ports.peek("bank"))
+        granted, taken = 0, set()
+        for i, bank in enumerate(banks):
+            if ports.peek("request") >> i & 1 and bank not in taken and (i == 0 or next(generous)):
+                granted |= 1 << i
+                taken.add(bank)
+        stimulus: dict[str, Any] = {"stride": rows_per_warp(config, REGISTERS), "grant": granted}
+        for i, writer in enumerate(WRITERS):
+            if offered[writer] is None and next(active[writer]):
+                offered[writer] = result(rng, config)
+            stimulus[f"result_{writer}__valid"] = offered[writer] is not None
+            stimulus[f"result_{writer}__payload"] = offered[writer] or {}
+            waits = ports.peek("valid") >> i & 1 and ports.peek("request") >> i & 1 and not granted >> i & 1
+            if not waits:
+                offered[writer] = None
+        yield stimulus
+
+
+class WritebackCheck:
+    """Everything equals the twin's; each result that is taken completes once, in order."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = Writeback(ports.config)
+        self._banks = ports.config.banks
+        self._taken: dict[str, deque[int]] = {writer: deque() for writer in WRITERS}
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then step the twin through its end."""
+        twin, equal = self._twin, self._checker.equal
+        requests = twin.requests()
+        grants = [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
+        equal("request", seen["request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
+        equal("valid", seen["valid"], sum((latch is not None) << i for i, latch in enumerate(twin.latches)))
+        done, ready = twin.done(grants), twin.ready(grants)
+        results = []
+        for i, writer in enumerate(WRITERS):
+            if (latch := twin.latches[i]) is not None:
+                equal(f"{writer} word", self._codecs["word"].array(seen["word"])[i], latch["data"])
+                equal(f"{writer} tag", self._codecs["tag"].array(seen["tag"])[i], latch["tag"])
+            self._completion(seen, writer, done[i])
+            if writer != "sp":
+                equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
+            accepted = seen[f"result_{writer}__valid"] and ready[i]
+            fields = self._codecs[f"result_{writer}__payload"].unpack(seen[f"result_{writer}__payload"])
+            results.append(fields if accepted else None)
+            if accepted:
+                self._taken[writer].append(fields["tag"])
+            self._coverage.hit(f"{writer} back to back", accepted and done[i] is not None)
+            self._coverage.hit("stall", seen[f"result_{writer}__valid"] and not ready[i])
+        self._banks_written(seen, requests, grants)
+        twin.step(results, grants, seen["stride"])
+
+    def _completion(self, seen: Observation, writer: str, done: Any) -> None:
+        self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
+        if done is not None:
+            actual = self._codecs[f"done_{writer}__payload"].unpack(seen[f"done_{writer}__payload"])
+            self._checker.equal(f"{writer} done", actual, {"tag": done["tag"], "pred": done["pred"]})
+            order = self._taken[writer]
+            self._checker.equal(f"{writer} order", actual["tag"], order.popleft() if order else None)
+
+    def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
+        for bank in range(self._banks):
+            writers = [i for i, target in enumerate(requests) if grants[i] and target == bank]
+            self._checker.equal(f"write[{bank}]", seen["write"] >> bank & 1, len(writers))
+            for i in writers:
+                latch = self._twin.latches[i]
+                assert latch is not None
+                wanted = {"row": self._twin.where[i][1], "lanes": latch["lanes"], "data": latch["data"]}
+                for name, value in wanted.items():
+                    self._checker.equal(f"{name}[{bank}]", self._codecs[name].array(seen[name])[bank], value)
+
+
+@cocotb.test()
+async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random results and grants."""
+    ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
+    coverage = Coverage("stall", *(f"{writer} back to back" for writer in WRITERS))
+    await exercise(ports, stimuli(ports), WritebackCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("layout", ["wshift", "wid"])
+def test_writeback(layout: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"layout={layout}"])
+    runner.run(runner.build(config, "Writeback"), "tb.test_writeback", 1)
