@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
                   "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib")
     synth.add_argument("--unit", help="one unit (default: all)")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
+    synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 

@@ -5,9 +5,10 @@ import dataclasses
 from pathlib import Path
 
 from golden_model.sm import simulate
+from synth.flow import synthesise
 from warploom import report
 from warploom.running import find, run
-from warploom.verbs import Body, configuration
+from warploom.verbs import Body, configuration, synth
 from warploom.verbs.run import describe, run_rtl, show, show_timing
 from warploom.verbs.verilog import generate_unit
 
@@ -16,7 +17,7 @@ WAVEFORM_CYCLES = 500
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Verilog, execution, timing and lockstep, and where everything has been left."""
+    """Verilog, execution, timing, lockstep and synthesis, and where everything has been left."""
     config = configuration(options)
     file = find(options.kernel, "tiny")
     hardware = generate_unit(config, "Datapath", FOLDER / "verilog")
@@ -30,6 +31,7 @@ def main(options: argparse.Namespace) -> Body:
     body = {"configuration": dataclasses.asdict(config), **describe(executed), "timing": statistics.to_json(),
             "verilog": hardware}  # fmt: skip
     body |= run_rtl(config, file, seed=1, waves=WAVEFORM_CYCLES)
+    body["synthesis"] = synth.show(synthesise(config))
     path = FOLDER / f"{config.name}_{file.path.parent.name}.json"
     report.write_json(path, report.document("demo", body))
     report.fields("Where things are", {
