@@ -6,6 +6,7 @@ from warploom.arch.errors import PtxError
 from warploom.arch.program import Program
 from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
 from warploom.compiler.emit import emit
+from warploom.compiler.if_conversion import convert_branches
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse
@@ -18,6 +19,7 @@ def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: i
     Raises `PtxError` for everything that is wrong with or not supported in the text.
     """
     function = lower(link(parse(text, file), entry))
+    convert_branches(function)
     return emit(function, allocate(function, max_registers)).program
 
 

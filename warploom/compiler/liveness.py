@@ -35,12 +35,13 @@ def numbers(mask: int) -> Iterator[int]:
 
 
 class Liveness:
-    """What is live at every point of a control-flow graph, as it is when this is made."""
+    """What is live at every point of a control-flow graph, as it is when this is made. `live_in` holds, for each block,
+    the registers that may be read before they are written, whether or not anything has written them."""
 
     def __init__(self, flow: ControlFlow) -> None:
         self.flow = flow
         self._defined_in = self._defined()
-        self._live_out = self._live()
+        self.live_in, self._live_out = self._live()
 
     def after(self, index: int) -> Iterator[tuple[Node, int]]:
         """(node, registers live after it) for the nodes of a block, last node first."""
@@ -69,7 +70,7 @@ class Liveness:
                     waiting.append(successor)
         return defined
 
-    def _live(self) -> list[int]:
+    def _live(self) -> tuple[list[int], list[int]]:
         blocks = self.flow.blocks
         local = [_upward(block) for block in blocks]
         live_in = [exposed for exposed, _ in local]
@@ -83,7 +84,7 @@ class Liveness:
             if live != live_in[index]:
                 live_in[index] = live
                 waiting += self.flow.predecessors[index]
-        return live_out
+        return live_in, live_out
 
 
 def _upward(block: Block) -> tuple[int, int]:

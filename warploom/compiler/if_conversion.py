@@ -1,0 +1,81 @@
+"""If-conversion: a short side of a branch becomes guarded nodes.
+
+nvcc leaves this to ptxas: PTX has predicates almost only on branches, and every `if (x) y = z;` would diverge.
+"""
+
+from warploom.arch.isa import Op
+from warploom.compiler.cfg import Block, ControlFlow
+from warploom.compiler.ir import MEMORY_OPS, Function, Half, Node, VirtualRegister
+from warploom.compiler.liveness import Liveness, writes_mask
+from warploom.compiler.spill import rename
+
+LONGEST_SIDE = 4
+"""Nodes of a side that is converted: of 0 to 6, this lets the bundled kernels execute the fewest instructions."""
+
+_STAYS = frozenset({Op.VOTE, Op.MATCH, Op.REDUX, Op.SHFL, Op.S2R, *(op for op in Op if op >= Op.LATCH)}) - {Op.PLOP3}
+"""Operations that depend on which lanes are active, must be adjacent to others, or are control."""
+
+
+def convert_branches(function: Function) -> None:
+    """Replace a branch around at most `LONGEST_SIDE` nodes by guards on those nodes; in place.
+
+    Nodes whose results nobody behind the join reads, and which touch no memory, run unguarded in all lanes.
+    """
+    flow = ControlFlow(function.body)
+    liveness = Liveness(flow)
+    for index, block in enumerate(flow.blocks):
+        if block.branch is not None and block.branch.guard is not None and _is_side(flow, index):
+            side, join = flow.blocks[index + 1], block.successors[-1]
+            if _convertible(side, block.branch):
+                branch = block.nodes.pop()
+                block.nodes += _guarded(function, side, branch, liveness.live_in[join])
+                side.nodes = []
+    function.body = flow.body
+
+
+def _is_side(flow: ControlFlow, index: int) -> bool:
+    """True when the fall-through of a block is entered from there alone and runs on into the target of the branch."""
+    side, join = index + 1, index + 2
+    return (flow.blocks[index].successors == (side, join) and flow.predecessors[side] == [index]
+            and flow.blocks[side].successors == (join,) and flow.blocks[side].branch is None)
+
+
+def _convertible(side: Block, branch: Node) -> bool:
+    return len(side.nodes) <= LONGEST_SIDE and all(
+        node.guard is None and node.op not in _STAYS and branch.guard not in node.writes for node in side.nodes)
+
+
+def _guarded(function: Function, side: Block, branch: Node, live: int) -> list[Node]:
+    """The nodes of a side. What a guarded node writes only for others of the side becomes a local register."""
+    names: dict[VirtualRegister, VirtualRegister] = {}
+    locals_ = _Locals(function)
+    made = []
+    for node in side.nodes:
+        if node.op in MEMORY_OPS or writes_mask(node) & live or any(r in names for r in node.reads):
+            new = rename(node, names.get)
+            names |= {r: locals_.of(r) for r in node.writes if not live >> r.number & 1}
+            new.dst, new.pdst = names.get(node.dst, node.dst), names.get(node.pdst, node.pdst)
+            new.guard, new.guard_not = branch.guard, not branch.guard_not
+            made.append(new)
+        else:
+            for register in node.writes:
+                names.pop(register, None)
+            made.append(node)
+    return made
+
+
+class _Locals:
+    """Local registers that stand for others inside one side; those for a pair are a pair."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.pairs: dict[int, tuple[VirtualRegister, VirtualRegister]] = {}
+
+    def of(self, register: VirtualRegister) -> VirtualRegister:
+        if register.half is Half.NONE:
+            return self.function.new(register.kind, local=True)
+        high = register.half is Half.HIGH
+        low = register.number - high
+        if low not in self.pairs:
+            self.pairs[low] = self.function.new_pair(local=True)
+        return self.pairs[low][high]
