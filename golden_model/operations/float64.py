@@ -80,7 +80,7 @@ def _rounded(
 
     def build(i: Instruction) -> Function:
         def compute(x: Operands) -> Outcome:
-            given = operands(x)
+            given = np.broadcast_arrays(*operands(x))  # a constant operand has one lane
             result = plain(i.rounding, *given)
             if once and i.rounding is Rounding.RN:
                 return write_double(result)
@@ -98,10 +98,9 @@ def _rounded(
 
 def _settle_rationals(result, where, given, exact, rounding):
     """Replace results at `where` by exactly computed ones; zeros, infinities and NaNs stay as they are."""
-    shaped = np.broadcast_arrays(*given)
     for place in zip(*np.nonzero(where), strict=True):
         try:
-            value = exact(*(Fraction(float(g[place])) for g in shaped))
+            value = exact(*(Fraction(float(g[place])) for g in given))
         except (ZeroDivisionError, ValueError):  # x / 0, or the root of a negative number
             continue
         if value:
