@@ -45,9 +45,10 @@ class Surroundings:
         while left:
             self._dispatched(cycle)
             valid = offered is not None and next(active)
+            taken = valid and self._ports.peek("issue__ready")
             yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": valid,
                    "issue__payload": offered or {}, **self._answers(cycle)}  # fmt: skip
-            if valid and self._ports.peek("issue__ready"):
+            if taken:
                 self.expected += offered["op"] not in SILENT
                 offered = next(issue)
             left -= offered is None and not (self._sp or self._sfu or self._mem or self._mem_offer)

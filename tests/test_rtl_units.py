@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The hardware without a simulator: constructor errors, ports, multiplier arithmetic, Verilog and its sidecar."""
 
 import json

@@ -1,0 +1,155 @@
+"""Planted bugs, at least one in each unit: every bench must catch its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+
+from rtl.arbiter import Arbiter
+from rtl.bank import Bank
+from rtl.collector import Collector
+from rtl.crossbar import Crossbar
+from rtl.datapath import Datapath
+from rtl.dispatch import ON_SP, Dispatcher
+from rtl.integer import IntegerUnit
+from rtl.lane import Lane
+from rtl.lane_stages import OPERANDS
+from rtl.subbank import BYTES, SubBank
+from rtl.writeback import Writeback
+from warploom.arch.config import SmConfig
+
+Rewire = Callable[["Tampered", Module], dict[str, Value]]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A unit with a bug, and the bench that must catch it. `make` builds it from a configuration."""
+
+    unit: str
+    bench: str
+    bug: str
+    make: Callable[[SmConfig], wiring.Component]
+
+
+class Tampered(wiring.Component):
+    """A correct component behind wires of which some are replaced.
+
+    `rewire` gives, by port name, what the component gets instead of an input, or what is seen instead of an output.
+    """
+
+    def __init__(self, inner: wiring.Component, rewire: Rewire) -> None:
+        self.inner, self._rewire = inner, rewire
+        super().__init__(inner.signature)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.inner = self.inner
+        replaced = self._rewire(self, m)
+        inside = {path: Value.cast(value) for path, _, value in self.inner.signature.flatten(self.inner)}
+        for path, member, value in self.signature.flatten(self):
+            outer, inner = Value.cast(value), inside[path]
+            if isinstance(outer, Signal):
+                target, source = (inner, outer) if member.flow is wiring.In else (outer, inner)
+                m.d.comb += target.eq(replaced.get("__".join(map(str, path)), source))
+        return m
+
+
+class NeverRotating(Arbiter):
+    """Diagonal 0 always has priority."""
+
+    def _rotate(self, m: Module, name: str, rows: list[Value], direction: int) -> list[Signal]:
+        return rows
+
+
+class NearSighted(Collector):
+    """A slot sees only its neighbour, so the third does not repeat the first."""
+
+    def _repeats(self, m: Module) -> list[Value]:
+        repeats = super()._repeats(m)
+        return [*repeats[:2], repeats[2] & 0b010]
+
+
+class Ageless(Dispatcher):
+    """The lowest collector goes first, whoever is older."""
+
+    def _ages(self, m: Module) -> list[list[Value]]:
+        count = self._config.collectors
+        return [[Const(i < j, 1) for j in range(count)] for i in range(count)]
+
+
+class Slotless(Dispatcher):
+    """Write-back slots are never taken."""
+
+    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
+        return Const(-1, len(ON_SP))
+
+
+class Hasty(IntegerUnit):
+    """Results that should wait one cycle do not."""
+
+    def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> None:
+        super()._delay(m, valid, Mux(extra == 1, 0, extra), fresh)
+
+
+class CrossedGrants(Datapath):
+    """SFU and MEM get each other's grants."""
+
+    def _connect_writeback(self, m: Module) -> None:
+        super()._connect_writeback(m)
+        grant = self.arbiter.write_grant
+        m.d.comb += self.writeback.grant.eq(Cat(grant[0], grant[2], grant[1]))
+
+
+class LostOperand(Datapath):
+    """Collector 1 listens to the crossbar's port of collector 0."""
+
+    def _connect_collectors(self, m: Module) -> None:
+        super()._connect_collectors(m)
+        m.d.comb += self.collectors[1].operand.eq(self.crossbar.operand[0])
+
+
+def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {
+        "write_request": outer.write_request[::-1],
+        "write_bank": Cat(*reversed(list(outer.write_bank))),
+        "write_grant": outer.inner.write_grant[::-1],
+    }
+
+
+def _swapped(outer: Tampered, m: Module) -> dict[str, Value]:
+    first, second, *others = list(outer.inner.operand)
+    return {"operand": Cat(second, first, *others)}
+
+
+def _without_carry(outer: Tampered, m: Module) -> dict[str, Value]:
+    operands = Signal(OPERANDS)
+    m.d.comb += [operands.eq(outer.operands), operands.control.carry_in.eq(0)]
+    return {"operands": operands.as_value()}
+
+
+MUTANTS = (
+    Mutant("SubBank", "tb.test_subbank", "ignores byte enables",
+           lambda c: Tampered(SubBank(rows=c.rows), lambda o, m: {"byte_enable": Const(-1, BYTES)})),
+    Mutant("Bank", "tb.test_bank", "ignores its enable",
+           lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"enable": Const(1, 1)})),
+    Mutant("Bank", "tb.test_bank", "always writes lane 5",
+           lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"lanes": o.lanes | 1 << 5})),
+    Mutant("Arbiter", "tb.test_arbiter", "forgets to rotate",
+           lambda c: NeverRotating(banks=c.banks, collectors=c.collectors)),
+    Mutant("Arbiter", "tb.test_arbiter", "serves writers backwards",
+           lambda c: Tampered(Arbiter(banks=c.banks, collectors=c.collectors), _backwards)),
+    Mutant("Crossbar", "tb.test_crossbar", "swaps two ports",
+           lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
+    Mutant("Collector", "tb.test_collector", "does not see every repeat", lambda c: NearSighted(config=c)),
+    Mutant("Lane", "tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
+    Mutant("IntegerUnit", "tb.test_integer", "is a cycle early", lambda c: Hasty(config=c)),
+    Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c)),
+    Mutant("Dispatcher", "tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c)),
+    Mutant("Writeback", "tb.test_writeback", "miscalculates rows",
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {"stride": o.stride + 1})),
+    Mutant("Writeback", "tb.test_writeback", "is always ready for MEM",
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
+    Mutant("Datapath", "tb.test_datapath", "crosses two grants", lambda c: CrossedGrants(config=c, probe=True)),
+    Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", lambda c: LostOperand(config=c, probe=True)),
+)  # fmt: skip
