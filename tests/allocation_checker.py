@@ -90,10 +90,14 @@ class Checker:
         self._check_order()
         before: dict[int, Facts] = {0: Facts((1 << self.function.count) - 1)}
         waiting, proved = [0], {}
+        joins = {*self.labels.values()}
         while waiting:
             at = waiting.pop()
             facts = before[at].copy()
             proved[at] = self._step(self.steps[at], facts)
+            while self._successors(at) == [at + 1] and at + 1 not in joins:
+                at += 1
+                proved[at] = self._step(self.steps[at], facts)
             for successor in self._successors(at):
                 met = before[successor].met(facts) if successor in before else facts
                 if successor not in before or met != before[successor]:

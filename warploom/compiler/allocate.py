@@ -5,7 +5,6 @@ has few neighbours among those coloured before it) with the lowest number that i
 """
 
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 from warploom.arch.errors import PtxError
 from warploom.compiler.cfg import ControlFlow
@@ -88,8 +87,7 @@ class _Allocator:
 
     def _neighbour(self, unit: Unit, units: Units, costs: dict[Unit, float]) -> Unit:
         """The cheapest unit that can make room for one that must have a register."""
-        near = {units.of[n][0] for n in numbers(unit.all_adjacent)}
-        best = min(near, key=costs.__getitem__)
+        best = min(_near(unit, units), key=costs.__getitem__)
         if costs[best] == _NEVER:
             kernel = self.function.kernel
             raise PtxError(f"kernel {kernel.name}: too few registers for its instructions; allow more",
@@ -124,32 +122,35 @@ def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> lis
     While all have too many neighbours to be sure of a place among `limit`, the cheapest to spill in proportion to its
     neighbours goes first, and so is coloured last.
     """
-    near = {unit: {units.of[n][0] for n in numbers(unit.all_adjacent)} for unit in units.all}
-    degree = {unit: sum(other.size for other in others) for unit, others in near.items()}
-    number = {unit: index for index, unit in enumerate(degree)}
-    heap = [(degree[unit], index, unit) for unit, index in number.items()]
-    heapify(heap)
+    degree = {unit: sum(other.size for other in _near(unit, units)) for unit in units.all}
+    cheapest_last = sorted(degree, key=lambda unit: costs[unit] / max(degree[unit], 1), reverse=True)
+    buckets: list[dict[Unit, None]] = [{} for _ in range(max(degree.values(), default=0) + 1)]
+    for unit, count in degree.items():
+        buckets[count][unit] = None
     order: list[Unit] = []
+    lowest = 0
     while degree:
-        unit = _pop(heap, degree)
+        while not buckets[lowest]:
+            lowest += 1
+        unit = next(iter(buckets[lowest]))
         if degree[unit] + unit.size > limit:
-            heappush(heap, (degree[unit], number[unit], unit))
-            unit = min(degree, key=lambda u: costs[u] / degree[u])
-        del degree[unit]
+            while cheapest_last[-1] not in degree:
+                cheapest_last.pop()
+            unit = cheapest_last.pop()
+        del buckets[degree.pop(unit)][unit]
         order.append(unit)
-        for other in near[unit]:
+        for other in _near(unit, units):
             if other in degree:
+                del buckets[degree[other]][other]
                 degree[other] -= unit.size
-                heappush(heap, (degree[other], number[other], other))
+                buckets[degree[other]][other] = None
+        lowest = max(lowest - unit.size, 0)
     return order[::-1]
 
 
-def _pop(heap: list[tuple[int, int, Unit]], degree: dict[Unit, int]) -> Unit:
-    """The unit with the lowest degree; entries that are out of date are dropped."""
-    while True:
-        key, _, unit = heappop(heap)
-        if degree.get(unit) == key:
-            return unit
+def _near(unit: Unit, units: Units) -> dict[Unit, None]:
+    """Units that a unit may not share with: as a dict, for an order that is the same in every run."""
+    return dict.fromkeys(units.of[number][0] for number in numbers(unit.all_adjacent))
 
 
 def colour(order: list[Unit], limit: int) -> tuple[dict[int, int], list[Unit]]:

@@ -7,6 +7,8 @@ write of it can have come before: nothing has to be kept for a read of an undefi
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from warploom.compiler.cfg import Block, ControlFlow
 from warploom.compiler.ir import Node
 
@@ -26,12 +28,10 @@ def kills_mask(node: Node) -> int:
     return sum(1 << register.number for register in node.writes if node.guard is None or register.local)
 
 
-def numbers(mask: int) -> Iterator[int]:
+def numbers(mask: int) -> list[int]:
     """The set bits of a mask, lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+    octets = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()
 
 
 class Liveness:
