@@ -16,6 +16,9 @@ REGISTERS = 24
 DRAIN = 80
 """Cycles in which everything in flight comes to its end."""
 
+BURST = 64
+"""SFU and MEM answer in cycles from a multiple of this on, so that their results queue up behind each other."""
+
 OUTSIDE = tuple(Instruction(op=op) for op in (Op.FADD, Op.FMAX, Op.FFMA, Op.MUFU, Op.DADD, Op.LATCH, Op.LD, Op.ST))
 SILENT = (Op.ST, Op.LATCH)
 """Operations without a result."""
@@ -63,7 +66,7 @@ class Surroundings:
                     "warp": warp, "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": (1 << LANES) - 1,
                 }  # fmt: skip
         for _ in range(self._count):
-            yield self._fields(next(tags), self._rng.choice(OPS + [o.op for o in OUTSIDE]))
+            yield self._fields(next(tags), self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE]))
         while True:
             yield None
 
@@ -93,14 +96,15 @@ class Surroundings:
         answer = {name: sent[name] for name in ("tag", "warp", "dst", "writes", "lanes")}
         answer |= {"pred": self._rng.getrandbits(LANES), "data": self._rng.getrandbits(WARP_BITS)}
         due = cycle + self._config.timing_of(TimingClass(sent["timing"])).latency
+        burst = -(-due // BURST) * BURST
         if sent["pipe"] == Pipe.SP:
             self._sp[due] = answer
         elif sent["pipe"] == Pipe.SFU:
-            self._sfu.append((due, None if sent["op"] in SILENT else answer))
+            self._sfu.append((burst, None if sent["op"] in SILENT else answer))
         else:
             self._unread += 1
             if sent["op"] not in SILENT:
-                self._mem.append((cycle + self._rng.randint(1, 40), answer))
+                self._mem.append((burst, answer))
 
     def _answers(self, cycle: int) -> dict[str, Any]:
         """Results and credits of this cycle. A result stays on its port until it is taken."""
