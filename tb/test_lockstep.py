@@ -1,0 +1,47 @@
+"""Kernels in lockstep: every bundled kernel, in both presets, equal in every cycle; and a difference is found and named."""
+
+from pathlib import Path
+
+import pytest
+from amaranth import Module
+from amaranth.lib import wiring
+
+from rtl.arbiter import Arbiter
+from rtl.datapath import Datapath
+from tb.lockstep import LockstepError, lockstep
+from warploom.arch.config import SmConfig, presets
+from warploom.kernels.library import kernel, kernels
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", [bundled.name for bundled in kernels()])
+@pytest.mark.parametrize("preset", presets())
+def test_kernel(preset: str, name: str) -> None:
+    done = lockstep(SmConfig.preset(preset), kernel(name).load("tiny"))
+    assert done.checks["cycles"] >= done.cycles > 1000
+    assert done.registers > 0
+    assert done.checks["writes"] > 1000
+
+
+class _LazyArbiter(Arbiter):
+    """A priority diagonal that never advances."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.sync += self.diagonal.eq(0)
+        return m
+
+
+def _lazy_datapath(config: SmConfig) -> wiring.Component:
+    datapath = Datapath(config=config, probe=True)
+    datapath.arbiter = _LazyArbiter(banks=config.banks, collectors=config.collectors)
+    return datapath
+
+
+@pytest.mark.mutation
+def test_first_difference_is_named_with_its_waveform() -> None:
+    config = SmConfig.preset("small")
+    with pytest.raises(LockstepError, match=r"differ in cycle \d+ \(seed 1\): \w+ is 0x\w+ in hardware") as caught:
+        lockstep(config, kernel("hotspot").load("tiny"), component=_lazy_datapath(config))
+    waveform = Path(str(caught.value).rpartition(": ")[2])
+    assert waveform.stat().st_size > 0
