@@ -1,4 +1,4 @@
-"""Kernels in lockstep: every bundled kernel, in both presets, equal in every cycle; and a difference is found and named."""
+"""Every bundled kernel in lockstep, in both presets; and a difference is found and named."""
 
 from pathlib import Path
 
