@@ -179,7 +179,6 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     log, results = folder / "log.txt", folder / "results.xml"
     (folder / "config.toml").write_text(made.config.to_toml())
-    print(f"{made.unit}: {test_module} {testcase or ''} seed {seed}, in {folder}")
     simulator = _Runner()
     try:
         simulator.test(
