@@ -204,9 +204,10 @@ def _check_range(name: str, value: object, low: int, high: int) -> None:
         raise ConfigError(f"{name} = {value!r}: must be a whole number from {low} to {high}")
 
 
-def _enum(name: str, kind: type[Any], value: object) -> Any:
-    if value not in [member.value for member in kind]:
-        raise ConfigError(f"{name} = {value!r}: must be one of {', '.join(kind)}")
+def _enum(name: str, kind: type[StrEnum], value: object) -> Any:
+    legal = [member.value for member in kind]
+    if value not in legal:
+        raise ConfigError(f"{name} = {value!r}: must be one of {', '.join(legal)}")
     return kind(value)
 
 

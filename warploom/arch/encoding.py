@@ -1,5 +1,7 @@
 """Binary encoding of the machine ISA: one instruction is a 128-bit word, little end first."""
 
+from typing import Any
+
 from warploom.arch.isa import MODIFIER_KINDS, MODIFIERS, Instruction, Op
 
 INSTRUCTION_BITS = 128
@@ -43,18 +45,19 @@ def encode(instruction: Instruction) -> int:
 
 def decode(word: int) -> Instruction:
     """The instruction of a 128-bit word; raises `ValueError` for an unknown operation or stray bits."""
-    values, offset = {}, 0
+    values: dict[str, int] = {}
+    offset = 0
     for name, bits in HEADER:
         values[name] = word >> offset & (1 << bits) - 1
         offset += bits
     op = Op(values.pop("op"))
-    src = tuple(values.pop(f"src{slot}") for slot in range(3))
-    modifiers = {}
+    modifiers: dict[str, Any] = {}
     for name, start, bits in modifier_fields(op):
         kind = MODIFIER_KINDS[name].value[1]
         modifiers[name] = kind(word >> (HEADER_BITS + start) & (1 << bits) - 1)
-    flags = {name: bool(values.pop(name)) for name in ("guard_not", "psrc_not", "param")}
-    instruction = Instruction(op=op, src=src, **values, **flags, **modifiers)
+    modifiers |= {name: bool(values.pop(name)) for name in ("guard_not", "psrc_not", "param")}
+    src = values.pop("src0"), values.pop("src1"), values.pop("src2")
+    instruction = Instruction(op=op, src=src, **values, **modifiers)  # type: ignore[arg-type]  # names are the fields'
     if encode(instruction) != word:
         raise ValueError(f"{word:#034x}: stray bits in the encoding of {op.name}")
     return instruction

@@ -139,10 +139,10 @@ def _link(blocks: list[Block]) -> list[Block]:
     at = {name: index for index, block in enumerate(blocks) for name in block.labels}
     for index, block in enumerate(blocks):
         last = block.nodes[-1] if block.nodes else None
-        branches = last is not None and last.op is Op.BRA
         leaves = last is not None and last.op in (Op.BRA, Op.EXIT) and last.guard is None
         following = [] if leaves or index + 1 == len(blocks) else [index + 1]
-        if branches:
+        if last is not None and last.op is Op.BRA:
+            assert last.target is not None
             following.append(at[last.target])
         block.successors = tuple(dict.fromkeys(following))
     return blocks

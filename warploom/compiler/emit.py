@@ -1,6 +1,7 @@
 """Machine code of an allocated function: blocks in source order, without copies and branches that do nothing."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from warploom.arch.isa import NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op
 from warploom.arch.program import Program
@@ -21,7 +22,8 @@ def emit(function: Function, allocation: Allocation) -> Emitted:
     """The program of a function with a finished allocation."""
     flow, place = allocation.flow, allocation.place
     kept = _kept(flow, place)
-    starts, index = [], {}
+    starts: list[int] = []
+    index: dict[Node, int] = {}
     for nodes in kept:
         starts.append(len(index))
         for node in nodes:
@@ -55,13 +57,16 @@ def _kept(flow: ControlFlow, place: dict[int, int]) -> list[list[Node]]:
 
 def _copies_to_itself(node: Node, place: dict[int, int]) -> bool:
     source = node.src[0]
-    return node.op is Op.MOV and isinstance(source, VirtualRegister) and place[source.number] == place[node.dst.number]
+    if node.op is not Op.MOV or node.dst is None or not isinstance(source, VirtualRegister):
+        return False
+    return place[source.number] == place[node.dst.number]
 
 
 def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[str, int | bool]:
     """Target and, where the branch can diverge, the place where its sides meet."""
-    fields: dict[str, int | bool] = {"imm": starts[flow.blocks[number].successors[-1]]}
-    if flow.blocks[number].branch.guard is not None:
+    block = flow.blocks[number]
+    fields: dict[str, int | bool] = {"imm": starts[block.successors[-1]]}
+    if block.branch is not None and block.branch.guard is not None:
         meet = flow.postdominators.get(number, EXIT_BLOCK)
         fields["reconverge"] = NO_RECONVERGENCE if meet == EXIT_BLOCK else starts[meet]
         fields["taken_first"] = flow.taken_first(number)
@@ -71,15 +76,17 @@ def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[st
 def _instruction(node: Node, place: dict[int, int], branch: dict[str, int | bool]) -> Instruction:
     absent = PT if node.op is Op.PLOP3 else RZ
     constant = next((slot for slot, operand in enumerate(node.src) if isinstance(operand, Imm | Param)), NO_SLOT)
+    operand = None if constant == NO_SLOT else node.src[constant]
     imm = node.imm & 0xFFFFFFFF
-    if constant != NO_SLOT:
-        operand = node.src[constant]
-        imm = operand.offset if isinstance(operand, Param) else operand.value
-    fields = {
+    if isinstance(operand, Param):
+        imm = operand.offset
+    elif isinstance(operand, Imm):
+        imm = operand.value
+    fields: dict[str, Any] = {
         "op": node.op, "dst": _register(node.dst, place, RZ), "guard": _register(node.guard, place, PT),
         "src": tuple(_register(operand, place, absent) for operand in node.src), "guard_not": node.guard_not,
         "pdst": _register(node.pdst, place, PT), "psrc": _register(node.psrc, place, PT), "psrc_not": node.psrc_not,
-        "imm": imm, "imm_slot": constant, "param": constant != NO_SLOT and isinstance(node.src[constant], Param),
+        "imm": imm, "imm_slot": constant, "param": isinstance(operand, Param),
     }  # fmt: skip
     return Instruction(**(fields | branch), **node.modifiers)
 

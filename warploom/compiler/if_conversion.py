@@ -54,7 +54,7 @@ def _guarded(function: Function, side: Block, branch: Node, live: int) -> list[N
         if node.op in MEMORY_OPS or writes_mask(node) & live or any(r in names for r in node.reads):
             new = rename(node, names.get)
             names |= {r: locals_.of(r) for r in node.writes if not live >> r.number & 1}
-            new.dst, new.pdst = names.get(node.dst, node.dst), names.get(node.pdst, node.pdst)
+            new.dst, new.pdst = (r and names.get(r, r) for r in (node.dst, node.pdst))
             new.guard, new.guard_not = branch.guard, not branch.guard_not
             made.append(new)
         else:

@@ -33,8 +33,9 @@ class Interference:
 def copy_source(node: Node) -> VirtualRegister | None:
     """The register that an unguarded MOV copies, None for any other node."""
     source = node.src[0]
-    is_copy = node.op is Op.MOV and node.guard is None and isinstance(source, VirtualRegister)
-    return source if is_copy else None
+    if node.op is Op.MOV and node.guard is None and isinstance(source, VirtualRegister):
+        return source
+    return None
 
 
 def build_interference(flow: ControlFlow, kind: RegisterClass) -> Interference:

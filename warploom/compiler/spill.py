@@ -8,11 +8,12 @@ So a spilled guarded write needs no guard on its store.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from warploom.arch.isa import Access, Cond, Op, Space
 from warploom.compiler.beats import beat_groups
 from warploom.compiler.cfg import ControlFlow
-from warploom.compiler.ir import Function, Imm, Node, Operand, VirtualRegister
+from warploom.compiler.ir import Function, Imm, Node, VirtualRegister
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Spiller:
 
 def rename(node: Node, names: Callable[[VirtualRegister], VirtualRegister | None]) -> Node:
     """A copy of a node with every register replaced that `names` maps to another."""
-    def new(operand: Operand) -> Operand:
+    def new(operand: Any) -> Any:
         return names(operand) or operand if isinstance(operand, VirtualRegister) else operand
 
     return replace(node, dst=new(node.dst), src=[new(s) for s in node.src], guard=new(node.guard),
@@ -95,9 +96,10 @@ def _is_remade(group: list[Node], homes: dict[int, Home]) -> bool:
 def _stays_at_home(group: list[Node], homes: dict[int, Home]) -> bool:
     """True for a copy between registers that share their home."""
     node = group[0]
-    if node.op is not Op.MOV or not isinstance(node.src[0], VirtualRegister):
+    copied = node.src[0]
+    if node.op is not Op.MOV or node.dst is None or not isinstance(copied, VirtualRegister):
         return False
-    source, destination = homes.get(node.src[0].number), homes.get(node.dst.number)
+    source, destination = homes.get(copied.number), homes.get(node.dst.number)
     return source is not None and source == destination
 
 
@@ -118,6 +120,7 @@ def _fill(temporary: VirtualRegister, home: Home, line: int) -> Node:
 def _keep(temporary: VirtualRegister, home: Home, line: int) -> Node:
     if isinstance(home, Bit):
         return Node(Op.SEL, dst=home.register, src=[Imm(1), None, None], psrc=temporary, line=line)
+    assert isinstance(home, Slot)  # constants are never kept
     return Node(Op.ST, src=[None, None, temporary], imm=home.offset, modifiers=_local(), line=line)
 
 
