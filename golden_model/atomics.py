@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from golden_model.operations.ieee import DOUBLE, SINGLE, flush
-from warploom.arch.isa import Atom, DType
+from warploom.arch.modifiers import Atom, DType
 
 KINDS = {
     DType.U32: np.uint32, DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.F32: np.float32,

@@ -5,7 +5,8 @@ from functools import cache
 from types import SimpleNamespace
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.isa import Combine, Cond, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Combine, Cond
 
 MASK = 0xFFFFFFFF
 

@@ -11,8 +11,9 @@ from golden_model.operations.common import Words, join, split
 from golden_model.resident import Group
 from golden_model.special import coordinates
 from warploom.arch.errors import ExecutionError
-from warploom.arch.isa import Access, Atom, Instruction, Op, Space
+from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Access, Atom, Space
 from warploom.arch.program import Program
 
 Addressed = tuple[np.ndarray, np.ndarray]

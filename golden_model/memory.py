@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.arch.isa import Space
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.memory_map import (
     BUFFER_ALIGNMENT,
@@ -21,6 +20,7 @@ from warploom.arch.memory_map import (
     SHARED_WINDOW,
     WINDOW_BYTES,
 )
+from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 
 WINDOWS = {

@@ -13,8 +13,9 @@ from golden_model.cache import L1
 from golden_model.trace import Trace
 from golden_model.writeback import Result
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.isa import Op, Space
+from warploom.arch.isa import Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW
+from warploom.arch.modifiers import Space
 
 _WINDOW = {Space.GLOBAL: 0, Space.CONST: CONST_WINDOW, Space.PARAM: PARAM_WINDOW}
 _ATOMICS = (Op.ATOM, Op.RED)

@@ -8,7 +8,8 @@ below; from `READ` on, registers that are still to be read.
 from collections import Counter
 from functools import cached_property
 
-from warploom.arch.isa import PT, RZ, Function, Instruction, Op, Pipe
+from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.modifiers import Function
 
 PREDICATE = 256
 LATCH = {Pipe.SFU: 264, Pipe.MEM: 265}

@@ -4,8 +4,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from warploom.arch.isa import Special
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Special
 
 Index = TypeVar("Index", int, np.ndarray)
 

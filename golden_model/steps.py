@@ -13,8 +13,9 @@ from golden_model.recorder import Recorder
 from golden_model.resident import Group
 from golden_model.special import coordinates, read_special
 from warploom.arch.errors import ExecutionError
-from warploom.arch.isa import PT, RZ, Instruction, Op, Vote
+from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Vote
 from warploom.arch.program import Program
 
 Step = Callable[[Group], None]

@@ -4,7 +4,8 @@ from amaranth import Module, Signal, Value
 from amaranth.lib import data, enum
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.isa import INTEGER_OPS, MODIFIER_KINDS, Op
+from warploom.arch.isa import INTEGER_OPS, Op
+from warploom.arch.modifiers import MODIFIER_KINDS
 
 
 class Unit(enum.Enum, shape=4):

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from rtl.lane_control import CONTROL, Unit, Verdict
 from rtl.multiply import DIGIT, DIGITS, PRODUCT_BITS, booth_digits, compress, partial_products
-from warploom.arch.isa import Combine, Cond
+from warploom.arch.modifiers import Combine, Cond
 
 OPERANDS = data.StructLayout({"control": CONTROL, "a": 32, "b": 32, "c": 32, "pred": 1})
 """What enters a lane: control signals, operand words and the predicate operand."""

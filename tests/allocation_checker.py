@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.arch.isa import MODIFIERS, NO_SLOT, PT, RZ, Access, Cond, Instruction, Op, Space, Special
+from warploom.arch.isa import MODIFIERS, NO_SLOT, PT, RZ, Instruction, Op
+from warploom.arch.modifiers import Access, Cond, Space, Special
 from warploom.compiler.allocate import Allocation
 from warploom.compiler.emit import Emitted
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, VirtualRegister

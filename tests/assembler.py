@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from warploom.arch.isa import NO_RECONVERGENCE, PT, RZ, Access, Instruction, Op, Space
+from warploom.arch.isa import NO_RECONVERGENCE, PT, RZ, Instruction, Op
+from warploom.arch.modifiers import Access, Space
 from warploom.arch.program import Parameter, Program
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from warploom.arch.isa import Rounding
+from warploom.arch.modifiers import Rounding
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from golden_model.integer import evaluate
 from golden_model.trace import NONE, Trace, WarpTrace
 from golden_model.words import ALL_LANES, broadcast, merge, split
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.isa import INTEGER_OPS, PT, RZ, Access, Cond, Instruction, Op, Pipe, Space
+from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Access, Cond, Space
 from warploom.arch.program import Program
 
 EXIT = Instruction(op=Op.EXIT)

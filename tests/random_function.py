@@ -4,7 +4,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from warploom.arch.isa import Access, Cond, DType, Op, Space, Special
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Access, Cond, DType, Space, Special
 from warploom.compiler import ptx
 from warploom.compiler.ir import Function, Half, Imm, Label, Node, Param, RegisterClass, VirtualRegister
 

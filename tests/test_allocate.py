@@ -10,7 +10,8 @@ from random_function import empty_function, functions
 
 from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import RZ, Access, Op, Space
+from warploom.arch.isa import RZ, Op
+from warploom.arch.modifiers import Access, Space
 from warploom.compiler import liveness
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import Emitted, emit

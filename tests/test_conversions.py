@@ -10,7 +10,8 @@ import pytest
 from exact import F32, F64, NAN
 from lanes import CORNERS, DOUBLES, FLOATS, WORD, columns, pairs, run
 
-from warploom.arch.isa import DType, Function, Instruction, Op, Rounding
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import DType, Function, Rounding
 
 INTEGERS = [DType.U8, DType.S8, DType.U16, DType.S16, DType.U32, DType.S32, DType.U64, DType.S64]
 FORMS = {DType.F32: F32, DType.F64: F64}

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from lanes import DOUBLES, FLOATS, WORD, columns, pairs, run
 
 from golden_model.operations import Outcome
-from warploom.arch.isa import Cond, Instruction, Op, Rounding
+from warploom.arch.isa import Instruction, Op
 from warploom.arch.isa import Test as Property
+from warploom.arch.modifiers import Cond, Rounding
 
 ORDERED = {
     Cond.EQ: lambda x, y: x == y, Cond.NE: lambda x, y: x != y, Cond.LT: lambda x, y: x < y,

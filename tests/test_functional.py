@@ -8,8 +8,9 @@ from thread_interpreter import RandomProgram, run_thread
 from golden_model.functional import Execution, execute
 from golden_model.trace import NONE
 from warploom.arch.errors import ExecutionError, LaunchError
-from warploom.arch.isa import RZ, Access, Atom, Cond, DType, Op, Space, Special, Vote
+from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special, Vote
 
 
 def thread_pcs(execution: Execution, block: int, thread: int) -> list[int]:

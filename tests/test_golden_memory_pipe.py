@@ -8,7 +8,8 @@ from golden_model.cache import L1
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.sm import simulate
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Access, DType, Instruction, Op, Space
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Access, DType, Space
 
 CONFIG = SmConfig()
 TRIP = CONFIG.l1_latency + CONFIG.memory_latency

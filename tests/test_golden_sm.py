@@ -13,7 +13,8 @@ from golden_model.statistics import collect
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError, LaunchError
-from warploom.arch.isa import Access, Instruction, Op, Space
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Access, Space
 
 SCHEDULERS = ("lrr", "gto", "two_level")
 ADD = Instruction(op=Op.IADD, dst=1, src=(2, 3, 255))

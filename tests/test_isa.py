@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.arch.encoding import HEADER_BITS, INSTRUCTION_BITS, decode, decode_program, encode, encode_program
-from warploom.arch.isa import MODIFIER_KINDS, MODIFIERS, PT, RZ, DType, Instruction, Kind, Op, Pipe, Space, TimingClass
+from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op, Pipe, TimingClass
+from warploom.arch.modifiers import MODIFIER_KINDS, DType, Kind, Space
 
 
 def _modifier_values(kind: Kind) -> st.SearchStrategy:

@@ -2,19 +2,8 @@
 
 import pytest
 
-from warploom.arch.isa import (
-    NO_RECONVERGENCE,
-    RZ,
-    Access,
-    Atom,
-    Cond,
-    DType,
-    Instruction,
-    Op,
-    Rounding,
-    Space,
-    Special,
-)
+from warploom.arch.isa import NO_RECONVERGENCE, RZ, Instruction, Op
+from warploom.arch.modifiers import Access, Atom, Cond, DType, Rounding, Space, Special
 from warploom.arch.program import Program
 from warploom.listing import instruction_text, listing
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from golden_model import atomics
 from golden_model.functional import Execution, execute
 from warploom.arch.errors import ExecutionError
-from warploom.arch.isa import RZ, Access, Atom, DType, Op, Space, Special
+from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
+from warploom.arch.modifiers import Access, Atom, DType, Space, Special
 
 DTYPES = {Access.U8: np.uint8, Access.S8: np.int8, Access.U16: np.uint16, Access.S16: np.int16, Access.B32: np.uint32}
 

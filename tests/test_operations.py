@@ -3,7 +3,8 @@
 import pytest
 from lanes import CORNERS, WORD, columns, pairs, run
 
-from warploom.arch.isa import PT, Combine, Cond, DType, Instruction, Op
+from warploom.arch.isa import PT, Instruction, Op
+from warploom.arch.modifiers import Combine, Cond, DType
 
 
 def signed(word: int, bits: int = 32) -> int:

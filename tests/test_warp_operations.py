@@ -7,7 +7,8 @@ import pytest
 
 from golden_model.operations import Operands, evaluate
 from golden_model.operations.warp import to_lanes, to_masks
-from warploom.arch.isa import Atom, DType, Instruction, Op, Shuffle, Vote
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
 
 RNG = np.random.default_rng(11)
 WARPS = 24

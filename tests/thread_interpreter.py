@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from assembler import Assembler, Imm
 
-from warploom.arch.isa import PT, RZ, Cond, Instruction, Op, Special
+from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.modifiers import Cond, Special
 from warploom.arch.program import Program
 
 WORD = 0xFFFFFFFF

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warploom.arch.isa import PT, Combine, Cond, Instruction
+from warploom.arch.isa import PT, Instruction
+from warploom.arch.modifiers import Combine, Cond
 
 Words = np.ndarray
 Mask = np.ndarray

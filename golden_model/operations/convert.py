@@ -13,7 +13,8 @@ from golden_model.operations.common import Function, Operands, Outcome, join, sp
 from golden_model.operations.float32 import reader, writer
 from golden_model.operations.float64 import pair_of, write_double
 from golden_model.operations.rounding import narrow, settle, two_sum
-from warploom.arch.isa import DType, Instruction, Op, Rounding
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import DType, Rounding
 
 INTEGERS: dict[DType, Any] = {
     DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,

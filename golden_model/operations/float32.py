@@ -9,7 +9,8 @@ import numpy as np
 from golden_model.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
 from golden_model.operations.ieee import SINGLE, extreme, flush
 from golden_model.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
-from warploom.arch.isa import Instruction, Op, Rounding
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Rounding
 
 U32, F32, F64 = np.uint32, np.float32, np.float64
 

@@ -20,7 +20,8 @@ from golden_model.operations.rounding import (
     two_product,
     two_sum,
 )
-from warploom.arch.isa import Instruction, Op, Rounding
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Rounding
 
 Doubles = tuple[np.ndarray, ...]
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.arch.isa import Test
+from warploom.arch.modifiers import Test
 
 
 class Format(NamedTuple):

@@ -17,7 +17,8 @@ from golden_model.operations.common import (
     split,
     value,
 )
-from warploom.arch.isa import PT, DType, Instruction, Op
+from warploom.arch.isa import PT, Instruction, Op
+from warploom.arch.modifiers import DType
 
 U32, U64, I32, I64 = np.uint32, np.uint64, np.int32, np.int64
 

@@ -11,7 +11,7 @@ from math import isqrt
 
 import numpy as np
 
-from warploom.arch.isa import Rounding
+from warploom.arch.modifiers import Rounding
 
 SPLITTER = 134217729.0  # 2**27 + 1
 SAFE_LOW, SAFE_HIGH = 2.0**-400, 2.0**400

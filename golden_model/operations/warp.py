@@ -3,7 +3,8 @@
 import numpy as np
 
 from golden_model.operations.common import Function, Mask, Operands, Outcome, Words, join
-from warploom.arch.isa import Atom, DType, Instruction, Op, Shuffle, Vote
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
 
 U32 = np.uint32
 LANE = np.arange(32, dtype=U32)

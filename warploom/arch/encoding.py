@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from warploom.arch.isa import MODIFIER_KINDS, MODIFIERS, Instruction, Op
+from warploom.arch.isa import MODIFIERS, Instruction, Op
+from warploom.arch.modifiers import MODIFIER_KINDS
 
 INSTRUCTION_BITS = 128
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from warploom.arch.isa import Op, Special
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
 

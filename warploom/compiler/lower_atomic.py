@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from warploom.arch.isa import Access, Atom, Cond, DType, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Access, Atom, Cond, DType
 from warploom.compiler.emitter import Emitter, Target, Words, constant, width
 from warploom.compiler.ir import Label, Node, Operand, VirtualRegister
 from warploom.compiler.lower_memory import Place, drop_hints, place

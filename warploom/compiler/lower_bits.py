@@ -1,6 +1,7 @@
 """Logic, shifts, bit fields, counts and byte permutation."""
 
-from warploom.arch.isa import Cond, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Cond
 from warploom.compiler import wide
 from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
 from warploom.compiler.ir import Operand

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from warploom.arch.isa import Combine, Cond, Op, Test
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Combine, Cond, Test
 from warploom.compiler import ptx, wide
 from warploom.compiler.emitter import SINK, Emitter, Predicate, Target, Words, constant, is_signed, width
 from warploom.compiler.ir import VirtualRegister

@@ -1,7 +1,8 @@
 """Branches, exits, barriers and fences."""
 
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import Op, Vote
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
 from warploom.compiler.ir import Function, Node

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from warploom.arch.isa import DType, Op, Rounding
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import DType, Rounding
 from warploom.compiler import ptx, wide
 from warploom.compiler.emitter import SINK, Emitter, Target, Words, constant, is_signed, known, width
 from warploom.compiler.ir import Operand

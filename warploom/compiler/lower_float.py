@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from warploom.arch.isa import Function, Op, Rounding
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Function, Rounding
 from warploom.compiler.emitter import Emitter, Target, Words, constant, known
 from warploom.compiler.ir import Operand, Param
 from warploom.compiler.registry import lowers

@@ -5,7 +5,8 @@
 
 from typing import Any
 
-from warploom.arch.isa import Cond, DType, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Cond, DType
 from warploom.compiler import wide
 from warploom.compiler.emitter import Emitter, Predicate, Target, Words, constant, is_signed, known
 from warploom.compiler.emitter import width as width_of

@@ -6,7 +6,8 @@ than the plain instruction, and cache operators change nothing that a program ca
 
 from dataclasses import dataclass
 
-from warploom.arch.isa import Access, Op, Space
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Access, Space
 from warploom.compiler import lower_convert, ptx
 from warploom.compiler.emitter import Emitter, Words, constant, width
 from warploom.compiler.ir import Param, VirtualRegister

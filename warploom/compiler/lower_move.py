@@ -1,7 +1,8 @@
 """mov with its vector forms, and conversions between generic and state-space addresses."""
 
 from warploom.arch import memory_map
-from warploom.arch.isa import Cond, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Cond
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, Predicate, constant, width
 from warploom.compiler.registry import lowers

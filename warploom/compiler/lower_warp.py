@@ -3,7 +3,8 @@
 They see the lanes that execute them together; the membership mask of shfl adds nothing to that and is not encoded.
 """
 
-from warploom.arch.isa import Atom, Cond, DType, Op, Shuffle, Special, Vote
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Atom, Cond, DType, Shuffle, Special, Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import SINK, Emitter, Target, constant
 from warploom.compiler.ir import VirtualRegister

@@ -7,7 +7,8 @@ defines its value at all: a read that the write does not reach reads an undefine
 from collections import Counter, deque
 from itertools import pairwise
 
-from warploom.arch.isa import Access, Op, Space
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Access, Space
 from warploom.compiler.fuse import fuse_multiply_add
 from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
 

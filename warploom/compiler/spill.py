@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from warploom.arch.isa import Access, Cond, Op, Space
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Access, Cond, Space
 from warploom.compiler.beats import beat_groups
 from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.ir import Function, Imm, Node, VirtualRegister

@@ -1,6 +1,6 @@
 """Names that stand for values: special registers, variables, parameters."""
 
-from warploom.arch.isa import Space, Special
+from warploom.arch.modifiers import Space, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
 from warploom.compiler.ir import Function

@@ -1,6 +1,7 @@
 """64-bit integer arithmetic on pairs of words: (low, high) in, (low, high) out."""
 
-from warploom.arch.isa import Combine, Cond, Op
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Combine, Cond
 from warploom.compiler.emitter import Emitter, Predicate, Target, Words, constant, known
 from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.truth import AND, XOR
