@@ -8,6 +8,7 @@ from typing import Any
 
 from golden_model.functional import execute
 from golden_model.sm import simulate
+from tb import bare_loop
 from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
@@ -38,10 +39,12 @@ def main(options: argparse.Namespace) -> Body:
     }
     with report.working(f"measuring the lockstep with {LOCKSTEP}"):
         totals["lockstep_cycles_per_second"] = lockstep(config, find(LOCKSTEP, "tiny")).cycles_per_second
+        totals["bare_loop_cycles_per_second"] = bare_loop.cycles_per_second(config)
     report.fields("In all", {
         "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
         f"lockstep of {config.name} with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
+        "the same Verilated model in a bare loop, thousand cycles/s": totals["bare_loop_cycles_per_second"] / 1e3,
     })  # fmt: skip
     return {"configuration": dataclasses.asdict(config), "kernels": rows, **totals}
 
