@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from golden_model.memory import Memory
+from golden_model.functional.memory import Memory
 from golden_model.scoreboard import Hazards
 from golden_model.trace import Trace
 from warploom.arch.encoding import encode_modifiers

@@ -1,7 +1,6 @@
-"""`Sm`: front end, datapath and the units behind it, joined; `simulate` runs a trace to its end (docs/timing.md)."""
+"""`Sm`: front end, datapath and the units behind it, joined (docs/timing.md)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from golden_model.blocks import Flight, Warp
@@ -11,7 +10,6 @@ from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
 from golden_model.memory_pipe import MemoryPipe
-from golden_model.statistics import Statistics, collect
 from golden_model.trace import NONE, Trace
 from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
@@ -197,25 +195,3 @@ class Sm:
 
     def _word(self, row: int) -> int:
         return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished simulation: its statistics, and the SM as it was at the end."""
-
-    statistics: Statistics
-    sm: Sm
-
-
-def simulate(config: SmConfig, trace: Trace, *, max_cycles: int = 1 << 40, check: bool = False) -> Run:
-    """Time a trace to its end. Raises `LaunchError` when the launch does not fit the SM, `ExecutionError` when it takes
-    more than `max_cycles` or cannot go on; with `check` see `Sm`."""
-    sm = Sm(config, trace, check=check)
-    while True:
-        sm.step()
-        if sm.finished:
-            return Run(collect(sm), sm)
-        if sm.cycle >= max_cycles:
-            raise ExecutionError(f"{trace.program.name}: not finished after {max_cycles} cycles: raise the limit, or "
-                                 "look for a loop that does not end")  # fmt: skip
-        sm.skip()

@@ -1,17 +1,15 @@
 """What a run leaves behind: `Statistics`, plain numbers with a stable JSON form."""
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from golden_model.frontend import Stall
+from golden_model.sm import Sm
 from golden_model.trace import Trace
 from golden_model.widths import histograms
 from warploom.arch.isa import RZ, Pipe
-
-if TYPE_CHECKING:
-    from golden_model.sm import Sm
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Statistics:
         return asdict(self)
 
 
-def collect(sm: "Sm") -> Statistics:
+def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
     trace, datapath, memory = sm.trace, sm.datapath, sm.memory
     operands = operand_histogram(trace)

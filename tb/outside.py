@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from golden_model.blocks import Flight
-from golden_model.operations import BUILDERS, Operands, evaluate
+from golden_model.functional.operations import BUILDERS, Operands, evaluate
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES, merge
 from warploom.arch.config import LANES

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from golden_model.load_store import LoadStore
-from golden_model.memory import Memory
-from golden_model.resident import Group, ResidentWarps
+from golden_model.functional.load_store import LoadStore
+from golden_model.functional.memory import Memory
+from golden_model.functional.resident import Group, ResidentWarps
 from golden_model.trace import Trace
 from golden_model.words import spread
 from tb.outside import Access, to_bools, to_lanes, to_word

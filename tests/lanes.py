@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from golden_model.operations import Operands, Outcome, evaluate
+from golden_model.functional.operations import Operands, Outcome, evaluate
 from warploom.arch.isa import Instruction
 
 WORD = 0xFFFFFFFF

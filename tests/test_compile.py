@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from allocation_checker import Checker
 
-from golden_model.functional import execute
+from golden_model.functional.executor import execute
 from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import PT, Op

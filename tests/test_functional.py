@@ -5,7 +5,7 @@ import pytest
 from assembler import Assembler, Imm, Param
 from thread_interpreter import RandomProgram, run_thread
 
-from golden_model.functional import Execution, execute
+from golden_model.functional.executor import Execution, execute
 from golden_model.trace import NONE
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import RZ, Op

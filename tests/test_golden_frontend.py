@@ -8,7 +8,8 @@ from golden_traces import random_trace, trace_of
 
 from golden_model.frontend import Stall
 from golden_model.schedulers import GreedyThenOldest, Scheduler, TwoLevel
-from golden_model.sm import Sm, simulate
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
 from golden_model.trace import Trace
 from golden_model.widths import histograms, width
 from warploom.arch.config import SmConfig

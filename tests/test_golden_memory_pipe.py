@@ -6,7 +6,7 @@ from golden_traces import trace_of
 
 from golden_model.cache import L1
 from golden_model.memory_pipe import MemoryPipe
-from golden_model.sm import simulate
+from golden_model.simulate import simulate
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, DType, Space

@@ -8,7 +8,8 @@ from golden_traces import EXIT, random_trace, trace_of
 from golden_model.check import Mismatch
 from golden_model.frontend import Stall
 from golden_model.scoreboard import READ_MASK, Hazards
-from golden_model.sm import Sm, simulate
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
 from golden_model.statistics import collect
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig

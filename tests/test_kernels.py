@@ -137,7 +137,7 @@ def test_float_references_are_close_to_double_precision(size):
 @pytest.mark.parametrize(("size", "about"), [("tiny", 3_000), ("default", 100_000)])
 def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
     """The size of a launch is part of the promise: benches and limits of time are laid out for it."""
-    from golden_model.functional import execute
+    from golden_model.functional.executor import execute
     from warploom.compiler.compile import compile_file
 
     file = kernel(name).load(size)

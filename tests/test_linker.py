@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_model.functional import execute
+from golden_model.functional.executor import execute
 from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from golden_model.functional import execute
+from golden_model.functional.executor import execute
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.launch import Buffer, Launch

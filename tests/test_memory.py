@@ -6,8 +6,8 @@ from assembler import Assembler, Imm, Param
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_model import atomics
-from golden_model.functional import Execution, execute
+from golden_model.functional import atomics
+from golden_model.functional.executor import Execution, execute
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar

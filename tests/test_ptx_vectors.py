@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from golden_model.functional import execute
+from golden_model.functional.executor import execute
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
 

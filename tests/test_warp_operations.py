@@ -5,8 +5,8 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from golden_model.operations import Operands, evaluate
-from golden_model.operations.warp import to_lanes, to_masks
+from golden_model.functional.operations import Operands, evaluate
+from golden_model.functional.operations.warp import to_lanes, to_masks
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
 

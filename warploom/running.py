@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from golden_model.functional import Execution, execute
+from golden_model.functional.executor import Execution, execute
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from golden_model.functional import execute
-from golden_model.sm import simulate
+from golden_model.functional.executor import execute
+from golden_model.simulate import simulate
 from tb import bare_loop
 from tb.lockstep import lockstep
 from warploom import report

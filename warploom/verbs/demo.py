@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 from pathlib import Path
 
-from golden_model.sm import simulate
+from golden_model.simulate import simulate
 from synth.flow import synthesise
 from warploom import report
 from warploom.running import find, run

@@ -3,7 +3,7 @@
 import argparse
 import dataclasses
 
-from golden_model.sm import simulate
+from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from warploom import report
 from warploom.arch.config import SmConfig

@@ -8,9 +8,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from golden_model.operations.common import Builder, Function, Operands, Outcome, combined, comparison, join, split
-from golden_model.operations.ieee import DOUBLE, SINGLE, extreme, has_property
-from golden_model.operations.rounding import (
+from golden_model.functional.operations.common import (
+    Builder,
+    Function,
+    Operands,
+    Outcome,
+    combined,
+    comparison,
+    join,
+    split,
+)
+from golden_model.functional.operations.ieee import DOUBLE, SINGLE, extreme, has_property
+from golden_model.functional.operations.rounding import (
     is_ordinary,
     root_fraction,
     round_fraction,

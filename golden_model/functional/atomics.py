@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.operations.ieee import DOUBLE, SINGLE, flush
+from golden_model.functional.operations.ieee import DOUBLE, SINGLE, flush
 from warploom.arch.modifiers import Atom, DType
 
 KINDS = {

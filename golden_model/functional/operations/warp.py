@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from golden_model.operations.common import Function, Mask, Operands, Outcome, Words, join
+from golden_model.functional.operations.common import Function, Mask, Operands, Outcome, Words, join
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
 

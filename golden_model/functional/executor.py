@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from golden_model.barriers import BLOCKED, Barriers
-from golden_model.memory import Memory
-from golden_model.operations.warp import to_masks
-from golden_model.recorder import Recorder
-from golden_model.resident import Group, ResidentWarps, launched_lanes
-from golden_model.simt import DONE
-from golden_model.steps import Steps
+from golden_model.functional.barriers import BLOCKED, Barriers
+from golden_model.functional.memory import Memory
+from golden_model.functional.operations.warp import to_masks
+from golden_model.functional.recorder import Recorder
+from golden_model.functional.resident import Group, ResidentWarps, launched_lanes
+from golden_model.functional.simt import DONE
+from golden_model.functional.steps import Steps
 from golden_model.trace import Trace
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import Instruction, Op

@@ -6,9 +6,9 @@ result is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
 
 import numpy as np
 
-from golden_model.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
-from golden_model.operations.ieee import SINGLE, extreme, flush
-from golden_model.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
+from golden_model.functional.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
+from golden_model.functional.operations.ieee import SINGLE, extreme, flush
+from golden_model.functional.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Rounding
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from golden_model.simt import ReconvergenceStack
+from golden_model.functional.simt import ReconvergenceStack
 from warploom.arch.isa import Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from golden_model.operations.warp import to_masks
+from golden_model.functional.operations.warp import to_masks
 from golden_model.trace import NONE, Trace, WarpTrace
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program

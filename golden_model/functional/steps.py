@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.barriers import Barriers
-from golden_model.load_store import LoadStore
-from golden_model.memory import Memory
-from golden_model.operations import WARP_WIDE, Operands, Outcome, prepare
-from golden_model.operations.warp import to_masks
-from golden_model.recorder import Recorder
-from golden_model.resident import Group
-from golden_model.special import coordinates, read_special
+from golden_model.functional.barriers import Barriers
+from golden_model.functional.load_store import LoadStore
+from golden_model.functional.memory import Memory
+from golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
+from golden_model.functional.operations.warp import to_masks
+from golden_model.functional.recorder import Recorder
+from golden_model.functional.resident import Group
+from golden_model.functional.special import coordinates, read_special
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch

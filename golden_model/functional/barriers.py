@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from golden_model.resident import ResidentWarps
+from golden_model.functional.resident import ResidentWarps
 
 BLOCKED = (1 << 30) - 1
 """pc of a warp that waits at a barrier."""

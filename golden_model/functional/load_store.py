@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from golden_model import atomics
-from golden_model.memory import Fault, Memory
-from golden_model.operations import Outcome
-from golden_model.operations.common import Words, join, split
-from golden_model.resident import Group
-from golden_model.special import coordinates
+from golden_model.functional import atomics
+from golden_model.functional.memory import Fault, Memory
+from golden_model.functional.operations import Outcome
+from golden_model.functional.operations.common import Words, join, split
+from golden_model.functional.resident import Group
+from golden_model.functional.special import coordinates
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch

@@ -6,8 +6,8 @@ Memory operations, special registers and control are not here: they need more th
 
 import numpy as np
 
-from golden_model.operations import approx, convert, float32, float64, integer, warp
-from golden_model.operations.common import Builder, Function, Operands, Outcome
+from golden_model.functional.operations import approx, convert, float32, float64, integer, warp
+from golden_model.functional.operations.common import Builder, Function, Operands, Outcome
 from warploom.arch.isa import Instruction, Op
 
 BUILDERS: dict[Op, Builder] = (

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from golden_model.operations.common import Function, Operands, Outcome, join, split
-from golden_model.operations.float32 import reader, writer
-from golden_model.operations.float64 import pair_of, write_double
-from golden_model.operations.rounding import narrow, settle, two_sum
+from golden_model.functional.operations.common import Function, Operands, Outcome, join, split
+from golden_model.functional.operations.float32 import reader, writer
+from golden_model.functional.operations.float64 import pair_of, write_double
+from golden_model.functional.operations.rounding import narrow, settle, two_sum
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import DType, Rounding
 

@@ -5,7 +5,7 @@ Division by zero, which PTX leaves open, gives all ones; the remainder is then t
 
 import numpy as np
 
-from golden_model.operations.common import (
+from golden_model.functional.operations.common import (
     Builder,
     Function,
     Operands,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.operations.common import Function, Operands, Outcome, join, value
-from golden_model.operations.float32 import reader, writer
-from golden_model.operations.float64 import pair_of, write_double
+from golden_model.functional.operations.common import Function, Operands, Outcome, join, value
+from golden_model.functional.operations.float32 import reader, writer
+from golden_model.functional.operations.float64 import pair_of, write_double
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Function as Approximate
 

@@ -7,7 +7,7 @@ reconvergence point simply wait in that entry.
 
 import numpy as np
 
-from golden_model.operations.warp import to_masks
+from golden_model.functional.operations.warp import to_masks
 from warploom.arch.isa import NO_RECONVERGENCE
 
 ALL = np.uint32(0xFFFFFFFF)

@@ -1,0 +1,1 @@
+"""Functional execution: what a kernel computes, apart from when. `executor.execute` is the door."""
