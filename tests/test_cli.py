@@ -109,20 +109,30 @@ def test_a_reader_that_goes_away_is_no_error():
     assert result.stderr == b""
 
 
+INTERRUPTIBLE = """\
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from warploom.cli import main
+sys.exit(main())
+"""
+"""A shell's background job ignores interrupts, and so would the processes of a test that runs in one."""
+
+
 def test_an_interrupt_is_one_line(tmp_path):
     """The verb waits for its launch file, which is a pipe that this test holds open."""
     pipe = tmp_path / "launch.toml"
     os.mkfifo(pipe)
-    process = subprocess.Popen([*WARPLOOM, "run", pipe], stderr=subprocess.PIPE, text=True)
-    writer = None
-    while writer is None and process.poll() is None:
-        with contextlib.suppress(OSError):  # nobody reads the pipe yet
-            writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    command = [sys.executable, "-c", INTERRUPTIBLE, "run", pipe]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        writer = None
+        while writer is None and process.poll() is None:
+            with contextlib.suppress(OSError):  # nobody reads the pipe yet
+                writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        os.close(writer)
     assert (process.returncode, errors) == (130, "warploom: interrupted\n")
-    os.close(writer)
 
 
 def test_a_document_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
