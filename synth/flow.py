@@ -8,12 +8,13 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from filelock import FileLock
 from rich.console import Console
 from rich.progress import Progress
 
 from rtl import verilog
+from synth import kept, yosys
 from synth import liberty as cells
-from synth import yosys
 from synth.design import Design, Unit, elaborate, macro_shape
 from synth.liberty import Library
 from synth.mapping import Mapped, map_module
@@ -38,19 +39,21 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     are kept under `build` by the content of everything they depend on, down to single modules.
     Raises `ConfigError` for an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
     """
-    library = cells.load(liberty, build)
+    build.mkdir(parents=True, exist_ok=True)
+    with FileLock(build / "lock"):  # a second process waits, and finds what the first has made
+        return _synthesise(config, units, cells.load(liberty, build), flat, build)
+
+
+def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, flat: bool, build: Path) -> Report:
     wanted = None if units is None else [verilog.module_name(unit) for unit in units]
-    kept = build / "reports" / f"{_key(config, wanted, library, flat)}.json"
-    if kept.exists():
-        return Report.from_json(kept.read_text())
+    path = build / "reports" / f"{_key(config, wanted, library, flat)}.json"
+    if report := kept.read(path, Report.from_json):
+        return report
     top = verilog.module_name(TOP)
     folder = build / "elaborated" / _key(config, None, library, flat)
     design = elaborate(verilog.to_rtlil(verilog.create(config, TOP), top, source_lines=False), top, folder, flat)
     report = synthesise_design(design, config.name, wanted, library, flat=flat, build=build)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    partial = kept.with_suffix(".partial")
-    partial.write_text(report.to_json())
-    partial.replace(kept)
+    kept.write(path, report.to_json())
     return report
 
 

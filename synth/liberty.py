@@ -14,6 +14,7 @@ from typing import Any
 from liberty.parser import LibertyParserError, parse_liberty
 from liberty.types import Group
 
+from synth import kept
 from warploom.arch.errors import ConfigError, ToolError
 
 DEFAULT = "adks/freepdk-45nm/view-tiny/stdcells.lib"
@@ -124,15 +125,12 @@ def load(path: Path | None, cache: Path) -> Library:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}: name a readable Liberty file") from None
     digest = hashlib.sha256(data).hexdigest()[:16]
-    kept = cache / f"liberty-{digest}-{FORMAT}.json"
-    if kept.exists():
-        return _from_json(path, json.loads(kept.read_text()))
+    summary = cache / f"liberty-{digest}-{FORMAT}.json"
+    if library := kept.read(summary, lambda text: _from_json(path, json.loads(text))):
+        return library
     library = _parse(path, data.decode("utf-8", "replace"), digest)
     library.check()
-    cache.mkdir(parents=True, exist_ok=True)
-    partial = kept.with_suffix(".partial")
-    partial.write_text(json.dumps(asdict(library)))
-    partial.replace(kept)
+    kept.write(summary, json.dumps(asdict(library)))
     return library
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from synth import yosys
+from synth import kept, yosys
 from synth.design import Design
 from synth.liberty import Library
 from synth.netlist import Json
@@ -48,19 +48,19 @@ def map_module(design: Design, module: str, library: Library, cache: Path) -> Ma
     what = "\0".join((source, script.replace(library.path, library.digest), steps, constraints, yosys.version()))
     folder = cache / "modules" / hashlib.sha256(what.encode()).hexdigest()[:20]
     done = folder / "mapped.json"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in [("in.json", source), ("map.abc", steps), ("constraints", constraints)]:
-            (folder / name).write_text(text)
-        yosys.run(script, folder, "map")
-        netlist = json.loads((folder / "out.json").read_text())["modules"][module]
-        found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
-        partial = folder / "mapped.partial"
-        partial.write_text(json.dumps([_slim(netlist), float(found[-1]) if found else 0.0], separators=(",", ":")))
-        partial.replace(done)
-        for name in ("in.json", "out.json"):
-            (folder / name).unlink()
-    return Mapped(*json.loads(done.read_text()))
+    if known := kept.read(done, lambda text: Mapped(*json.loads(text))):
+        return known
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in [("in.json", source), ("map.abc", steps), ("constraints", constraints)]:
+        (folder / name).write_text(text)
+    yosys.run(script, folder, "map")
+    netlist = json.loads((folder / "out.json").read_text())["modules"][module]
+    found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
+    mapped = Mapped(_slim(netlist), float(found[-1]) if found else 0.0)
+    kept.write(done, json.dumps([mapped.netlist, mapped.abc_delay], separators=(",", ":")))
+    for name in ("in.json", "out.json"):
+        (folder / name).unlink()
+    return mapped
 
 
 def _slim(netlist: Json) -> Json:
