@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from golden_model.decode import Static
 from golden_model.trace import Trace, WarpTrace
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.errors import LaunchError
 from warploom.arch.layout import check_fits, resident_warps
 
 
@@ -79,10 +78,7 @@ class Residency:
         self._trace = trace
         self._warps = launch.warps_per_block
         self._shared = program.shared_bytes + launch.dynamic_shared
-        check_fits(config, program.registers, self._warps, program.name)
-        if self._shared > config.shared_bytes:
-            raise LaunchError(f"{program.name}: a block needs {self._shared} bytes of shared memory, {config.name} has "
-                              f"{config.shared_bytes}: use less, or set shared_bytes")  # fmt: skip
+        check_fits(config, program, launch)
         self._free_slots = list(range(resident_warps(config, program.registers)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self._next = 0

@@ -134,13 +134,13 @@ def test_warps_that_spin_do_not_starve_the_one_they_wait_for():
     asm.op(Op.MOV, 3, Imm(1))
     asm.store(4, 3)
     asm.op(Op.EXIT)
-    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("flag", np.zeros(1, np.uint32)),))
-    assert execute(asm.program((8,)), launch, limit=10_000).buffers["flag"][0] == 1
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("flag", np.zeros(1, np.uint32)),), limit=10_000)
+    assert execute(asm.program((8,)), launch).buffers["flag"][0] == 1
 
 
-def fails(asm: Assembler, launch: Launch, *, limit: int = 100_000, **fields) -> str:
+def fails(asm: Assembler, launch: Launch, **fields) -> str:
     with pytest.raises(ExecutionError) as caught:
-        execute(asm.program(tuple(8 for _ in launch.arguments), **fields), launch, limit=limit)
+        execute(asm.program(tuple(8 for _ in launch.arguments), **fields), launch)
     return str(caught.value)
 
 
@@ -149,7 +149,7 @@ def test_endless_loop_names_its_line():
     asm.op(Op.MOV, 1, Imm(1))
     asm.label("top")
     asm.branch("top")
-    message = fails(asm, Launch((1, 1, 1), (32, 1, 1)), limit=1000)
+    message = fails(asm, Launch((1, 1, 1), (32, 1, 1), limit=1000))
     assert message.startswith("test.ptx:2: test has not ended after ")
 
 

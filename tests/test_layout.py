@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from warploom.arch.config import Layout, SmConfig
 from warploom.arch.errors import LaunchError
+from warploom.arch.launch import Launch
 from warploom.arch.layout import check_fits, place, resident_warps, rows_per_warp
+from warploom.arch.program import Program
 
 
 @given(
@@ -36,6 +38,12 @@ def test_occupancy_follows_from_the_layout():
 
 
 def test_a_block_that_does_not_fit_is_refused():
+    def check(threads, registers, dynamic_shared):
+        program = Program("kernel", "kernel.ptx", (), (), registers, shared_bytes=4)
+        check_fits(SmConfig(), program, Launch((1, 1, 1), (threads, 1, 1), dynamic_shared=dynamic_shared))
+
     with pytest.raises(LaunchError, match="a block of 32 warps with 63 registers per thread does not fit"):
-        check_fits(SmConfig(), 63, 32, "kernel")
-    check_fits(SmConfig(), 32, 32, "kernel")
+        check(1024, 63, 0)
+    with pytest.raises(LaunchError, match="needs 49153 bytes of shared memory, fermi has 49152"):
+        check(32, 32, 49149)
+    check(1024, 32, 49148)

@@ -52,12 +52,12 @@ def find(name: str, size: str | None) -> LaunchFile:
 def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     """Compile and execute the kernel of a launch file, and compare its buffers with what is expected.
 
-    The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit the register file
-    of `config`) or `ExecutionError`.
+    The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit `config`) or
+    `ExecutionError`.
     """
     program = compile_file(file.ptx, file.entry)
     file.launch.check(program)
-    check_fits(config, program.registers, file.launch.warps_per_block, program.name)
+    check_fits(config, program, file.launch)
     execution = execute(program, file.launch, record=record)
     found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
     return Executed(file, program, execution, tuple(line for line in found if line is not None))

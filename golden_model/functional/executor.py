@@ -17,16 +17,13 @@ from golden_model.functional.resident import Group, ResidentWarps, launched_lane
 from golden_model.functional.simt import DONE
 from golden_model.functional.steps import Steps
 from golden_model.trace import Trace
-from warploom.arch.errors import ExecutionError
+from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 
-DEFAULT_LIMIT = 10_000_000
-"""Warp instructions after which a kernel is taken to be an endless loop."""
-
-LIMIT_PER_TURN = 32
-"""So many instructions of the limit each basic block uses up at least: a few spinning warps would take too long."""
+COUNTED_WARPS = 16
+"""An instruction uses up at least so much of the launch's limit: few warps that spin would take long to reach it."""
 
 RESIDENT_WARPS = 512
 """Warps that execute together, at least one block: enough to amortise numpy's calls, few enough for the cache."""
@@ -80,16 +77,20 @@ def basic_block_ends(program: tuple[Instruction, ...]) -> list[int]:
 class _Run:
     """One launch as it executes."""
 
-    def __init__(self, program: Program, launch: Launch, record: bool, limit: int) -> None:
+    def __init__(self, program: Program, launch: Launch, record: bool) -> None:
         launch.check(program)
-        self.program, self.launch, self.limit = program, launch, limit
+        warps = launch.blocks * launch.warps_per_block
+        if warps > launch.limit:
+            raise LaunchError(f"{program.name}: the grid has {warps} warps and limit = {launch.limit} instructions: "
+                              "use a smaller grid, or raise it in the launch file")
+        self.program, self.launch = program, launch
         self.resident = min(launch.blocks, max(1, RESIDENT_WARPS // launch.warps_per_block))
         self.memory = Memory(program, launch, self.resident)
         self.recorder = Recorder() if record else None
         self.steps = Steps(program, launch, self.memory, self.recorder)
         self.ends = basic_block_ends(program.instructions)
         self.registers: list[np.ndarray] = []
-        self.turns = self.thread_instructions = 0
+        self.spent = self.thread_instructions = 0
 
     def run(self) -> None:
         """All blocks, as many at a time as are resident."""
@@ -124,12 +125,13 @@ class _Run:
             group.state.stack.advance(group.warps, end)
         self.steps.clock += (end - start) * len(group.warps)
         self.thread_instructions += (end - start) * int(active) - group.idle
-        self.turns += 1
-        if max(self.steps.clock, self.turns * LIMIT_PER_TURN) > self.limit:
+        self.spent += (end - start) * max(len(group.warps), COUNTED_WARPS)
+        if self.spent > self.launch.limit:
             place = f"{self.program.source}:{self.program.lines[end - 1]}"
             raise ExecutionError(
                 f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is "
-                "still here: an endless loop, lanes of one warp that wait for each other, or too low a limit"
+                "still here: an endless loop, lanes of one warp that wait for each other, or "
+                f"limit = {self.launch.limit} is too low: raise it in the launch file"
             )
 
     def _report_stuck(self, state: ResidentWarps) -> None:
@@ -140,14 +142,15 @@ class _Run:
         raise self.steps.barrier_error(pc, block, f"only part ({waiting} of {self.launch.warps_per_block} warps)")
 
 
-def execute(program: Program, launch: Launch, *, record: bool = True, limit: int = DEFAULT_LIMIT) -> Execution:
-    """Run a whole grid. `limit` is in warp instructions, of which a basic block counts for at least `LIMIT_PER_TURN`.
+def execute(program: Program, launch: Launch, *, record: bool = True) -> Execution:
+    """Run a whole grid. Of the launch's limit an instruction uses up as much as warps execute it together, at least
+    `COUNTED_WARPS`.
 
     Raises `LaunchError` where the launch does not fit the program, `ExecutionError` for an illegal address, a barrier
     that some threads never reach, a trap, or no end within the limit.
     """
     with np.errstate(all="ignore"):
-        run = _Run(program, launch, record, limit)
+        run = _Run(program, launch, record)
         run.run()
     live = to_masks(launched_lanes(launch))
     trace = run.recorder.trace(program, launch, live) if run.recorder else None

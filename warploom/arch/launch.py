@@ -10,6 +10,9 @@ from warploom.arch.program import Program
 
 MAX_BLOCK_THREADS = 1024
 
+DEFAULT_LIMIT = 10_000_000
+"""Warp instructions after which a kernel is taken for an endless loop."""
+
 
 @dataclass(frozen=True)
 class Scalar:
@@ -29,12 +32,14 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Launch:
-    """Grid and block (x, y, z), dynamic shared memory in bytes, and the arguments in order."""
+    """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, and a limit on the warp
+    instructions of the grid, for loops that never end."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[Scalar | Buffer, ...] = ()
     dynamic_shared: int = 0
+    limit: int = DEFAULT_LIMIT
 
     @property
     def threads(self) -> int:
@@ -63,8 +68,8 @@ class Launch:
             raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, the launch gives "
                               f"{len(self.arguments)}")
         for number, (argument, parameter) in enumerate(zip(self.arguments, program.parameters, strict=True)):
-            size = 8 if isinstance(argument, Buffer) else len(argument.data)
+            type_, size = ("u64", 8) if isinstance(argument, Buffer) else (argument.type, len(argument.data))
             given = "a buffer" if isinstance(argument, Buffer) else f"a scalar {argument.type}"
-            if size != parameter.size:
+            if size != parameter.size or {type_[0], parameter.type[0]} in ({"f", "s"}, {"f", "u"}):
                 raise LaunchError(f"{program.name}: argument {number} is {given} of {size} bytes, the kernel's "
                                   f"parameter {parameter.name} is .{parameter.type} of {parameter.size} bytes")

@@ -2,6 +2,8 @@
 
 from warploom.arch.config import Layout, SmConfig
 from warploom.arch.errors import LaunchError
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
 
 
 def rows_per_warp(config: SmConfig, registers: int) -> int:
@@ -26,10 +28,14 @@ def resident_warps(config: SmConfig, registers: int) -> int:
     return min(config.warps, fitting)
 
 
-def check_fits(config: SmConfig, registers: int, warps_per_block: int, kernel: str) -> None:
-    """Raise `LaunchError` when not even one block of the kernel fits the register file."""
+def check_fits(config: SmConfig, program: Program, launch: Launch) -> None:
+    """Raise `LaunchError` when not even one block fits the register file and shared memory."""
+    registers, shared = program.registers, program.shared_bytes + launch.dynamic_shared
     room = resident_warps(config, registers)
-    if warps_per_block > room:
-        raise LaunchError(f"{kernel}: a block of {warps_per_block} warps with {registers} registers per thread does "
-                          f"not fit: {config.name} has room for {room} such warps; use a smaller block or "
+    if launch.warps_per_block > room:
+        raise LaunchError(f"{program.name}: a block of {launch.warps_per_block} warps with {registers} registers per "
+                          f"thread does not fit: {config.name} has room for {room} such warps; use a smaller block or "
                           "a larger preset")
+    if shared > config.shared_bytes:
+        raise LaunchError(f"{program.name}: a block needs {shared} bytes of shared memory, {config.name} has "
+                          f"{config.shared_bytes}: use less, or set shared_bytes")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.errors import LaunchError
-from warploom.arch.launch import MAX_BLOCK_THREADS, Buffer, Launch, Scalar
+from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, Buffer, Launch, Scalar
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.generators import generate, scalar
 from warploom.kernels.table import Table
@@ -52,7 +52,7 @@ def load(path: str | Path) -> LaunchFile:
         top = Table(path, "", tomllib.loads(text))
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}: name a launch file (TOML) that exists") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no text, or no path
         raise LaunchError(f"{path}: not TOML: {error}") from None
     ptx = path.parent / top.text("ptx")
     if not ptx.is_file():
@@ -60,10 +60,11 @@ def load(path: str | Path) -> LaunchFile:
     entry = top.text("entry", None)
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
+    limit = top.whole("limit", 1, 1 << 40, DEFAULT_LIMIT)
     arguments = [_Argument(table) for table in top.tables("arguments")]
     top.finish()
     _check_names(arguments)
-    launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared)
+    launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit)
     return LaunchFile(path, ptx, entry, launch, tuple(a.name for a in arguments if a.out),
                       tuple(a.expectation for a in arguments if a.expectation is not None))
 
