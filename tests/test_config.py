@@ -45,7 +45,7 @@ def test_settings_change_fields_and_single_timing_rows():
         ("warps=9", "warps = 9 and schedulers = 2 disagree"),
         ("scheduler=fifo", "scheduler = 'fifo': must be one of lrr, gto, two_level"),
         ("layout=diagonal", "layout = 'diagonal': must be one of wid, wshift"),
-        ("colectors=4", "colectors is not a configuration field"),
+        ("colectors=4", "'colectors' is not a configuration field"),
         ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
         ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
         ("timing.tensor=[4, 1]", "timing: tensor: must list exactly"),

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from warploom.arch.errors import ConfigError
+from warploom.arch.errors import ConfigError, nearest
 from warploom.arch.isa import TimingClass
 
 LANES = 32
@@ -93,6 +93,8 @@ class SmConfig:
     memory_interval: int = 4  # cycles between lines from beyond the L1: this SM's share of the bandwidth
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
+            raise ConfigError(f"name = {self.name!r}: must be letters, digits, - and _: it names files")
         object.__setattr__(self, "scheduler", _enum("scheduler", Scheduler, self.scheduler))
         object.__setattr__(self, "layout", _enum("layout", Layout, self.layout))
         for name, low, high in RANGES:
@@ -108,9 +110,10 @@ class SmConfig:
 
     def _check_timing(self) -> None:
         wanted = {c.name.lower() for c in TimingClass}
-        if set(self.timing) != wanted:
-            odd = sorted(set(self.timing) ^ wanted)
-            raise ConfigError(f"timing: {', '.join(odd)}: must list exactly {', '.join(sorted(wanted))}")
+        if not isinstance(self.timing, dict):
+            raise ConfigError(f"timing = {self.timing!r}: must be a table, class = [latency, interval] in cycles")
+        if odd := sorted(self.timing.keys() ^ wanted):
+            raise ConfigError(f"timing: {odd[0]}: must list exactly {', '.join(sorted(wanted))}")
         checked = {}
         for name, pair in self.timing.items():
             if not (isinstance(pair, list | tuple) and len(pair) == 2):
@@ -170,10 +173,12 @@ class SmConfig:
         """A bundled preset by its name, or a configuration file by its path."""
         if name.endswith(".toml"):
             try:
-                return cls.from_toml(Path(name).read_text(), name)
-            except OSError as error:
-                raise ConfigError(f"{name}: {error.strerror}: name a preset ({', '.join(presets())}) "
+                text = Path(name).read_text(encoding="utf-8")
+            except (OSError, ValueError) as error:  # ValueError: no text, or no path
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise ConfigError(f"{name}: {reason}: name a preset ({', '.join(presets())}) "
                                   "or a TOML file") from None
+            return cls.from_toml(text, name)
         if name not in presets():
             raise ConfigError(f"preset = {name!r}: must be one of {', '.join(presets())}, or a path ending in .toml")
         return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
@@ -219,7 +224,8 @@ def _build(table: dict[str, Any], where: str) -> SmConfig:
     known = {f.name for f in fields(SmConfig)}
     for name in table:
         if name not in known:
-            raise ConfigError(f"{where}: {name} is not a configuration field; fields are {', '.join(sorted(known))}")
+            raise ConfigError(f"{where}: {name!r} is not a configuration field; fields are {', '.join(sorted(known))}"
+                              f"{nearest(name, known)}")
     try:
         return dataclasses.replace(SmConfig(), **table)
     except ConfigError as error:
@@ -231,7 +237,7 @@ def _toml_value(name: str, text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        if text.strip().replace("_", "").isalnum():
+        if text.strip().replace("_", "").replace("-", "").isalnum():
             return text.strip()
         raise ConfigError(f"{name} = {text}: not a TOML value") from None
 

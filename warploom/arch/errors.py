@@ -1,5 +1,14 @@
 """Errors that a user can cause. Each prints as one line that names the place and the remedy."""
 
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that is not `known`: those most like it, nothing where none is."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"; nearest: {', '.join(close)}" if close else ""
+
 
 class WarploomError(Exception):
     """Base of every error that is the input's fault; the command line prints it without a traceback."""

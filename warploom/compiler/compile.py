@@ -26,7 +26,8 @@ def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: i
 def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:
     """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
     try:
-        text = Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PtxError(f"cannot be read: {error}; name a PTX text file", file=str(path)) from None
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # ValueError: no text, or no path
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
     return compile_ptx(text, str(path), entry, max_registers)

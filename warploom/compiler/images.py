@@ -9,6 +9,9 @@ from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
 
 MODULE_SPACES = ("global", "const")
 
+LIMITS = {"local": 1 << 19}
+"""Bytes of a space that are less than its window: CUDA gives a thread 512 KiB of local memory."""
+
 
 def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Iterable[str]) -> None:
     """Give every variable of the kernel its `base`, and fill in sizes and images.
@@ -44,8 +47,9 @@ def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
     for name, variable in variables.items():
         kernel.base[name] = -(-end // variable.alignment) * variable.alignment
         end = kernel.base[name] + variable.size
-        if end - start > WINDOW_BYTES:
-            place = f"variable '{variable.name}' does not fit .{variable.space} memory of {WINDOW_BYTES} bytes"
+        limit = LIMITS.get(variable.space, WINDOW_BYTES)
+        if end - start > limit:
+            place = f"variable '{variable.name}' does not fit .{variable.space} memory of {limit} bytes"
             raise PtxError(place, line=variable.line)
     return end
 

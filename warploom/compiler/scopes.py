@@ -1,11 +1,10 @@
 """What a name means: nested scopes of registers, labels, variables and functions."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warploom.arch.errors import PtxError
+from warploom.arch.errors import PtxError, nearest
 from warploom.compiler import ptx
 
 MAX_DIGITS = 10
@@ -81,8 +80,7 @@ class Scope:
                     return f"{message}; '.reg {prefix}<{scope.ranges[prefix][0]}>' ends before it"
             known += [*scope.meanings, *(f"{prefix}0" for prefix in scope.ranges)]
             scope = scope.parent
-        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        return message + (f"; nearest: {', '.join(nearest)}" if nearest else "")
+        return message + nearest(name, known)
 
     def _declare_registers(self, statement: ptx.Registers) -> None:
         for name, count in statement.names:

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import LaunchError, nearest
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.references import reference
@@ -48,7 +48,8 @@ def kernel(name: str) -> Kernel:
     path = _FOLDER / name / "kernel.toml"
     names = [known.name for known in kernels()]
     if name not in names:
-        raise LaunchError(f"{name!r} is no bundled kernel; name one of {', '.join(names)}, or a launch file (.toml)")
+        raise LaunchError(f"{name!r} is no bundled kernel; name one of {', '.join(names)}, or a launch file (.toml)"
+                          f"{nearest(name, names)}")
     return _read(path)
 
 

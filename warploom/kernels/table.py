@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import LaunchError, nearest
 
 _REQUIRED: Any = object()
 
@@ -75,7 +75,7 @@ class Table:
     def finish(self) -> None:
         """Raise `LaunchError` when a key is left that nobody took."""
         for key in self._left:
-            self.fail(key, f"is not a key here; keys are {', '.join(self._known)}")
+            self.fail(key, f"is not a key here; keys are {', '.join(self._known)}{nearest(key, self._known)}")
 
     def _take(self, key: str, default: Any, wanted: str, fits: Any) -> Any:
         self._known.append(key)
