@@ -6,6 +6,7 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 import argparse
 import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit status: 0, 1 for an error or a failed check, 130 when interrupted."""
+    _prepare_streams()
     options = _parser().parse_args(arguments)
     try:
         failure = _call(options)
@@ -51,22 +53,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         message = f"{place}{error.strerror or error}"
+    except ModuleNotFoundError as error:
+        message = f"{error.name}: a Python package that is needed and not installed: pip install -r requirements.txt"
+    except MemoryError:
+        message = "out of memory: use smaller buffers or a smaller grid"
     except KeyboardInterrupt:
         print("warploom: interrupted", file=sys.stderr)
         return INTERRUPTED
-    print(f"warploom: error: {message}", file=sys.stderr)
+    print(f"warploom: error: {_one_line(message)}", file=sys.stderr)
     return FAILURE
+
+
+def _prepare_streams() -> None:
+    """Output that is closed goes nowhere, and characters that its encoding lacks are written as escapes."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (for as long as the process lives)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _one_line(message: str) -> str:
+    """A message with line ends and the like, which may come from a user's names, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def _call(options: argparse.Namespace) -> str | None:
     """Run the verb and write its JSON; returns the line that says what failed, None if nothing did."""
-    if options.json and not options.json.parent.is_dir():  # better now than after minutes of work
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(options.json))
+    _check_targets(options)
     body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
     if options.json:
         report = importlib.import_module("warploom.report")
         report.write_json(options.json, report.document(options.verb, body))
     return body.get("failure")
+
+
+def _check_targets(options: argparse.Namespace) -> None:
+    """Raise `OSError` where output cannot be written: better now than after minutes of work."""
+    wrong = None
+    if options.json:
+        path, folder = options.json, options.json.parent
+        wrong = errno.EISDIR if path.is_dir() else None if folder.is_dir() else errno.ENOENT
+        if not wrong and not os.access(folder, os.W_OK) and not path.exists():
+            wrong = errno.EACCES
+    if not wrong and getattr(options, "out", None):
+        path = options.out
+        folder = next(p for p in (path, *path.parents) if p.exists())  # the rest of it will be made
+        wrong = errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
+    if wrong:
+        raise OSError(wrong, os.strerror(wrong), str(path))
 
 
 def _parser() -> argparse.ArgumentParser:

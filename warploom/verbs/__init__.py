@@ -12,6 +12,13 @@ from warploom.arch.config import SmConfig
 Body = dict[str, Any]
 
 
+def need_simulator() -> None:
+    """Raise `ToolError` now, rather than after minutes of work, where the machine cannot simulate hardware."""
+    from tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
+
+    versions()
+
+
 def configuration(options: argparse.Namespace) -> SmConfig:
     """The configuration that ``--preset`` and ``--set`` choose. Raises `ConfigError`."""
     return SmConfig.preset(options.preset).with_settings(options.settings)

@@ -15,7 +15,7 @@ from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file
 from warploom.kernels.library import Kernel, kernels
 from warploom.running import find
-from warploom.verbs import Body, configuration
+from warploom.verbs import Body, configuration, need_simulator
 
 LOCKSTEP = "pathfinder"
 """The kernel whose lockstep is measured."""
@@ -24,6 +24,7 @@ LOCKSTEP = "pathfinder"
 def main(options: argparse.Namespace) -> Body:
     """Measure the models with each kernel at its default size, the lockstep with one at its tiny size."""
     config = configuration(options)
+    need_simulator()
     rows = []
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):

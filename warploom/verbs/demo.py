@@ -8,7 +8,7 @@ from golden_model.simulate import simulate
 from synth.flow import synthesise
 from warploom import report
 from warploom.running import find, run
-from warploom.verbs import Body, configuration, synth
+from warploom.verbs import Body, configuration, need_simulator, synth
 from warploom.verbs.run import describe, run_rtl, show, show_timing
 from warploom.verbs.verilog import generate_unit
 
@@ -19,6 +19,7 @@ WAVEFORM_CYCLES = 500
 def main(options: argparse.Namespace) -> Body:
     """Verilog, execution, timing, lockstep and synthesis, and where everything has been left."""
     config = configuration(options)
+    need_simulator()
     file = find(options.kernel, "tiny")
     hardware = generate_unit(config, "Datapath", FOLDER / "verilog")
     with report.working("executing"):

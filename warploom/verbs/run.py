@@ -7,14 +7,17 @@ from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, run, save
-from warploom.verbs import Body, configuration
+from warploom.verbs import Body, configuration, need_simulator
 
 
 def main(options: argparse.Namespace) -> Body:
     """Execute, compare, time, and write what comes back."""
     config = configuration(options)
+    if options.rtl:
+        need_simulator()
     file = find(options.kernel, options.size)
     with report.working("executing"):
         executed = run(file, config, record=not options.functional)
@@ -44,6 +47,8 @@ def run_rtl(config: SmConfig, file: LaunchFile, seed: int, waves: int = 0) -> Bo
             compared = lockstep(config, file, seed, waves=waves)
     except LockstepError as error:
         return {"failure": str(error)}
+    except AssertionError as error:  # the simulator itself: its log is named first
+        raise ToolError(str(error).splitlines()[0]) from None
     report.fields(f"Hardware in lockstep with the model, seed {seed}", {
         "cycles without a difference": compared.cycles,
         "registers equal at the end": compared.registers,
