@@ -22,6 +22,9 @@ def main(options: argparse.Namespace) -> Body:
     with report.working("executing"):
         executed = run(file, config, record=not options.functional)
     body = {"configuration": dataclasses.asdict(config), **describe(executed)}
+    if options.out:  # before anything is printed: whoever reads that may go away
+        paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
+        body["outputs"] = [str(path) for path in paths]
     show(executed)
     if executed.execution.trace is not None:
         with report.working("timing"):
@@ -31,8 +34,6 @@ def main(options: argparse.Namespace) -> Body:
     if options.rtl:
         body |= run_rtl(config, file, options.seed)
     if options.out:
-        paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
-        body["outputs"] = [str(path) for path in paths]
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
 
