@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from golden_model.functional import atomics
+from golden_model.functional.failure import thread_error
 from golden_model.functional.memory import Fault, Memory
 from golden_model.functional.operations import Outcome
 from golden_model.functional.operations.common import Words, join, split
 from golden_model.functional.resident import Group
-from golden_model.functional.special import coordinates
-from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Access, Atom, Space
@@ -47,7 +46,8 @@ class LoadStore:
                 outcome = body(i, parts, operands, address.shape)
             except Fault as fault:
                 what = f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: {fault.why}"
-                raise self._error(pc, group, fault.position, what) from None
+                raise thread_error(self._program, self._launch, pc, group, position=fault.position,
+                                   what=what) from None
             spaces = np.broadcast_to(spaces, address.shape)
             first = np.zeros(1, np.intp) if lanes is None else lanes.argmax(1)
             return outcome, (address, spaces[np.arange(len(address)), first])
@@ -117,13 +117,6 @@ class LoadStore:
             else:
                 old.reshape(-1)[where] = before
         return split(old) if i.dst_type.is_wide else Outcome(old.astype(np.uint32))
-
-    def _error(self, pc: int, group: Group, position: int, what: str) -> ExecutionError:
-        state, launch, program = group.state, self._launch, self._program
-        warp, lane = group.warps[position // 32], position % 32
-        thread = coordinates(int(state.warps[warp]) * 32 + lane, launch.block)
-        block = coordinates(int(state.blocks[warp]), launch.grid)
-        return ExecutionError(f"{program.source}:{program.lines[pc]}: thread {thread} of block {block}: {what}")
 
 
 def _pick(values: np.ndarray, where: np.ndarray | None) -> np.ndarray:

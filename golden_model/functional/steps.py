@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from golden_model.functional.barriers import Barriers
+from golden_model.functional.failure import thread_error
 from golden_model.functional.load_store import LoadStore
 from golden_model.functional.memory import Memory
 from golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
@@ -203,9 +204,10 @@ class Steps:
 
         def step(group: Group) -> None:
             lanes = executing(group)
-            if lanes is None or lanes.any():
-                raise ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: the kernel "
-                                     f"{self._program.name} executed a trap")
+            first = 0 if lanes is None else int(lanes.argmax())
+            if lanes is None or lanes.flat[first]:
+                raise thread_error(self._program, self._launch, pc, group, position=first,
+                                   what="trap: an assertion has failed, or the kernel stops itself")
 
         return step
 

@@ -1,0 +1,17 @@
+"""Errors of a running kernel that name the thread, its block and the PTX line."""
+
+from golden_model.functional.resident import Group
+from golden_model.functional.special import coordinates
+from warploom.arch.errors import ExecutionError
+from warploom.arch.launch import Launch
+from warploom.arch.program import Program
+
+
+def thread_error(
+    program: Program, launch: Launch, pc: int, group: Group, *, position: int, what: str
+) -> ExecutionError:
+    """What the thread at `position`, warp of the group * 32 + lane, has done at `pc`."""
+    state, warp = group.state, group.warps[position // 32]
+    thread = coordinates(int(state.warps[warp]) * 32 + position % 32, launch.block)
+    block = coordinates(int(state.blocks[warp]), launch.grid)
+    return ExecutionError(f"{program.source}:{program.lines[pc]}: thread {thread} of block {block}: {what}")
