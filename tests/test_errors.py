@@ -1,0 +1,290 @@
+"""What a user can get wrong: each is one line that names place and remedy, a failed exit, and nothing half-written."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from warploom.arch import errors
+from warploom.cli import main
+from warploom.kernels.library import kernel
+
+PTX = """\
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+{
+.reg .b16 %h<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .pred %p<3>;
+ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+BODY
+ret;
+}
+"""
+LINE = PTX[: PTX.index("BODY")].count("\n") + 1
+"""The line of a body's first statement."""
+
+LAUNCH = """\
+ptx = "k.ptx"
+grid = 1
+block = 64
+[[arguments]]
+name = "a"
+dtype = "uint32"
+shape = 64
+generator = { kind = "zeros" }
+out = true
+[[arguments]]
+type = "u32"
+value = 4
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def fails(folder, capsys):
+    """Runs a command that must fail; gives its line, after a look at what it has left behind."""
+
+    def run(*arguments):
+        before = sorted(folder.rglob("*"))
+        assert main([str(argument) for argument in arguments]) == 1
+        line, = capsys.readouterr().err.splitlines()
+        assert sorted(folder.rglob("*")) == before
+        return line.removeprefix("warploom: error: ")
+
+    return run
+
+
+@pytest.fixture
+def fails_to_run(folder, fails):
+    """Runs a launch file and a kernel that must fail with each other."""
+
+    def run(body="", launch=LAUNCH, *options, ptx=PTX):
+        (folder / "k.ptx").write_text(ptx.replace("BODY", body))
+        (folder / "k.toml").write_text(launch)
+        return fails("run", "k.toml", "--out", "out", "--json", "run.json", *options)
+
+    return run
+
+
+def test_an_innocent_kernel_runs(folder, capsys):
+    (folder / "k.ptx").write_text(PTX.replace("BODY", "st.global.u32 [%rd3], %r1;"))
+    (folder / "k.toml").write_text(LAUNCH)
+    assert main(["run", "k.toml"]) == 0
+    assert "thread instructions" in capsys.readouterr().out
+
+
+SHARED = ".shared .align 4 .b8 s[{}]; st.shared.u32 [s+{}], %r1;"
+LOCAL = ".local .align 4 .b8 l[{}]; st.local.u32 [l+{}], %r1;"
+
+BODIES = {
+    "unknown opcode": ("frob.u32 %r1, %r2;", ":{}:1: frob.u32: not supported; supported are integer, "),
+    "unknown modifier": ("add.u32.foo %r1, %r2, %r3;", ":{}:1: add.u32.foo: .foo is not supported for add"),
+    "syntax": ("mov.u32 %r1, 1", ":{1}:1: unexpected 'ret;'; expected ',' or ';'"),
+    "undeclared register": ("mov.u32 %q1, 1;", ":{}:9: register '%q1' is not declared"),
+    "register beyond the last": ("mov.u32 %r9, 1;", "'%r9' is not declared; '.reg %r<9>' ends before it"),
+    "register of other size": ("mov.u32 %rd1, 1;", ":{}:1: mov.u32: %rd1 is a .b64 register where .u32 is required"),
+    "undeclared label": ("bra NOWHERE;", ":{}:5: label 'NOWHERE' is not declared"),
+    "f16": ("add.f16 %h1, %h2, %h0;", ":{}:1: add.f16: this type is not supported for add"),
+    "texture": (".global .texref t; tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1, %r2}];", "not supported"),
+    "wmma": ("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f2};", "wmma"),
+    "asynchronous copy": ("cp.async.ca.shared.global [%r1], [%rd1], 16;", "asynchronous copies"),
+    "indirect call": ("call %rd1, ();", "indirect calls (function pointers, virtual functions) are not supported"),
+    "undeclared function": ("call f, ();", "function 'f' is not declared"),
+    "nested blocks": ("{" * 500 + "}" * 500, "nested more than 100 deep"),
+    "past the end": ("st.global.u32 [%rd3+4], %r1;",
+                     ":{}: thread (63, 0, 0) of block (0, 0, 0): store of 4 bytes at 0x700000000100: it is outside "
+                     "global memory, 0 bytes past the end of buffer 'a' (256 bytes)"),
+    "misaligned": ("st.global.u32 [%rd3+2], %r1;", ":{}: thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at "
+                                                   "0x700000000002: the address must be a multiple of 4"),
+    "null": ("mov.u64 %rd1, 0; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd3], %r1;", "load of 4 bytes at 0x0: "),
+    "past shared": (SHARED.format(16, 16), "thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at 0x10: shared "
+                                           "memory has 16 bytes"),
+    "past local": (LOCAL.format(16, 16), "store of 4 bytes at 0x10: local memory has 16 bytes"),
+    "too much shared": (SHARED.format(50000, 0), "needs 50000 bytes of shared memory, fermi has 49152: use less, or"),
+    "huge shared": (SHARED.format(10**11, 0), ":{}: variable 's' does not fit .shared memory of 4294967296 bytes"),
+    "huge local": (LOCAL.format(10**6, 0), ":{}: variable 'l' does not fit .local memory of 524288 bytes"),
+    "barrier in part of a warp": ("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra S;\nbar.sync 0;\nS:",
+                                  ":{2}: barrier 0: only part of warp 0 of block (0, 0, 0) reaches it"),
+    "barrier in some warps": ("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nS:",
+                              ":{2}: barrier 1: only part (1 of 2 warps) of block (0, 0, 0) reaches it"),
+    "trap": ("trap;", ":{}: thread (0, 0, 0) of block (0, 0, 0): trap: an assertion has failed, or the kernel"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "message"), BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("options", [(), ("--functional",)], ids=["timed", "functional"])
+def test_a_kernel_that_is_wrong(fails_to_run, body, message, options):
+    """``{n}`` in a message stands for the nth line of the body."""
+    line = fails_to_run(body, LAUNCH, *options)
+    assert message.format(*range(LINE, LINE + 9)) in line
+    assert line.startswith(("k.ptx", "k: "))
+
+
+FILES = {
+    "32-bit addresses": (("size 64", "size 32"), "k.ptx:3:1: only .address_size 64 is supported"),
+    "prototype only": ((".visible", ".extern .func f();\n.visible"), "function 'f' is not defined in this file"),
+    "recursion": ((".visible", ".func f() { call f, (); ret; }\n.visible"), "recursion is not supported: f -> f"),
+    "struct": ((".param .u32 n", ".param .align 4 .b8 n[12]"), "the kernel's parameter n is .b8 of 12 bytes"),
+    "smaller block promised": (("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "of 64 threads exceeds the limit of 32"),
+    "float parameter": ((".param .u32 n", ".param .f32 n"), "argument 1 is a scalar u32 of 4 bytes, the kernel's "
+                                                            "parameter n is .f32 of 4 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), FILES.values(), ids=FILES)
+def test_a_file_that_is_wrong(fails_to_run, change, message):
+    body = "call f, ();" if "func" in change[1] else ""
+    assert message in fails_to_run(body, ptx=PTX.replace(*change))
+
+
+LAUNCHES = {
+    "float for a whole number": (('type = "u32"', 'type = "f32"'), "k: argument 1 is a scalar f32 of 4 bytes, the "
+                                                                   "kernel's parameter n is .u32 of 4 bytes"),
+    "too many arguments": (("[[arg", '[[arguments]]\ntype = "u32"\nvalue = 1\n[[arg'), "k takes 2 arguments"),
+    "no such entry": (("grid", 'entry = "j"\ngrid'), "k.ptx: there is no entry 'j'; entries: k"),
+    "entry of two lines": (("grid", 'entry = "k\\nk"\ngrid'), r"there is no entry 'k\nk'"),
+    "no such PTX": (('"k.ptx"', '"gone.ptx"'), "k.toml: ptx: gone.ptx is not a file; paths are relative to the launch"),
+    "key like another": (("grid", "dynamic_share = 1\ngrid"), "dynamic_share: is not a key here; keys are ptx, "),
+    "block larger than the SM": (("block = 64", "block = 1024"), "a block of 32 warps with"),
+    "large dynamic shared": (("grid", "dynamic_shared = 65536\ngrid"), "needs 65536 bytes of shared memory, small has"),
+    "grid beyond the limit": (("grid = 1", "grid = [2147483647, 65535]"), "warps and limit = 10000000 instructions"),
+    "no limit": (("grid", "limit = 0\ngrid"), "k.toml: limit: 0 must be a whole number from 1 to "),
+    "empty buffer": (("shape = 64", "shape = 0"), "shape: 0 must be a whole number of at least 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), LAUNCHES.values(), ids=LAUNCHES)
+def test_a_launch_that_is_wrong(fails_to_run, change, message):
+    assert message in fails_to_run("", LAUNCH.replace(*change, 1), "--preset", "small")
+
+
+@pytest.mark.parametrize("body", ["A: bra A;", "A:\n" + "add.u32 %r1, %r1, 1;\n" * 500 + "bra A;"])
+def test_an_endless_loop_ends_at_the_limit(fails_to_run, body):
+    line = fails_to_run(body, "limit = 20_000\n" + LAUNCH)
+    assert "k has not ended after " in line
+    assert "an endless loop, lanes of one warp that wait for each other, or limit = 20000 is too low: raise it" in line
+
+
+@pytest.mark.parametrize("scalar", ["s32", "b32"])
+def test_whole_numbers_of_one_size_are_the_same(folder, scalar):
+    """PTX has no signed parameters: nvcc writes .u32 for an int."""
+    (folder / "k.ptx").write_text(PTX.replace("BODY", ""))
+    (folder / "k.toml").write_text(LAUNCH.replace('"u32"', f'"{scalar}"'))
+    assert main(["run", "k.toml", "--functional"]) == 0
+
+
+CONTENTS = {"absent": None, "folder": "folder", "empty": b"", "binary": bytes(range(256)), "zeros": b"\0" * 99}
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+@pytest.mark.parametrize("name", ["x.ptx", "x.toml", "preset.toml", "x.lib"])
+def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
+    path = folder / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    if name == "preset.toml" and content == b"":
+        pytest.skip("an empty configuration is the default one")
+    commands = {"x.ptx": ["compile", name], "x.toml": ["run", name], "preset.toml": ["presets", name],
+                "x.lib": ["synth", "--liberty", name]}  # fmt: skip
+    if name == "x.lib":
+        (folder / "build/synth").mkdir(parents=True)
+        (folder / "build/synth/lock").touch()
+    assert fails(*commands[name]).startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("timing=3", "timing = 3: must be a table, class = [latency, interval] in cycles"),
+        ("timing.int_add=3", "timing.int_add = 3: must be [latency, interval] in cycles"),
+        ("name=3", "name = 3: must be letters, digits, - and _: it names files"),
+        ("name='../x'", "name = '../x': must be letters, digits, - and _: it names files"),
+        ("bnaks=4", "'bnaks' is not a configuration field; fields are active_warps, "),
+        ("bnaks=4", "; nearest: banks"),
+        ("banks", "'banks': write a setting as field=value"),
+        ("=", "= : not a TOML value"),
+        ("a\nb=1", r"'a\nb' is not a configuration field"),
+    ],
+)
+def test_a_setting_that_is_nonsense(fails, setting, message):
+    assert message in fails("run", "bfs", "--set", setting)
+
+
+def test_an_unknown_name_comes_with_the_nearest(fails):
+    assert fails("run", "hotspt").endswith("; nearest: hotspot")
+    assert errors.nearest("quite different", ["banks"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--json", "there"), "there: Is a directory"),
+        (("--json", ""), ".: Is a directory"),
+        (("--json", "file/x.json"), "file/x.json: No such file or directory"),
+        (("--json", "/dev/full"), "/dev/full: No space left on device"),
+        (("--out", "file"), "file: Not a directory"),
+        (("--out", "file/deep"), "file/deep: Not a directory"),
+    ],
+)
+def test_output_that_cannot_be_written(folder, fails, options, message):
+    (folder / "there").mkdir()
+    (folder / "file").touch()
+    assert fails("run", "bfs", "--size", "tiny", "--functional", *options) == message
+
+
+def test_devices_and_links_stay_what_they_are(folder):
+    (folder / "link.json").symlink_to("target.json")
+    assert main(["presets", "--json", "link.json"]) == 0
+    assert (folder / "link.json").is_symlink()
+    assert (folder / "target.json").read_text().startswith("{")
+    os.mkfifo("pipe.json")
+    reader = os.open("pipe.json", os.O_RDONLY | os.O_NONBLOCK)
+    assert main(["presets", "small", "--json", "pipe.json"]) == 0
+    assert os.read(reader, 1) == b"{"
+    os.close(reader)
+
+
+@pytest.mark.parametrize("verb", [["run", "bfs", "--rtl"], ["bench"], ["demo"]])
+def test_a_missing_compiler_is_found_before_anything_is_done(fails, monkeypatch, verb):
+    toolchain = pytest.importorskip("tb.toolchain")
+    toolchain.versions.cache_clear()
+    monkeypatch.setenv("PATH", "/nonexistent")
+    line = fails(*verb)
+    assert line.startswith("g++: a C++ compiler is needed to build simulations and not installed (Debian: apt install")
+
+
+def test_a_missing_package_is_one_line(fails, monkeypatch):
+    monkeypatch.setitem(sys.modules, "warploom.verbs.kernels", None)
+    monkeypatch.delattr("warploom.verbs.kernels", raising=False)
+    assert "a Python package that is needed and not installed: pip install -r requirements.txt" in fails("kernels")
+
+
+def test_memory_that_runs_out_is_one_line(fails, monkeypatch):
+    def exhaust(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("warploom.verbs.kernels.main", exhaust)
+    assert fails("kernels") == "out of memory: use smaller buffers or a smaller grid"
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_output_is_no_error(redirection):
+    command = f"exec {sys.executable} -m warploom.cli presets {redirection}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_output_in_a_small_character_set(monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    command = [sys.executable, "-m", "warploom.cli", "compile", kernel("bfs").ptx]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
