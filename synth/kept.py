@@ -9,7 +9,7 @@ def read(path: Path, decode: Callable[[str], Any]) -> Any:
     """What `decode` makes of a file's text; None where there is no file or it is damaged."""
     try:
         return decode(path.read_text())
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 

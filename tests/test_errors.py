@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from synth import kept
+from synth.report import Report
 from warploom.arch import errors
 from warploom.cli import main
 from warploom.kernels.library import kernel
@@ -173,6 +176,16 @@ def test_an_endless_loop_ends_at_the_limit(fails_to_run, body):
     assert "an endless loop, lanes of one warp that wait for each other, or limit = 20000 is too low: raise it" in line
 
 
+@pytest.mark.parametrize("old", ["'<u4'", "'shape'", "(64,)", "}", "NUMPY"])
+def test_an_array_file_that_is_damaged(folder, fails_to_run, old):
+    np.save("a.npy", np.zeros(64, np.uint32))
+    data = (folder / "a.npy").read_bytes()
+    assert data.count(old.encode()) == 1
+    (folder / "a.npy").write_bytes(data.replace(old.encode(), b"(" * len(old)))
+    line = fails_to_run("", LAUNCH.replace('generator = { kind = "zeros" }', 'file = "a.npy"'))
+    assert line.startswith("k.toml: arguments 0: file: a.npy: not an .npy file of numbers: ")
+
+
 @pytest.mark.parametrize("scalar", ["s32", "b32"])
 def test_whole_numbers_of_one_size_are_the_same(folder, scalar):
     """PTX has no signed parameters: nvcc writes .u32 for an int."""
@@ -181,25 +194,27 @@ def test_whole_numbers_of_one_size_are_the_same(folder, scalar):
     assert main(["run", "k.toml", "--functional"]) == 0
 
 
-CONTENTS = {"absent": None, "folder": "folder", "empty": b"", "binary": bytes(range(256)), "zeros": b"\0" * 99}
+CONTENTS = {"absent": b"", "folder": b"", "empty": b"", "binary": bytes(range(256)), "zeros": b"\0" * 99,
+            "brackets": b"a = " + b"[" * 5000, "digits": b"a = " + b"9" * 5000}  # fmt: skip
 
 
-@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
-@pytest.mark.parametrize("name", ["x.ptx", "x.toml", "preset.toml", "x.lib"])
+READERS = {"x.ptx": ["compile"], "x.toml": ["run"], "preset.toml": ["presets"], "x.lib": ["synth", "--liberty"]}
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("name", READERS)
 def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
     path = folder / name
     if content == "folder":
         path.mkdir()
-    elif content is not None:
-        path.write_bytes(content)
-    if name == "preset.toml" and content == b"":
-        pytest.skip("an empty configuration is the default one")
-    commands = {"x.ptx": ["compile", name], "x.toml": ["run", name], "preset.toml": ["presets", name],
-                "x.lib": ["synth", "--liberty", name]}  # fmt: skip
-    if name == "x.lib":
-        (folder / "build/synth").mkdir(parents=True)
-        (folder / "build/synth/lock").touch()
-    assert fails(*commands[name]).startswith(name)
+    elif content != "absent":
+        path.write_bytes(CONTENTS[content])
+    (folder / "build/synth").mkdir(parents=True)
+    (folder / "build/synth/lock").touch()
+    if (name, content) == ("preset.toml", "empty"):
+        assert main([*READERS[name], name]) == 0, "what a configuration leaves out is the default"
+    else:
+        assert fails(*READERS[name], name).startswith(name)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +228,8 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
         ("bnaks=4", "; nearest: banks"),
         ("banks", "'banks': write a setting as field=value"),
         ("=", "= : not a TOML value"),
+        ("banks=" + "[" * 5000, ": not a TOML value"),
+        ("banks=" + "9" * 5000, "must be a whole number from 1 to 32"),
         ("a\nb=1", r"'a\nb' is not a configuration field"),
     ],
 )
@@ -288,3 +305,19 @@ def test_output_in_a_small_character_set(monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     command = [sys.executable, "-m", "warploom.cli", "compile", kernel("bfs").ptx]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"rows": [1]}'])
+def test_a_damaged_result_is_as_good_as_none(tmp_path, text):
+    path = tmp_path / "kept.json"
+    assert kept.read(path, Report.from_json) is None
+    path.write_text(text)
+    assert kept.read(path, Report.from_json) is None
+
+
+def test_a_kept_result_is_whole(tmp_path):
+    report = Report("small", "cells", "typical", False, ())
+    path = tmp_path / "new" / "kept.json"
+    kept.write(path, report.to_json())
+    assert kept.read(path, Report.from_json) == report
+    assert list(path.parent.iterdir()) == [path]

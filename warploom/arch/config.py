@@ -162,7 +162,7 @@ class SmConfig:
         """Read a configuration; fields that the text leaves out keep the `fermi` values."""
         try:
             table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
             raise ConfigError(f"{where}: not TOML: {error}") from None
         if isinstance(table.get("timing"), dict):
             table["timing"] = {**FERMI_TIMING, **table["timing"]}
@@ -236,7 +236,7 @@ def _toml_value(name: str, text: str) -> Any:
     """A TOML value; a bare word (an enum member) is taken as a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         if text.strip().replace("_", "").replace("-", "").isalnum():
             return text.strip()
         raise ConfigError(f"{name} = {text}: not a TOML value") from None

@@ -75,6 +75,8 @@ def _variables(module: ptx.Module) -> dict[str, ptx.Variable]:
 def _entry(functions: dict[str, ptx.Function], name: str | None) -> ptx.Function:
     entries = {function.name: function for function in functions.values() if function.is_entry and function.body}
     names = ", ".join(entries) or "none"
+    if not entries:
+        raise PtxError("has no kernel (.entry with a body); compile CUDA with nvcc -ptx")
     if name is None and len(entries) != 1:
         raise PtxError(f"name the entry: the file has {len(entries)} ({names})")
     if name is not None and name not in entries:

@@ -4,6 +4,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def load(path: str | Path) -> LaunchFile:
         top = Table(path, "", tomllib.loads(text))
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}: name a launch file (TOML) that exists") from None
-    except ValueError as error:  # no TOML, no text, or no path
+    except (ValueError, RecursionError) as error:  # no TOML, no text, or no path; brackets without end
         raise LaunchError(f"{path}: not TOML: {error}") from None
     ptx = path.parent / top.text("ptx")
     if not ptx.is_file():
@@ -147,7 +148,7 @@ def _read_array(table: Table, key: str, name: str, dtype: np.dtype | None, shape
         array = np.lib.format.open_memmap(path, mode="r")
     except OSError as error:
         table.fail(key, f"{path}: {error.strerror or error}; paths are relative to the launch file")
-    except ValueError as error:
+    except (ValueError, SyntaxError, TokenError) as error:  # numpy reads the header as Python
         table.fail(key, f"{path}: not an .npy file of numbers: {error}")
     if array.dtype.name not in DTYPES:
         table.fail(key, f"{path} holds {array.dtype}; must be one of {', '.join(DTYPES)}")
