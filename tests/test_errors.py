@@ -3,13 +3,17 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from synth import kept
+from synth.flow import synthesise
 from synth.report import Report
 from warploom.arch import errors
+from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.kernels.library import kernel
 
@@ -321,3 +325,12 @@ def test_a_kept_result_is_whole(tmp_path):
     kept.write(path, report.to_json())
     assert kept.read(path, Report.from_json) == report
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_syntheses_in_one_folder_take_turns(tmp_path):
+    with ThreadPoolExecutor(1) as pool:
+        with FileLock(tmp_path / "lock"):
+            second = pool.submit(synthesise, SmConfig(), liberty=tmp_path / "absent.lib", build=tmp_path)
+            assert wait([second], timeout=0.3).not_done
+        with pytest.raises(errors.ConfigError, match="name a readable Liberty file"):
+            second.result(timeout=30)
