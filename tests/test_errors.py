@@ -115,6 +115,10 @@ BODIES = {
     "past shared": (SHARED.format(16, 16), "thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at 0x10: shared "
                                            "memory has 16 bytes"),
     "past local": (LOCAL.format(16, 16), "store of 4 bytes at 0x10: local memory has 16 bytes"),
+    "past the parameters": ("ld.param.u32 %r2, [n+4]; st.global.u32 [%rd3], %r2;", "param memory has 12 bytes"),
+    "before the parameters": ("ld.param.u32 %r2, [p+-4]; st.global.u32 [%rd3], %r2;", "param memory has 12 bytes"),
+    "half past them": ("ld.param.u64 %rd4, [n]; st.global.u64 [%rd1], %rd4;", "param memory has 12 bytes"),
+    "known address": ("mov.u32 %r3, 99; ld.param.u8 %r2, [%r3]; st.global.u32 [%rd3], %r2;", "param memory has"),
     "too much shared": (SHARED.format(50000, 0), "needs 50000 bytes of shared memory, fermi has 49152: use less, or"),
     "huge shared": (SHARED.format(10**11, 0), ":{}: variable 's' does not fit .shared memory of 4294967296 bytes"),
     "huge local": (LOCAL.format(10**6, 0), ":{}: variable 'l' does not fit .local memory of 524288 bytes"),

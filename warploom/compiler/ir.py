@@ -174,6 +174,12 @@ class Function:
     names: dict[str, tuple[VirtualRegister, ...]] = field(default_factory=dict)
     count: int = 0  # virtual registers made so far
 
+    def has_parameter_word(self, offset: int) -> bool:
+        """True where the parameter bank has a whole word at a byte offset, so that it can be an operand. Reading any
+        other place stays a load, which fails when it is executed."""
+        size = max((p.offset + p.size for p in self.parameters), default=0)
+        return offset % 4 == 0 and 0 <= offset <= size - 4
+
     def new(self, kind: RegisterClass = RegisterClass.GENERAL, local: bool = False) -> VirtualRegister:
         """A fresh virtual register."""
         self.count += 1

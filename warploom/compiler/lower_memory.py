@@ -111,7 +111,8 @@ def load(e: Emitter) -> None:
 
 
 def _load_word(e: Emitter, source: Place, offset: int, dst: VirtualRegister | None) -> None:
-    if source.space is Space.PARAM and source.words == (None, None) and width(e.type) >= 32 and offset % 4 == 0:
+    known = source.space is Space.PARAM and source.words == (None, None)
+    if known and width(e.type) >= 32 and e.function.has_parameter_word(offset):
         e.emit(Op.MOV, dst, Param(offset))
         return
     access = ACCESSES[min(width(e.type), 32)][e.type[0] == "s"]

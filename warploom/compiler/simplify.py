@@ -16,7 +16,7 @@ from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param
 def simplify(function: Function) -> None:
     """Propagate constants into operands, remove dead nodes and results, use fewer and cheaper nodes; in place."""
     nodes = [item for item in function.body if isinstance(item, Node)]
-    _propagate(nodes)
+    _propagate(function, nodes)
     dead = _dead(nodes)
     function.body = [item for item in function.body if item not in dead]
     fuse_multiply_add(function)
@@ -25,7 +25,7 @@ def simplify(function: Function) -> None:
             _reduce(item)
 
 
-def _propagate(nodes: list[Node]) -> None:
+def _propagate(function: Function, nodes: list[Node]) -> None:
     writes = Counter(register for node in nodes for register in node.writes)
     values: dict[VirtualRegister, Operand] = {}
     work = deque(nodes)
@@ -37,7 +37,7 @@ def _propagate(nodes: list[Node]) -> None:
         node = work.popleft()
         _substitute(node, values)
         if node.op is Op.LD:
-            _load_of_parameter(node)
+            _load_of_parameter(function, node)
         is_constant = node.op is Op.MOV and not isinstance(node.src[0], VirtualRegister)
         if is_constant and node.dst and writes[node.dst] == 1 and node.dst not in values:
             values[node.dst] = node.src[0]
@@ -66,10 +66,10 @@ def _into_offset(node: Node, slot: int, value: int) -> None:
         node.src[0], node.imm = None, total
 
 
-def _load_of_parameter(node: Node) -> None:
+def _load_of_parameter(function: Function, node: Node) -> None:
     """A whole word of the parameter bank at a known place is an operand, not a memory access."""
     is_word = node.modifiers.get("access") is Access.B32 and node.modifiers.get("space") is Space.PARAM
-    if is_word and node.src[0] is None and node.imm % 4 == 0:
+    if is_word and node.src[0] is None and function.has_parameter_word(node.imm):
         node.op, node.src, node.imm, node.modifiers = Op.MOV, [Param(node.imm), None, None], 0, {}
 
 
