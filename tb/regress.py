@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
-from tb.toolchain import ROOT, source_hash
+from tb.toolchain import ROOT, kept, source_hash
 from warploom.arch.config import Layout, Scheduler, SmConfig
 from warploom.kernels.library import kernel, kernels
 
@@ -81,8 +81,9 @@ def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> l
 def _run(case: Case, seed: int, sources: str) -> Outcome:
     key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size, seed)).encode()).hexdigest()
     path = CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
-    if path.exists():
-        return Outcome(case, **json.loads(path.read_text()), cached=True)
+    known = kept(path)
+    if known is not None:
+        return Outcome(case, **known, cached=True)
     try:
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
     except LockstepError as error:

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from rtl import verilog
 from rtl.datapath import Datapath
-from tb.toolchain import ROOT, source_hash, verilator_folder, versions
+from tb.toolchain import ROOT, kept, source_hash, verilator_folder, versions
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 
@@ -104,7 +104,7 @@ def build(
     made = Build(folder, config, unit, module, waves)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):
-        if (folder / "complete").exists():
+        if (folder / "complete").exists() and (folder / module).exists():
             return made
         (folder / "unit.v").write_text(text)
         (folder / "unit.json").write_text(json.dumps(ports))
@@ -126,13 +126,15 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
     """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
     recipe = source_hash("rtl", "warploom/arch"), config.to_toml(), versions()
-    kept = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
+    path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
+    design = kept(path)
+    if design is None:
+        design = _convert(create(config, unit), module)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=BUILDS, delete=False) as stream:
-            json.dump(_convert(create(config, unit), module), stream)
-        Path(stream.name).replace(kept)
-    text, ports = json.loads(kept.read_text())
+            json.dump(design, stream)
+        Path(stream.name).replace(path)
+    text, ports = design
     return text, ports
 
 
