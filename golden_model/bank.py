@@ -7,12 +7,11 @@ class Bank:
     """`rows` warp registers behind one read-write port. Latency of a read: 1 cycle.
 
     The hardware cuts a word into four sub-banks of eight lanes each; that is wiring, so rows are whole 1024-bit words
-    here. `written` is the mask of lanes that were ever written in a row: the others hold whatever power-up left.
+    here. Rows are zero at power-up, where hardware holds anything: compare only lanes that were written.
     """
 
     def __init__(self, rows: int) -> None:
         self.data = [0] * rows
-        self.written = [0] * rows
         self.word: int | None = None  # read output register; None where it is unspecified
 
     def step(self, enable: bool, write: bool, row: int, data: int, lanes: int) -> int | None:
@@ -31,5 +30,4 @@ class Bank:
     def write(self, row: int, data: int, lanes: int) -> None:
         """A cycle that writes the lanes of the mask."""
         self.data[row] = merge(self.data[row], data, lanes)
-        self.written[row] |= lanes
         self.word = None

@@ -35,11 +35,6 @@ class Row:
     start: str
     end: str
 
-    @property
-    def logic_um2(self) -> float:
-        """Area of all library cells, µm²."""
-        return self.combinational_um2 + self.sequential_um2
-
 
 @dataclass(frozen=True)
 class Report:
