@@ -33,6 +33,24 @@ class Layout(StrEnum):
     WSHIFT = "wshift"  # registers of a warp interleaved across the banks
 
 
+class Coalescing(StrEnum):
+    """How the register file shares a bank access between narrow operands (seed 000, chapter 3)."""
+
+    OFF = "off"  # one request for each bank and collector a cycle
+    ON = "on"  # any two requests whose bytes do not meet
+    CORF = "corf"  # two reads of one instruction, packed in one entry; golden model only
+    CORF_PLUS = "corf_plus"  # CORF++: also two entries of opposite alignment; golden model only
+
+
+class Alignment(StrEnum):
+    """On which side of its entry a narrow register lies, with `Coalescing.ON` (seed 000, section 3.7.1)."""
+
+    REG = "reg"  # even registers right, odd ones left
+    WRITE = "write"  # the other side with each full write
+    IDEAL = "ideal"  # sides never conflict, only widths count; golden model only
+    UPPER_BOUND = "upper_bound"  # neither sides nor widths conflict; golden model only
+
+
 @dataclass(frozen=True)
 class Timing:
     """Cycles of one instruction class: result at write-back `latency` cycles after dispatch, and the pipe
@@ -75,6 +93,8 @@ class SmConfig:
     rows: int = 256  # warp registers of one bank
     collectors: int = 4
     layout: Layout = Layout.WSHIFT
+    coalescing: Coalescing = Coalescing.OFF
+    alignment: Alignment = Alignment.REG
     # execution
     timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)
     sfu_queue: int = 32  # instructions in flight in the special-function pipe
@@ -97,6 +117,8 @@ class SmConfig:
             raise ConfigError(f"name = {self.name!r}: must be letters, digits, - and _: it names files")
         object.__setattr__(self, "scheduler", _enum("scheduler", Scheduler, self.scheduler))
         object.__setattr__(self, "layout", _enum("layout", Layout, self.layout))
+        object.__setattr__(self, "coalescing", _enum("coalescing", Coalescing, self.coalescing))
+        object.__setattr__(self, "alignment", _enum("alignment", Alignment, self.alignment))
         for name, low, high in RANGES:
             _check_range(name, getattr(self, name), low, high)
         for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
@@ -106,7 +128,25 @@ class SmConfig:
         if self.warps % self.schedulers:
             raise ConfigError(f"warps = {self.warps} and schedulers = {self.schedulers} disagree: "
                               "every scheduler owns the same number of warps")
+        self._check_coalescing()
         self._check_timing()
+
+    def _check_coalescing(self) -> None:
+        if self.alignment is not Alignment.REG and self.coalescing is not Coalescing.ON:
+            raise ConfigError(f"alignment = {self.alignment} and coalescing = {self.coalescing} disagree: "
+                              "only coalescing = on gives registers a side")
+        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS) and self.layout is not Layout.WID:
+            raise ConfigError(f"coalescing = {self.coalescing} and layout = {self.layout} disagree: "
+                              "CORF needs all registers of a warp in one bank, layout = wid")
+
+    def check_hardware(self) -> None:
+        """Raise `ConfigError` when the configuration exists in the golden model only."""
+        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+            raise ConfigError(f"coalescing = {self.coalescing}: a comparator of the golden model, without hardware; "
+                              "use off or on")
+        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
+            raise ConfigError(f"alignment = {self.alignment}: a bound of the golden model, without hardware; "
+                              "use reg or write")
 
     def _check_timing(self) -> None:
         wanted = {c.name.lower() for c in TimingClass}

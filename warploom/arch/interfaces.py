@@ -6,7 +6,7 @@ each port is valid.
 
 from collections.abc import Mapping
 
-from warploom.arch.config import LANES, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, Coalescing, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
 
 Fields = list[tuple[str, int]]
@@ -20,38 +20,56 @@ WARP_BITS = LANES * 32
 WRITERS = ("sp", "sfu", "mem")
 """Write-back ports, highest priority first."""
 
+WRITE_PATHS = (("sp", "sfu"), ("mem",))
+"""The writers that share each of the two paths to the banks, highest priority first."""
+
+SIDES = ("right", "left")
+"""Accesses that a bank of the coalescing register file takes in one cycle, in order of priority."""
+
 
 def index_bits(count: int) -> int:
     """Bits of an index below `count`, at least one."""
     return max(1, (count - 1).bit_length())
 
 
+def place_fields(config: SmConfig) -> Fields:
+    """Where a warp register lies: bank, row, and whether its number puts it on the left (only with `Alignment.REG` of
+    the coalescing register file; otherwise 0)."""
+    return [("bank", index_bits(config.banks)), ("row", index_bits(config.rows)), ("left", 1)]
+
+
+CODE_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]
+"""How a warp register is stored by the coalescing register file: `size` is its width in bytes less one, `sign` fills the
+bytes above in every lane, `left` says that byte k lies in sub-bank 3 - k instead of k."""
+
+
 def issue_fields(config: SmConfig) -> Fields:
     """A decoded warp instruction. `reads` has a bit for each slot that reads a register; a slot that does not is
     zero, or `imm` in slot `imm_slot`. `lanes` are the executing lanes, `pred` the lane mask of the predicate operand
     (after inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` a `Pipe` below CONTROL. `writes` says
-    that a register is written (dst is not RZ)."""
+    that a register is written (dst is not RZ). `full` says that the executing lanes are all that are still live."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", 2), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8), ("src2", 8),
-        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("pred", LANES),
+        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES),
     ]  # fmt: skip
 
 
 def dispatch_fields(config: SmConfig) -> Fields:
-    """What leaves a collector for its pipe; `collector` is where it waited."""
+    """What leaves a collector for its pipe; `collector` is where it waited, `bank`, `row` and `left` where the
+    destination lies."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS), ("pipe", 2),
-        ("timing", 5), ("dst", 8), ("writes", 1), ("lanes", LANES), ("pred", LANES),
+        ("timing", 5), ("dst", 8), ("writes", 1), *place_fields(config), ("lanes", LANES), ("full", 1), ("pred", LANES),
         ("collector", index_bits(config.collectors)),
     ]  # fmt: skip
 
 
 def result_fields(config: SmConfig) -> Fields:
-    """A result on its way to write-back, without its data word. `pred` is the predicate result by lane."""
+    """A result on its way to write-back, without its data word: fields of the dispatch that come back, and `pred`, the
+    predicate result by lane."""
     return [
-        ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("dst", 8), ("writes", 1), ("lanes", LANES),
-        ("pred", LANES),
+        ("tag", TAG_BITS), ("writes", 1), *place_fields(config), ("lanes", LANES), ("full", 1), ("pred", LANES),
     ]  # fmt: skip
 
 
@@ -61,18 +79,22 @@ def done_fields(config: SmConfig) -> Fields:
 
 
 def probe_fields(config: SmConfig) -> Fields:
-    """Everything a lockstep bench compares each cycle, apart from data words.
+    """Everything that a lockstep bench compares each cycle, apart from data words.
 
-    For each bank: enabled, writing, row, and who (collector of a read, writer of a write; 0 when idle, as is the row).
-    For each collector: busy, slots still waiting for a grant, slots with their operand present (both 0 when free).
-    The arbiter's priority diagonal; the dispatch (valid, collector, tag; 0 when none); each write-back latch (valid,
-    tag) and completion (valid, tag).
+    For each bank, and with coalescing for each of its `SIDES`: enabled, writing, row, who (collector of a read, writer
+    of a write), with coalescing the mask of sub-banks; all 0 when idle. For each collector: busy, slots still waiting
+    for a grant, slots with their operand present (both 0 when free). The arbiter's priority diagonal; the dispatch
+    (valid, collector, tag; 0 when none); each write-back latch (valid, tag, with coalescing the code that the register
+    will have, `CODE_FIELDS`, 0 when it writes none) and completion (valid, tag).
     """
+    coalescing = config.coalescing is Coalescing.ON
     who = index_bits(max(config.collectors, len(WRITERS)))
     fields: Fields = [("diagonal", index_bits(max(config.banks, config.collectors)))]
-    for bank in range(config.banks):
-        fields += [(f"bank{bank}_enable", 1), (f"bank{bank}_write", 1), (f"bank{bank}_row", index_bits(config.rows)),
-                   (f"bank{bank}_who", who)]
+    for port in bank_ports(config):
+        fields += [(f"{port}_enable", 1), (f"{port}_write", 1), (f"{port}_row", index_bits(config.rows)),
+                   (f"{port}_who", who)]
+        if coalescing:
+            fields.append((f"{port}_mask", SUB_BANKS))
     for collector in range(config.collectors):
         fields += [(f"collector{collector}_busy", 1), (f"collector{collector}_waiting", 3),
                    (f"collector{collector}_present", 3)]
@@ -80,7 +102,15 @@ def probe_fields(config: SmConfig) -> Fields:
     for writer in WRITERS:
         fields += [(f"{writer}_latch_valid", 1), (f"{writer}_latch_tag", TAG_BITS), (f"{writer}_done_valid", 1),
                    (f"{writer}_done_tag", TAG_BITS)]
+        if coalescing:
+            fields.append((f"{writer}_latch_code", width(CODE_FIELDS)))
     return fields
+
+
+def bank_ports(config: SmConfig) -> list[str]:
+    """Names of the bank ports in the probe: ``bank0``, or ``bank0_right`` and ``bank0_left`` with coalescing."""
+    banks = [f"bank{bank}" for bank in range(config.banks)]
+    return [f"{bank}_{side}" for bank in banks for side in SIDES] if config.coalescing is Coalescing.ON else banks
 
 
 def width(fields: Fields) -> int:
