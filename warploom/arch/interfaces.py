@@ -39,7 +39,7 @@ def place_fields(config: SmConfig) -> Fields:
 
 
 CODE_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]
-"""How a warp register is stored by the coalescing register file: `size` is its width in bytes less one, `sign` fills the
+"""How the coalescing register file stores a warp register: `size` is its width in bytes less one, `sign` fills the
 bytes above in every lane, `left` says that byte k lies in sub-bank 3 - k instead of k."""
 
 
