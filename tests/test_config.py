@@ -45,6 +45,9 @@ def test_settings_change_fields_and_single_timing_rows():
         ("warps=9", "warps = 9 and schedulers = 2 disagree"),
         ("scheduler=fifo", "scheduler = 'fifo': must be one of lrr, gto, two_level"),
         ("layout=diagonal", "layout = 'diagonal': must be one of wid, wshift"),
+        ("coalescing=maybe", "coalescing = 'maybe': must be one of off, on, corf, corf_plus"),
+        ("alignment=write", "alignment = write and coalescing = off disagree"),
+        ("coalescing=corf", "coalescing = corf and layout = wshift disagree: CORF needs all registers of a warp in one"),
         ("colectors=4", "'colectors' is not a configuration field"),
         ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
         ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
@@ -58,6 +61,24 @@ def test_illegal_settings_name_field_value_and_range(setting, message):
         SmConfig().with_settings([setting])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("settings", [
+    [], ["coalescing=on"], ["coalescing=on", "alignment=write"], ["coalescing=on", "layout=wid"],
+])  # fmt: skip
+def test_what_hardware_exists(settings):
+    SmConfig().with_settings(settings).check_hardware()
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    (["coalescing=on", "alignment=ideal"], "alignment = ideal: a bound of the golden model, without hardware"),
+    (["coalescing=on", "alignment=upper_bound"], "alignment = upper_bound: a bound of the golden model"),
+    (["coalescing=corf", "layout=wid"], "coalescing = corf: a comparator of the golden model"),
+    (["coalescing=corf_plus", "layout=wid"], "coalescing = corf_plus: a comparator of the golden model"),
+])  # fmt: skip
+def test_what_exists_in_the_model_only(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(settings).check_hardware()
 
 
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
