@@ -1,6 +1,6 @@
 """Register file arbiter: writes first, then reads by wrapped wavefront (seed 000, Fig. 3.16a and 3.17)."""
 
-from amaranth import Cat, Const, Module, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,10 +10,11 @@ from warploom.arch.interfaces import WRITERS, index_bits
 class Arbiter(wiring.Component):
     """Gives each bank one access and each collector one operand a cycle.
 
-    Writes are served first, the first of `WRITERS` at each bank. Reads compete for the banks that are left: diagonal
-    (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority diagonal
-    on, and a requesting cell is granted when its bank and its collector are still free. The priority diagonal
-    advances by one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
+    Writes are served first, over the paths of `WRITE_PATHS`: SFU shares that of SP and waits for it, MEM has its own
+    and waits where its bank is taken. Reads compete for the banks that are left: diagonal (bank + collector) mod N of
+    the request matrix, N = max(banks, collectors), is visited from the priority diagonal on, and a requesting cell is
+    granted when its bank and its collector are still free. The priority diagonal advances by one every cycle, so no
+    read waits longer than N cycles in a row in which no write takes its bank.
 
     Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
     would be a combinational ring: the bank rows are rotated by the priority instead, and the wave always runs from
@@ -68,17 +69,15 @@ class Arbiter(wiring.Component):
         return m
 
     def _grant_writes(self, m: Module) -> Value:
-        """Grant the first writer at each bank; the mask of banks that a write takes."""
-        targets: list[Signal] = []
-        for writer, name in enumerate(WRITERS):
-            target = Signal(self._banks, name=f"{name}_target")
-            m.d.comb += target.eq(self.write_request[writer] << self.write_bank[writer])
-            earlier = Cat(*((target & other).any() for other in targets))
-            m.d.comb += self.write_grant[writer].eq(self.write_request[writer] & ~earlier.any())
-            targets.append(target)
-        taken = Signal(self._banks)
-        m.d.comb += taken.eq(targets[0] | targets[1] | targets[2])
-        return taken
+        """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
+        sp, sfu, mem = self.write_request
+        first, second = Signal(self._banks), Signal(self._banks)
+        m.d.comb += [
+            first.eq((sp | sfu) << Mux(sp, self.write_bank[0], self.write_bank[1])),
+            second.eq(mem << self.write_bank[2]),
+            self.write_grant.eq(Cat(sp, sfu & ~sp, mem & ~(first & second).any())),
+        ]
+        return first | second
 
     def _rotate(self, m: Module, name: str, rows: list[Value], direction: int) -> list[Signal]:
         """Row i becomes row (i + `direction` * diagonal) mod N."""

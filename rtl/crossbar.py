@@ -1,10 +1,9 @@
-"""Crossbar: 128 B ports from the banks to the operand collectors (seed 000, Fig. 3.18a)."""
+"""Crossbar: ports from the banks to the operand collectors (seed 000, Fig. 3.18)."""
 
 from amaranth import Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import words
 from warploom.arch.interfaces import WARP_BITS
 
 
@@ -17,11 +16,12 @@ class Crossbar(wiring.Component):
     Parameters
     ----------
     banks, collectors : number of inputs and outputs.
+    width : bits of a port, a warp register unless given.
 
     Members
     -------
     grant : for each bank, the mask of collectors (at most one) that it is granted to; each collector at most once.
-    read_data : the words that the banks put out.
+    read_data : the word, `width` bits, that each bank puts out.
     operand : the word that each collector gets.
 
     Raises
@@ -30,15 +30,15 @@ class Crossbar(wiring.Component):
         When a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int) -> None:
-        for name, value in (("banks", banks), ("collectors", collectors)):
+    def __init__(self, *, banks: int, collectors: int, width: int = WARP_BITS) -> None:
+        for name, value in (("banks", banks), ("collectors", collectors), ("width", width)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be a positive integer, not {value!r}")
-        self._banks, self._collectors = banks, collectors
+        self._banks, self._collectors, self._width = banks, collectors, width
         super().__init__({
             "grant": In(data.ArrayLayout(collectors, banks)),
-            "read_data": In(words(banks)),
-            "operand": Out(words(collectors)),
+            "read_data": In(data.ArrayLayout(width, banks)),
+            "operand": Out(data.ArrayLayout(width, collectors)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -46,8 +46,8 @@ class Crossbar(wiring.Component):
         connected = Signal(data.ArrayLayout(self._collectors, self._banks))
         m.d.sync += connected.eq(self.grant)
         for collector in range(self._collectors):
-            merged = Const(0, WARP_BITS)
+            merged = Const(0, self._width)
             for bank in range(self._banks):
-                merged |= self.read_data[bank] & connected[bank][collector].replicate(WARP_BITS)
+                merged |= self.read_data[bank] & connected[bank][collector].replicate(self._width)
             m.d.comb += self.operand[collector].eq(merged)
         return m

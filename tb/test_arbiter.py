@@ -57,6 +57,9 @@ class ArbiterCheck:
 
     def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:
         taken = [bank for i, bank in enumerate(writes) if write_grant >> i & 1]
+        sp, sfu, mem = (write_grant >> i & 1 for i in range(3))
+        self._checker.holds("SP is never refused", sp == (writes[0] is not None))
+        self._checker.holds("SP and SFU share a path", not (sp and sfu))
         self._checker.holds("one write for each bank", len(taken) == len(set(taken)))
         self._checker.holds("no read of a bank that is written", all(not granted[bank] for bank in taken))
         union = 0
@@ -70,7 +73,9 @@ class ArbiterCheck:
                 self._waited[key] = self._waited.get(key, 0) + 1 if waits and bank not in taken else 0
                 bound = max(self._banks, self._collectors)
                 self._checker.holds("no read starves", self._waited[key] < bound)
-        self._coverage.hit("write conflict", len(taken) < len(writes) - writes.count(None))
+        self._coverage.hit("SFU waits for its path", sp and writes[1] not in (None, writes[0]))
+        self._coverage.hit("MEM waits for its bank", writes[2] is not None and not mem)
+        self._coverage.hit("two writes", len(taken) == 2)
         self._coverage.hit("write beats read", any(reads[bank] for bank in taken))
         self._coverage.hit("all banks read", all(granted))
         self._coverage.hit("idle", not any(granted) and not taken)
@@ -80,7 +85,8 @@ class ArbiterCheck:
 async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     """Constrained random requests."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage("write conflict", "write beats read", "all banks read", "idle")
+    coverage = Coverage("SFU waits for its path", "MEM waits for its bank", "two writes", "write beats read",
+                        "all banks read", "idle")
     await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
     coverage.finish()
 
