@@ -9,10 +9,9 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.interfaces import done_layout, result_layout, unstoppable, words
-from rtl.placement import STRIDE_BITS, place
 from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import TAG_BITS, WARP_BITS, WRITERS, index_bits
+from warploom.arch.interfaces import TAG_BITS, WARP_BITS, WRITE_PATHS, WRITERS, index_bits
 
 
 class WriteLatch(wiring.Component):
@@ -24,7 +23,6 @@ class WriteLatch(wiring.Component):
     Members
     -------
     result : results of the pipe.
-    stride : static input of the register mapping.
     request, bank, row : the latch wants to write this row of this bank.
     grant : the bank takes it in this cycle.
     data, lanes : the word, and the lanes to write.
@@ -36,7 +34,6 @@ class WriteLatch(wiring.Component):
         self._config = config
         super().__init__({
             "result": In(stream.Signature(result_layout(config))),
-            "stride": In(STRIDE_BITS),
             "request": Out(1),
             "bank": Out(index_bits(config.banks)),
             "row": Out(index_bits(config.rows)),
@@ -51,12 +48,10 @@ class WriteLatch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         held = Signal(result_layout(self._config), reset_less=True)
-        bank = Signal.like(self.bank, reset_less=True)
-        row = Signal.like(self.row, reset_less=True)
         m.d.comb += [
             self.request.eq(self.valid & held.writes),
-            self.bank.eq(bank),
-            self.row.eq(row),
+            self.bank.eq(held.bank),
+            self.row.eq(held.row),
             self.data.eq(held.data),
             self.lanes.eq(held.lanes),
             self.tag.eq(held.tag),
@@ -65,33 +60,31 @@ class WriteLatch(wiring.Component):
             self.done.payload.pred.eq(held.pred),
             self.result.ready.eq(~self.valid | self.done.valid),
         ]
-        arriving = self.result.payload
-        target_bank, target_row = place(self._config, self.stride, arriving.warp, arriving.dst)
         with m.If(self.result.ready):
             m.d.sync += self.valid.eq(self.result.valid)
             with m.If(self.result.valid):
-                m.d.sync += [held.eq(arriving), bank.eq(target_bank), row.eq(target_row)]
+                m.d.sync += held.eq(self.result.payload)
         return m
 
 
 class Writeback(wiring.Component):
-    """Three write latches, and the multiplexers that bring a granted one to its bank.
+    """Three write latches on two write paths, and the multiplexers that bring a path to its bank.
 
-    The arbiter never refuses SP, so its latch is always free for the result of a cycle.
+    A path carries the word of its first latch that requests a bank (`WRITE_PATHS`). The arbiter never refuses SP, so
+    its latch is always free for the result of a cycle.
 
     Parameters
     ----------
-    config : sizes, and the layout that maps registers to banks.
+    config : sizes.
 
     Members
     -------
     result_sp, result_sfu, result_mem : results of the pipes; SP may not stall.
-    stride : static input of the register mapping.
-    request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle.
+    request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle; of the writers of
+        a path only the first that requests may be granted.
     write : the banks that are written in this cycle.
     row, data, lanes : for each bank, what the granted latch writes; zero when there is none.
     valid, tag : for each writer, whether its latch holds a result, and whose.
-    word : for each writer, the word in its latch.
     done_sp, done_sfu, done_mem : completions.
     """
 
@@ -102,7 +95,6 @@ class Writeback(wiring.Component):
             "result_sp": In(unstoppable(result)),
             "result_sfu": In(stream.Signature(result)),
             "result_mem": In(stream.Signature(result)),
-            "stride": In(STRIDE_BITS),
             "request": Out(len(WRITERS)),
             "bank": Out(data.ArrayLayout(index_bits(config.banks), len(WRITERS))),
             "grant": In(len(WRITERS)),
@@ -112,38 +104,52 @@ class Writeback(wiring.Component):
             "lanes": Out(data.ArrayLayout(LANES, config.banks)),
             "valid": Out(len(WRITERS)),
             "tag": Out(data.ArrayLayout(TAG_BITS, len(WRITERS))),
-            "word": Out(words(len(WRITERS))),
             **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        latches = []
-        for i, writer in enumerate(WRITERS):
-            latch = WriteLatch(config=self._config)
-            m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
-            latches.append(latch)
-            result, done = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}")
-            m.d.comb += [
-                latch.result.valid.eq(result.valid),
-                latch.result.payload.eq(result.payload),
-                latch.stride.eq(self.stride),
-                latch.grant.eq(self.grant[i]),
-                self.request[i].eq(latch.request),
-                self.bank[i].eq(latch.bank),
-                self.valid[i].eq(latch.valid),
-                self.tag[i].eq(latch.tag),
-                self.word[i].eq(latch.data),
-                done.valid.eq(latch.done.valid),
-                done.payload.eq(latch.done.payload),
-            ]
-            if writer != "sp":
-                m.d.comb += result.ready.eq(latch.result.ready)
-        for b in range(self._config.banks):
-            here = Signal(len(WRITERS), name=f"writes_bank_{b}")
-            m.d.comb += here.eq(self.grant & Cat(latch.bank == b for latch in latches))
-            m.d.comb += self.write[b].eq(here.any())
+        latches = [self._latch(m, platform, i) for i in range(len(WRITERS))]
+        paths = [self._path(m, "_".join(path), [latches[WRITERS.index(writer)] for writer in path])
+                 for path in WRITE_PATHS]
+        for bank in range(self._config.banks):
+            here = Signal(len(paths), name=f"paths_to_bank_{bank}")
+            m.d.comb += here.eq(Cat(path.enable & (path.bank == bank) for path in paths))
+            m.d.comb += self.write[bank].eq(here.any())
             for name in ("row", "data", "lanes"):
-                chosen = [Mux(here[i], getattr(latch, name), 0) for i, latch in enumerate(latches)]
-                m.d.comb += getattr(self, name)[b].eq(reduce(or_, chosen))
+                carried = [Mux(here[i], path[name], 0) for i, path in enumerate(paths)]
+                m.d.comb += getattr(self, name)[bank].eq(reduce(or_, carried))
         return m
+
+    def _latch(self, m: Module, platform: object, writer: int) -> WriteLatch:
+        """The latch of a writer, with its ports connected."""
+        name, latch = WRITERS[writer], WriteLatch(config=self._config)
+        m.submodules[f"{name}_latch"] = share(platform, "write_latch", latch)
+        result, done = getattr(self, f"result_{name}"), getattr(self, f"done_{name}")
+        m.d.comb += [
+            latch.result.valid.eq(result.valid),
+            latch.result.payload.eq(result.payload),
+            latch.grant.eq(self.grant[writer]),
+            self.request[writer].eq(latch.request),
+            self.bank[writer].eq(latch.bank),
+            self.valid[writer].eq(latch.valid),
+            self.tag[writer].eq(latch.tag),
+            done.valid.eq(latch.done.valid),
+            done.payload.eq(latch.done.payload),
+        ]
+        if name != "sp":
+            m.d.comb += result.ready.eq(latch.result.ready)
+        return latch
+
+    def _path(self, m: Module, name: str, latches: list[WriteLatch]) -> data.View:
+        """What a path carries: members of the first of its latches that requests a bank, else of the last."""
+        *others, last = latches
+        members = {member: getattr(last, member).shape() for member in ("bank", "row", "data", "lanes")}
+        path = Signal(data.StructLayout({"enable": 1, **members}), name=f"{name}_path")
+        m.d.comb += path.enable.eq(Cat(latch.grant for latch in latches).any())
+        for member in members:
+            value = getattr(last, member)
+            for latch in reversed(others):
+                value = Mux(latch.request, getattr(latch, member), value)
+            m.d.comb += path[member].eq(value)
+        return path
