@@ -47,7 +47,7 @@ def test_settings_change_fields_and_single_timing_rows():
         ("layout=diagonal", "layout = 'diagonal': must be one of wid, wshift"),
         ("coalescing=maybe", "coalescing = 'maybe': must be one of off, on, corf, corf_plus"),
         ("alignment=write", "alignment = write and coalescing = off disagree"),
-        ("coalescing=corf", "coalescing = corf and layout = wshift disagree: CORF needs all registers of a warp in one"),
+        ("coalescing=corf", "coalescing = corf and layout = wshift disagree: CORF needs all registers of a warp"),
         ("colectors=4", "'colectors' is not a configuration field"),
         ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
         ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
