@@ -1,0 +1,21 @@
+"""`DualBank`: a register bank that takes a right and a left access a cycle (seed 000, Fig. 3.15b)."""
+
+
+class DualBank:
+    """`rows` warp registers of which two may be accessed in one cycle, each read or written.
+
+    That the two accesses use different sub-banks is the arbiter's business, and in which sub-bank a byte lies is
+    wiring: rows are whole 1024-bit words here, lane l in bits 32l .. 32l + 31. Rows are zero at power-up, where hardware
+    holds anything; bytes above a register's width are what an earlier write left there, and mean nothing.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.data = [0] * rows
+
+    def read(self, row: int) -> int:
+        """The row as it is now; hardware shows it in the next cycle."""
+        return self.data[row]
+
+    def write(self, row: int, word: int, byte_mask: int) -> None:
+        """Write the bits of the 1024-bit mask, which covers whole bytes."""
+        self.data[row] = self.data[row] & ~byte_mask | word & byte_mask

@@ -1,0 +1,30 @@
+"""`SlicedCrossbar`: one crossbar for each sub-bank (seed 000, Fig. 3.18b)."""
+
+from collections.abc import Sequence
+
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
+
+SLICE_BITS = WARP_BITS // SUB_BANKS
+
+
+class SlicedCrossbar:
+    """Combinational: `banks` inputs and `collectors` outputs of 1024 bits in sub-bank form, slice k in bits 256k ..
+    256k + 255. Each slice of a collector may come from another bank, and each slice of a bank go to another collector."""
+
+    def __init__(self, banks: int, collectors: int) -> None:
+        self.banks, self.collectors = banks, collectors
+
+    def route(self, words: Sequence[int], slice_grants: Sequence[Sequence[int]]) -> list[int]:
+        """The word that each collector receives, zero in slices that were not granted.
+
+        `words` holds what each bank puts out; `slice_grants`, for each slice and bank, the mask of collectors (at most
+        one) that it was granted to one cycle before.
+        """
+        routed = [0] * self.collectors
+        for number, grants in enumerate(slice_grants):
+            covered = (1 << SLICE_BITS) - 1 << SLICE_BITS * number
+            for word, grant in zip(words, grants, strict=True):
+                if grant:
+                    routed[grant.bit_length() - 1] |= word & covered
+        return routed

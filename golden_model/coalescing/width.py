@@ -1,0 +1,92 @@
+"""Width detection, and the form in which a warp register is stored (docs/timing.md, section 9; seed 000, Fig. 3.20).
+
+Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from golden_model.words import ALL_LANES, broadcast, spread
+from warploom.arch.interfaces import CODE_FIELDS, pack
+from warploom.arch.layout import sub_bank_mask
+
+BYTES = 4
+"""Bytes of a lane."""
+
+_ONES = broadcast(0xFFFFFFFF)
+_SIGNS = broadcast(1 << 31)
+_BYTE = [broadcast(0xFF << 8 * byte) for byte in range(BYTES)]
+_BELOW = [broadcast((1 << 8 * width) - 1) for width in range(BYTES + 1)]  # the bytes below a width, in every lane
+_FILL = [0, _ONES]  # by sign
+
+
+class Code(NamedTuple):
+    """How a warp register is stored: bytes below `width` (1..4) of every lane; those above are copies of `sign` (0, 1).
+    Byte k is in sub-bank k, or in 3 - k on the `left`."""
+
+    width: int
+    sign: int
+    left: bool
+
+    @property
+    def mask(self) -> int:
+        """The sub-banks in use."""
+        return sub_bank_mask(self.width, self.left)
+
+    @property
+    def packed(self) -> int:
+        """The code as `CODE_FIELDS`."""
+        return pack(CODE_FIELDS, {"size": self.width - 1, "sign": self.sign, "left": self.left})
+
+
+class Stored(NamedTuple):
+    """A register write: the code that the register will have, the bytes written (0 elsewhere), and their mask, ones in
+    each byte that is written; both 1024 bits."""
+
+    code: Code
+    word: int
+    byte_mask: int
+
+
+def detect(word: int, lanes: int) -> tuple[int, int]:
+    """Width in bytes (1..4) and sign (0, 1) that serve all lanes of the mask; lanes outside it do not count."""
+    mask = spread(lanes)
+    sign = 1 if word & mask & _SIGNS else 0
+    significant = (word ^ _FILL[sign]) & mask
+    for byte in range(BYTES - 1, 0, -1):
+        if significant & _BYTE[byte]:
+            return byte + 1, sign
+    return 1, sign
+
+
+def renew(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+    """The write of a result in the lanes of the mask over a register with the code `old`.
+
+    `full` says that the lanes are all that are still live; `toggle`, that a full write changes the side
+    (`Alignment.WRITE`). On a partial write the other lanes get the bytes that they now need and that were not stored.
+    """
+    width, sign = detect(word, lanes)
+    if full:
+        written = _written(lanes, width)
+        return Stored(Code(width, sign, old.left ^ toggle), word & written, written)
+    width = max(old.width, width) if sign == old.sign else BYTES
+    written, filled = _written(lanes, width), _filled(lanes, old.width, width)
+    return Stored(Code(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
+
+
+def restore(word: int, code: Code) -> int:
+    """What the lanes read: the stored bytes, and copies of the sign above them."""
+    stored = _BELOW[code.width]
+    return word & stored | _FILL[code.sign] & ~stored
+
+
+@lru_cache(maxsize=1 << 16)
+def _written(lanes: int, width: int) -> int:
+    """Ones in the bytes below `width` of the lanes."""
+    return spread(lanes) & _BELOW[width]
+
+
+@lru_cache(maxsize=1 << 16)
+def _filled(lanes: int, stored: int, width: int) -> int:
+    """Ones in the bytes from `stored` on and below `width`, of all lanes but these."""
+    return spread(ALL_LANES & ~lanes) & _BELOW[width] & ~_BELOW[stored]
