@@ -11,6 +11,15 @@ def struct(fields: tables.Fields) -> data.StructLayout:
     return data.StructLayout(dict(fields))
 
 
+CODE = struct(tables.CODE_FIELDS)
+"""How the coalescing register file stores a warp register."""
+
+
+def place_layout(config: SmConfig) -> data.StructLayout:
+    """Where a warp register lies."""
+    return struct(tables.place_fields(config))
+
+
 def words(count: int) -> data.ArrayLayout:
     """`count` warp registers of 1024 bits."""
     return data.ArrayLayout(tables.WARP_BITS, count)
