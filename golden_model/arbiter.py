@@ -8,10 +8,10 @@ from typing import NamedTuple
 class Decision(NamedTuple):
     """What becomes of the requests of one cycle."""
 
-    writes: tuple[bool, ...]  # by write latch
+    writes: tuple[bool, ...]  # by writer
     reads: tuple[int | None, ...]  # collector granted to each bank
     all_written: bool  # no write latch was refused
-    bank_conflicts: int  # requests refused because their bank was given away
+    bank_conflicts: int  # requests refused because their bank, or write path, was given away
     port_conflicts: int  # read requests refused because their collector was given another bank
 
 
@@ -37,26 +37,28 @@ def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | N
 @lru_cache(maxsize=1 << 16)
 def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tuple[int, ...]) -> Decision:
     """Grants and conflicts of one cycle. A pure function of a few recurring patterns, hence the cache."""
-    left, write_grants, conflicts = list(reads), [], 0
-    written = 0
-    for bank in writes:
-        granted = False
-        if bank is not None:
-            granted = not written >> bank & 1
-            conflicts += not granted
-            written |= 1 << bank
+    granted = _share_paths(*writes)
+    left, written = list(reads), 0
+    for bank, grant in zip(writes, granted, strict=True):
+        if bank is not None and grant:
             left[bank] = 0
-        write_grants.append(granted)
-    all_written = not conflicts
+            written |= 1 << bank
+    refused_writes = len(writes) - writes.count(None) - sum(granted)
     grants = wavefront(size, priority, left)
-    ports = 0
+    conflicts, ports = refused_writes, 0
     for bank, mask in enumerate(reads):
         refused = mask.bit_count() - (grants[bank] is not None)
         if written >> bank & 1 or grants[bank] is not None:
             conflicts += refused
         else:
             ports += refused
-    return Decision(tuple(write_grants), tuple(grants), all_written, conflicts, ports)
+    return Decision(granted, tuple(grants), not refused_writes, conflicts, ports)
+
+
+def _share_paths(sp: int | None, sfu: int | None, mem: int | None) -> tuple[bool, bool, bool]:
+    """SP and SFU share a write path, MEM has the other, and the two paths cannot meet in one bank."""
+    first = sfu if sp is None else sp
+    return sp is not None, sp is None and sfu is not None, mem is not None and mem != first
 
 
 class Arbiter:
@@ -69,8 +71,8 @@ class Arbiter:
     def decide(self, writes: Sequence[int | None], reads: Sequence[int]) -> Decision:
         """What becomes of this cycle's requests.
 
-        `writes` holds for each write latch, highest priority first, the bank that it requests or `None`; `reads` for
-        each bank the mask of collectors that request it.
+        `writes` holds for each of `WRITERS` the bank that its latch requests or `None`; `reads` for each bank the mask
+        of collectors that request it.
         """
         return decide(self.size, self.diagonal, tuple(writes), tuple(reads))
 

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from golden_model.decode import Static
 from golden_model.trace import Trace, WarpTrace
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import Op
 from warploom.arch.layout import check_fits, resident_warps
 
 
@@ -37,12 +40,14 @@ class Block:
 
 
 class Warp:
-    """A resident warp: its dynamic instructions as lists, and where it stands. `number` counts the grid's warps."""
+    """A resident warp: its dynamic instructions as lists, and where it stands. `number` counts the grid's warps; `full`
+    says of each instruction that all lanes execute it that were launched and have not exited before."""
 
-    def __init__(self, trace: WarpTrace, number: int, slot: int, block: Block) -> None:
+    def __init__(self, trace: WarpTrace, exits: np.ndarray, number: int, slot: int, block: Block) -> None:
         self.number, self.slot, self.block = number, slot, block
         self.pc: list[int] = trace.pc.tolist()
         self.lanes: list[int] = trace.lanes.tolist()
+        self.full: list[int] = (~trace.lanes & _live(trace, exits) == 0).astype(int).tolist()
         self.pred_in: list[int] = trace.pred_in.tolist()
         self.pred_out: list[int] = trace.pred_out.tolist()
         self.result: list[int] = trace.result.tolist()
@@ -52,6 +57,12 @@ class Warp:
         self.enters = False  # it goes into the datapath
         self.state: int | None = None  # what the front end thinks of it
         self.blocked = 0  # hazard bits that hold it
+
+
+def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:
+    """The lanes that are launched and have not exited, before each instruction; `exits` tells EXIT by pc."""
+    exited = np.bitwise_or.accumulate(np.where(exits[trace.pc], trace.lanes, 0))
+    return trace.live & ~np.concatenate([[np.uint32(0)], exited[:-1]])
 
 
 @dataclass(slots=True)
@@ -79,6 +90,7 @@ class Residency:
         self._warps = launch.warps_per_block
         self._shared = program.shared_bytes + launch.dynamic_shared
         check_fits(config, program, launch)
+        self._exits = np.array([instruction.op is Op.EXIT for instruction in program.instructions])
         self._free_slots = list(range(resident_warps(config, program.registers)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self._next = 0
@@ -99,7 +111,7 @@ class Residency:
             return None
         block, first = Block(), self._next * self._warps
         for number in range(first, first + self._warps):
-            block.warps.append(Warp(self._trace.warps[number], number, self._free_slots.pop(0), block))
+            block.warps.append(Warp(self._trace.warps[number], self._exits, number, self._free_slots.pop(0), block))
         block.running = self._warps
         self._free_blocks -= 1
         self._free_shared -= self._shared

@@ -1,10 +1,10 @@
 """`Collector`: holds one instruction until its operands are there (docs/timing.md, section 2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from golden_model.placement import Placement
+from golden_model.placement import Place
 from golden_model.words import broadcast
 from warploom.arch.config import SmConfig
 
@@ -32,78 +32,40 @@ def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
     return Plan(waiting, (fills[0], fills[1], fills[2]))
 
 
-_LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
+LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
+"""The lowest slot of a mask over slots."""
 
 
-class Collector:
-    """One instruction, three slots. `waiting` and `present` are masks over slots, 0 when the collector is free.
+class Slots:
+    """One instruction and its three operands. `waiting` and `present` are masks over slots, 0 when the collector is
+    free; `fields` are those of the issue port, and `bank`, `row` and `left` of the destination."""
 
-    Within a cycle call `capture` for the operand granted in the previous cycle, then `grant`, then `release` or
-    `issue`.
-    """
-
-    def __init__(self, config: SmConfig, index: int) -> None:
+    def __init__(self, index: int) -> None:
         self.index = index
         self.busy = False
         self.waiting = self.present = 0
         self.fields: Mapping[str, Any] = {}
-        self._config = config
-        self._places = Placement(config, 0)
         self._fills = (0, 0, 0)
-        self._where: list[tuple[int, int]] = [(0, 0)] * 3
+        self._sources: Sequence[Place] = ()
         self._words = [0, 0, 0]
-        self._arriving = 0  # slot granted in the previous cycle
 
-    def issue(self, fields: Mapping[str, Any], stride: int) -> None:
-        """The end of the issue cycle: take an instruction, given as the fields of the issue port."""
-        if stride != self._places.stride:
-            self._places = Placement(self._config, stride)
-        sources = (fields["src0"], fields["src1"], fields["src2"])
-        self.busy, self.fields = True, fields
-        self.waiting, self._fills = plan(fields["reads"], *sources)
+    def _take(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        self.busy = True
+        self.fields = {**fields, "bank": destination.bank, "row": destination.row, "left": destination.left}
+        self.waiting, self._fills = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"])
         self.present = ALL_SLOTS & ~fields["reads"]
+        self._sources = sources
         self._words = [0, 0, 0]
         if fields["imm_slot"] < 3:
             self._words[fields["imm_slot"]] = broadcast(fields["imm"])
-        warp = fields["warp"] << 8
-        places = self._places
-        self._where = [places[warp | sources[0]], places[warp | sources[1]], places[warp | sources[2]]]
 
-    def offers(self) -> list[tuple[int, int] | None]:
-        """For each bank the lowest waiting slot in it and its row, or `None`."""
-        result: list[tuple[int, int] | None] = [None] * self._config.banks
-        for slot in reversed(SLOTS):
-            if self.waiting >> slot & 1:
-                bank, row = self._where[slot]
-                result[bank] = slot, row
-        return result
-
-    def wanted_banks(self) -> int:
-        """The banks that are offered a slot, as a mask."""
-        mask, waiting = 0, self.waiting
-        while waiting:
-            mask |= 1 << self._where[_LOWEST[waiting]][0]
-            waiting &= waiting - 1
-        return mask
-
-    def grant(self, bank: int) -> tuple[int, int]:
-        """The lowest waiting slot in the bank is granted: (slot, row). Its word is captured in the next cycle."""
-        waiting = self.waiting
-        slot = _LOWEST[waiting]
-        while self._where[slot][0] != bank:
-            waiting &= waiting - 1
-            slot = _LOWEST[waiting]
-        self.waiting &= ~(1 << slot)
-        self._arriving = slot
-        return slot, self._where[slot][1]
-
-    def capture(self, word: int) -> None:
-        """The word of the slot granted in the previous cycle arrives, for it and all that repeat it."""
-        filled = self._fills[self._arriving]
+    def _fill(self, slot: int, word: int) -> None:
+        """The word of a slot arrives, for it and all that repeat it."""
+        filled = self._fills[slot]
         self.present |= filled
-        for slot in SLOTS:
-            if filled >> slot & 1:
-                self._words[slot] = word
+        for repeating in SLOTS:
+            if filled >> repeating & 1:
+                self._words[repeating] = word
 
     @property
     def ready(self) -> bool:
@@ -118,3 +80,52 @@ class Collector:
         """The end of the dispatch cycle: free."""
         self.busy = False
         self.waiting = self.present = 0
+
+
+class Collector(Slots):
+    """The collector of the baseline: one operand a cycle.
+
+    Within a cycle call `capture` for the operand granted in the previous cycle, then `grant`, then `release` or
+    `issue`.
+    """
+
+    def __init__(self, config: SmConfig, index: int) -> None:
+        super().__init__(index)
+        self._banks = config.banks
+        self._arriving = 0  # slot granted in the previous cycle
+
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its places."""
+        self._take(fields, sources, destination)
+
+    def offers(self) -> list[tuple[int, int] | None]:
+        """For each bank the lowest waiting slot in it and its row, or `None`."""
+        result: list[tuple[int, int] | None] = [None] * self._banks
+        for slot in reversed(SLOTS):
+            if self.waiting >> slot & 1:
+                place = self._sources[slot]
+                result[place.bank] = slot, place.row
+        return result
+
+    def wanted_banks(self) -> int:
+        """The banks that are offered a slot, as a mask."""
+        mask, waiting = 0, self.waiting
+        while waiting:
+            mask |= 1 << self._sources[LOWEST[waiting]].bank
+            waiting &= waiting - 1
+        return mask
+
+    def grant(self, bank: int) -> tuple[int, int]:
+        """The lowest waiting slot in the bank is granted: (slot, row). Its word is captured in the next cycle."""
+        waiting = self.waiting
+        slot = LOWEST[waiting]
+        while self._sources[slot].bank != bank:
+            waiting &= waiting - 1
+            slot = LOWEST[waiting]
+        self.waiting &= ~(1 << slot)
+        self._arriving = slot
+        return slot, self._sources[slot].row
+
+    def capture(self, word: int) -> None:
+        """The word of the slot granted in the previous cycle arrives."""
+        self._fill(self._arriving, word)

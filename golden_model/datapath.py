@@ -1,25 +1,30 @@
 """`Datapath`: collectors, arbiter, banks, integer unit and write-back joined (docs/timing.md, sections 1 to 6)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from golden_model.arbiter import Arbiter
 from golden_model.bank import Bank
-from golden_model.collector import Collector
+from golden_model.collector import Collector, Slots
 from golden_model.crossbar import Crossbar
 from golden_model.dispatch import Dispatcher
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
+from golden_model.placement import Place, Placement
+from golden_model.words import spread
 from golden_model.writeback import Result, Writeback
-from warploom.arch.config import SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS, pack, probe_fields
 
-_SOURCE = ("src0", "src1", "src2")
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
+
 _NONE_DONE: list[Result | None] = [None] * len(WRITERS)
 _ALL_READY = [True] * len(WRITERS)
 
 
 class Write(NamedTuple):
-    """A register write of this cycle: writer's name, place, mask of written lanes, 1024-bit word, and tag."""
+    """A register write of this cycle: writer's name, place, executing lanes, the 1024-bit word as it is written, tag,
+    side (1 for left), and the 1024-bit mask of the bits that are written."""
 
     writer: str
     bank: int
@@ -27,50 +32,68 @@ class Write(NamedTuple):
     lanes: int
     data: int
     tag: int
+    left: int
+    byte_mask: int
+
+
+class Traffic(NamedTuple):
+    """What went through the register file (docs/timing.md, section 9, *Counting*)."""
+
+    bank_requests: int  # granted
+    bank_accesses: int
+    coalesced: dict[str, int]  # accesses of two requests: "read_read", "write_write", "read_write"
+    collector_writes: int
+    operands_stored: int
+    sub_bank_reads: int  # sub-banks enabled, summed
+    sub_bank_writes: int
+    slice_writes: int  # 32 B slices stored in collectors
 
 
 class Datapath:
     """Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
 
-    Wires, valid after `settle`: `issue_ready`; `dispatch`, the fields of the dispatch port and `operands` (or `None`);
-    `done` and `ready`, by writer. `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes
-    the results of integer instructions. After `clock`, `granted` lists the (warp, register) pairs read in that cycle.
+    Wires, valid after `settle`: `issue_ready`; `dispatch`, the choice of this cycle: fields of the dispatch port and
+    `operands` (or `None`); `sent`, what the dispatch port shows: the choice of the cycle before; `done` and `ready`, by
+    writer. `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
+    instructions. After `clock`, `granted` lists the (warp, register) pairs read in that cycle.
     """
 
+    collectors: Sequence[Slots]
+    writeback: Writeback
+
     def __init__(self, config: SmConfig, stride: int, evaluate: Evaluate = evaluate) -> None:
-        self.config, self.stride = config, stride
-        self.banks = [Bank(config.rows) for _ in range(config.banks)]
-        self.collectors = [Collector(config, index) for index in range(config.collectors)]
-        self.arbiter = Arbiter(config.banks, config.collectors)
-        self.crossbar = Crossbar(config.banks, config.collectors)
+        self.config = config
         self.dispatcher = Dispatcher(config)
         self.integer = IntegerUnit(config, evaluate)
-        self.writeback = Writeback(config)
-        self.bank_reads = [0] * config.banks
+        self.bank_reads = [0] * config.banks  # requests granted
         self.bank_writes = [0] * config.banks
         self.collector_writes = self.bank_conflicts = self.port_conflicts = 0
         self.granted: list[tuple[int, int]] = []
+        self.sent: dict[str, Any] | None = None
+        self.dispatch: dict[str, Any] | None = None
+        self._places = Placement(config, stride)
+        self._free = (1 << config.collectors) - 1
+        self._probe_fields = probe_fields(config)
+        self._build()
+        self.settle()
+
+    def _build(self) -> None:
+        """The units that make up the register file, from collectors to write latches."""
+        config = self.config
+        self.banks = [Bank(config.rows) for _ in range(config.banks)]
+        self.collectors = self._collectors = [Collector(config, index) for index in range(config.collectors)]
+        self.arbiter = Arbiter(config.banks, config.collectors)
+        self.crossbar = Crossbar(config.banks, config.collectors)
+        self.writeback = Writeback(config)
         self._requests = [0] * config.banks  # collectors that offer a slot to each bank
         self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
         self._arriving = self._nothing.reads  # grants of the previous cycle
-        self._free = (1 << config.collectors) - 1
-        self._probe_fields = probe_fields(config)
-        self.settle()
 
     def settle(self) -> None:
         """The wires of this cycle, from the registers alone."""
-        writeback = self.writeback
-        if writeback.full or any(self._requests):
-            self.decision = self.arbiter.decide(writeback.requests(), self._requests)
-            if self.decision.all_written:
-                self.done, self.ready = list(writeback.latches), _ALL_READY
-            else:
-                self.done = writeback.done(self.decision.writes)
-                self.ready = writeback.ready(self.decision.writes)
-        else:
-            self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
+        self._arbitrate()
         self.issue_ready = self._free != 0
-        self.dispatch: dict[str, Any] | None = None
+        self.dispatch = None
         chosen = self.dispatcher.select(self.collectors)
         if chosen is not None:
             collector = self.collectors[chosen]
@@ -86,11 +109,13 @@ class Datapath:
         credit_mem: bool = False,
     ) -> None:
         """The end of the cycle. `issue` is taken when `issue_ready`; `sfu` and `mem` are taken when `ready`."""
+        if issue is not None and self._free:
+            self._issue(issue, (self._free & -self._free).bit_length() - 1)
         self._read()
-        own = self.integer.step(self.dispatch)
+        own = self.integer.step(self.sent)
         assert own is None or sp is None, "two SP results in one cycle"
         self._write((own or sp, sfu if self.ready[1] else None, mem if self.ready[2] else None))
-        dispatch, free = self.dispatch, self._free
+        dispatch = self.sent = self.dispatch
         if dispatch is None:
             self.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
         else:
@@ -98,15 +123,13 @@ class Datapath:
             self.collectors[index].release()
             self._free |= 1 << index
             self.dispatcher.step(index, dispatch, credit_sfu=credit_sfu, credit_mem=credit_mem)
-        if issue is not None and free:
-            self._issue(issue, (free & -free).bit_length() - 1)
         self.arbiter.advance()
 
     @property
     def quiet(self) -> bool:
         """Nothing happens in this cycle unless an input comes."""
-        return (self.dispatch is None and self.integer.result() is None and not any(self._requests)
-                and self._arriving is self._nothing.reads and not self.writeback.full)  # fmt: skip
+        return (self.dispatch is None and self.sent is None and self.integer.result() is None
+                and not self.writeback.held and self._reads_nothing())  # fmt: skip
 
     def next_event(self) -> int | None:
         """When quiet: the next cycle in which something can happen without an input."""
@@ -119,9 +142,43 @@ class Datapath:
         self.dispatcher.advance(cycles)
         self.integer.advance(cycles)
 
+    def _issue(self, fields: Mapping[str, Any], index: int) -> None:
+        warp, places = fields["warp"] << 8, self._places
+        sources = [places[warp | fields[source]] for source in SOURCES]
+        self._take(index, fields, sources, places[warp | fields["dst"]])
+        self.dispatcher.issued(index)
+        self._free &= ~(1 << index)
+
+    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        """A collector takes the instruction and offers its slots from the next cycle on."""
+        collector = self._collectors[index]
+        collector.issue(fields, sources, destination)
+        wanted = collector.wanted_banks()
+        while wanted:
+            bank = (wanted & -wanted).bit_length() - 1
+            self._requests[bank] |= 1 << index
+            wanted &= wanted - 1
+
+    def _arbitrate(self) -> None:
+        """The grants of this cycle, what completes in it, and which results can be taken."""
+        writeback = self.writeback
+        if not writeback.held and not any(self._requests):
+            self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
+            return
+        self.decision = self.arbiter.decide(writeback.requests(), self._requests)
+        if self.decision.all_written:
+            self.done, self.ready = list(writeback.latches), _ALL_READY
+        else:
+            self.done = writeback.done(self.decision.writes)
+            self.ready = writeback.ready(self.decision.writes)
+
+    def _reads_nothing(self) -> bool:
+        """No slot waits, and no operand is on its way."""
+        return self._arriving is self._nothing.reads and not any(self._requests)
+
     def _read(self) -> None:
         """Words granted in the previous cycle arrive; grants of this cycle enable their banks."""
-        collectors, banks, decision = self.collectors, self.banks, self.decision
+        collectors, banks, decision = self._collectors, self.banks, self.decision
         if self._arriving is not self._nothing.reads:
             words = self.crossbar.route([bank.word for bank in banks], self._arriving)
             for collector, word in zip(collectors, words, strict=True):
@@ -140,7 +197,7 @@ class Datapath:
                 slot, row = collector.grant(number)
                 banks[number].read(row)
                 self.bank_reads[number] += 1
-                self.granted.append((collector.fields["warp"], collector.fields[_SOURCE[slot]]))
+                self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
                 if not (collector.waiting and collector.wanted_banks() >> number & 1):
                     self._requests[number] &= ~(1 << index)
                 self._arriving = decision.reads
@@ -148,50 +205,41 @@ class Datapath:
     def _write(self, results: tuple[Result | None, Result | None, Result | None]) -> None:
         """Granted latches enable their banks; results enter the latches."""
         writeback, grants = self.writeback, self.decision.writes
-        if writeback.full:
-            for writer, granted in enumerate(grants):
+        if writeback.held:
+            for latch, granted in zip(writeback.latches, grants, strict=True):
                 if granted:
-                    latch, (bank, row) = writeback.latches[writer], writeback.where[writer]
                     assert latch is not None
-                    self.banks[bank].write(row, latch["data"], latch["lanes"])
-                    self.bank_writes[bank] += 1
+                    self.banks[latch["bank"]].write(latch["row"], latch["data"], latch["lanes"])
+                    self.bank_writes[latch["bank"]] += 1
         elif results == (None, None, None):
             return
-        writeback.step(results, grants, self.stride)
+        writeback.step(results, grants)
 
-    def _issue(self, fields: Mapping[str, Any], index: int) -> None:
-        collector = self.collectors[index]
-        collector.issue(fields, self.stride)
-        self.dispatcher.issued(index)
-        self._free &= ~(1 << index)
-        wanted = collector.wanted_banks()
-        while wanted:
-            bank = (wanted & -wanted).bit_length() - 1
-            self._requests[bank] |= 1 << index
-            wanted &= wanted - 1
+    def traffic(self) -> Traffic:
+        """What went through the register file so far."""
+        reads, writes = sum(self.bank_reads), sum(self.bank_writes)
+        return Traffic(
+            bank_requests=reads + writes, bank_accesses=reads + writes,
+            coalesced={"read_read": 0, "write_write": 0, "read_write": 0},
+            collector_writes=self.collector_writes, operands_stored=self.collector_writes,
+            sub_bank_reads=SUB_BANKS * reads, sub_bank_writes=SUB_BANKS * writes,
+            slice_writes=SUB_BANKS * self.collector_writes,
+        )  # fmt: skip
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
-            Write(writer, *place, latch["lanes"], latch["data"], latch["tag"])
-            for writer, latch, place, granted in zip(
-                WRITERS, self.writeback.latches, self.writeback.where, self.decision.writes, strict=True
-            )
+            Write(writer, latch["bank"], latch["row"], latch["lanes"], latch["data"], latch["tag"], latch["left"],
+                  spread(latch["lanes"]))
+            for writer, latch, granted in zip(WRITERS, self.writeback.latches, self.decision.writes, strict=True)
             if granted and latch is not None
-        ]
+        ]  # fmt: skip
 
     def probe(self) -> int:
         """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
         values = dict.fromkeys((name for name, _ in self._probe_fields), 0)
         values["diagonal"] = self.arbiter.diagonal
-        for bank, index in enumerate(self.decision.reads):
-            if index is not None:
-                offer = self.collectors[index].offers()[bank]
-                assert offer is not None
-                values |= {f"bank{bank}_enable": 1, f"bank{bank}_row": offer[1], f"bank{bank}_who": index}
-        for writer, bank, row, *_ in self.writes():
-            values |= {f"bank{bank}_enable": 1, f"bank{bank}_write": 1, f"bank{bank}_row": row}
-            values[f"bank{bank}_who"] = WRITERS.index(writer)
+        values |= self._probe_banks()
         for index, collector in enumerate(self.collectors):
             values[f"collector{index}_busy"] = int(collector.busy)
             values[f"collector{index}_waiting"] = collector.waiting
@@ -204,3 +252,18 @@ class Datapath:
                 if result is not None:
                     values |= {f"{writer}_{name}_valid": 1, f"{writer}_{name}_tag": result["tag"]}
         return pack(self._probe_fields, values)
+
+    def _probe_banks(self) -> dict[str, int]:
+        """The fields of the banks that are not idle."""
+        values: dict[str, int] = {}
+        for bank, index in enumerate(self.decision.reads):
+            if index is not None:
+                offer = self._collectors[index].offers()[bank]
+                assert offer is not None
+                values |= {f"bank{bank}_enable": 1, f"bank{bank}_row": offer[1], f"bank{bank}_who": index}
+        for write in self.writes():
+            values |= {f"bank{write.bank}_enable": 1, f"bank{write.bank}_write": 1, f"bank{write.bank}_row": write.row,
+                       f"bank{write.bank}_who": WRITERS.index(write.writer)}  # fmt: skip
+        return values
+
+

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import ALL_SLOTS, Collector
+from golden_model.collector import ALL_SLOTS, Slots
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
 
@@ -11,7 +11,7 @@ from warploom.arch.isa import Pipe, TimingClass
 class Dispatcher:
     """Keeps the order of issue, the busy time of each pipe, the write-back slots of SP and the credits of SFU and MEM.
 
-    Within a cycle call `select`, then `step` with what it chose, then `issued` for the collector that was filled.
+    Within a cycle call `select`, then `step` with what it chose and `issued` for the collector that was filled.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -24,7 +24,7 @@ class Dispatcher:
         self.slots = 0  # bit k: the write-back of SP is taken k cycles ahead
         self.credits = [0, config.sfu_queue, config.memory_queue]
 
-    def select(self, collectors: Sequence[Collector]) -> int | None:
+    def select(self, collectors: Sequence[Slots]) -> int | None:
         """The collector that dispatches in this cycle: the oldest eligible one, or `None`."""
         passed = 0  # pipes of the instructions passed over: in-order pipes take none behind them
         for index in self.order:

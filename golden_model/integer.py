@@ -5,6 +5,7 @@ from typing import Any
 
 from golden_model.lane import FUNCTIONS, decode_modifiers
 from golden_model.words import join, split
+from golden_model.writeback import Result, result_of
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op, TimingClass
 
@@ -29,7 +30,8 @@ def evaluate(dispatch: Dispatch) -> tuple[int, int]:
 
 
 class IntegerUnit:
-    """Takes dispatches whose operation is an integer one; the result is out `latency` cycles after the dispatch.
+    """Takes what the dispatch port shows, one cycle after the dispatch, if its operation is an integer one; the result
+    is out `latency` cycles after the dispatch.
 
     `evaluate` computes the result word. Write-back slots keep two results from falling into one cycle.
     """
@@ -38,22 +40,19 @@ class IntegerUnit:
         self._latency = [config.timing_of(timing_class).latency for timing_class in TimingClass]
         self._evaluate = evaluate
         self.cycle = 0
-        self.results: dict[int, dict[str, Any]] = {}  # by the cycle in which they leave
+        self.results: dict[int, Result] = {}  # by the cycle in which they leave
 
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> Result | None:
         """The result that leaves in this cycle: the fields of a result port and `data`."""
         return self.results.get(self.cycle)
 
-    def step(self, dispatch: Dispatch | None) -> dict[str, Any] | None:
+    def step(self, dispatch: Dispatch | None) -> Result | None:
         """One cycle. Returns the result that leaves in it; `dispatch` (of any pipe) enters."""
         if dispatch is not None and dispatch["op"] <= Op.SEL:
             data, pred = self._evaluate(dispatch)
-            due = self.cycle + self._latency[dispatch["timing"]]
+            due = self.cycle - 1 + self._latency[dispatch["timing"]]
             assert due not in self.results, "two results in one write-back slot"
-            self.results[due] = {
-                "tag": dispatch["tag"], "warp": dispatch["warp"], "dst": dispatch["dst"], "writes": dispatch["writes"],
-                "lanes": dispatch["lanes"], "pred": pred, "data": data,
-            }  # fmt: skip
+            self.results[due] = result_of(dispatch, data, pred)
         result = self.results.pop(self.cycle, None)
         self.cycle += 1
         return result

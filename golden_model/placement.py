@@ -1,16 +1,28 @@
-"""`Placement`: bank and row of every warp register, remembered."""
+"""`Placement`: where every warp register lies, remembered."""
+
+from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import place
+from warploom.arch.layout import left, place
 
 
-class Placement(dict[int, tuple[int, int]]):
-    """(bank, row) by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
+class Place(NamedTuple):
+    """Bank and row of a warp register, and whether its number puts it on the left (0 or 1)."""
+
+    bank: int
+    row: int
+    left: int
+
+
+class Placement(dict[int, Place]):
+    """Places by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
 
     def __init__(self, config: SmConfig, stride: int) -> None:
         super().__init__()
         self.config, self.stride = config, stride
 
-    def __missing__(self, key: int) -> tuple[int, int]:
-        self[key] = where = place(self.config, self.stride, key >> 8, key & 0xFF)
-        return where
+    def __missing__(self, key: int) -> Place:
+        warp, register = key >> 8, key & 0xFF
+        found = Place(*place(self.config, self.stride, warp, register), int(left(self.config, register)))
+        self[key] = found
+        return found

@@ -11,7 +11,7 @@ from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.trace import NONE, Trace
-from golden_model.writeback import Result
+from golden_model.writeback import Result, result_of
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
@@ -124,7 +124,7 @@ class Sm:
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
         fields = {**warp.next.fields, "tag": self._tag, "warp": warp.slot, "lanes": warp.lanes[index],
-                  "pred": warp.pred_in[index]}  # fmt: skip
+                  "full": warp.full[index], "pred": warp.pred_in[index]}  # fmt: skip
         if warp.pc[index] in self._counts:
             lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
             fields["imm"] = int(self.trace.results[warp.result[index], lane])
@@ -178,9 +178,7 @@ class Sm:
             return
         result: Result | None = None
         if static.returns:
-            result = {"tag": flight.tag, "warp": dispatch["warp"], "dst": dispatch["dst"],
-                      "writes": dispatch["writes"], "lanes": flight.lanes, "pred": flight.pred_out,
-                      "data": self._word(flight.result)}  # fmt: skip
+            result = result_of(dispatch, self._word(flight.result), flight.pred_out)
         if static.memory:
             self.memory.accept(self.cycle, flight, result)
         elif dispatch["pipe"] == Pipe.SFU:

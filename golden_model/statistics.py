@@ -17,9 +17,11 @@ class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
     `stalls` are scheduler-cycles without an issue, by cause (`golden_model.frontend.Stall`); with the issues they make
-    up cycles x schedulers. A *bank access* is one granted request, a *collector write* one stored operand; conflicts
-    are refused requests (docs/timing.md, section 6). `operands` counts datapath instructions by distinct registers read
-    (0..3); the width lists count warp operands by bytes (1..4). Memory transactions are lines looked up or sent.
+    up cycles x schedulers. `bank_reads` and `bank_writes` are granted requests by bank; a *bank access* is one bank in
+    one cycle with at least one of them, a *collector write* one collector in one cycle that stores an operand or more;
+    conflicts are refused requests (docs/timing.md, sections 6 and 9). `operands` counts datapath instructions by
+    distinct registers read (0..3); the width lists count warp operands by bytes (1..4). Memory transactions are lines
+    looked up or sent.
     """
 
     kernel: str
@@ -31,12 +33,18 @@ class Statistics:
     ipc: float  # warp instructions per cycle
     occupancy: float  # resident warps over warp slots, mean over cycles
     stalls: dict[str, int]
+    bank_requests: int
     bank_accesses: int
-    bank_reads: list[int]  # by bank
+    coalesced: dict[str, int]  # accesses of two requests: "read_read", "write_write", "read_write"
+    bank_reads: list[int]
     bank_writes: list[int]
     bank_conflicts: int
     port_conflicts: int
     collector_writes: int
+    operands_stored: int
+    sub_bank_reads: int  # sub-banks enabled, summed over accesses
+    sub_bank_writes: int
+    slice_writes: int  # 32 B slices stored in collectors
     operands: list[int]
     source_widths: list[int]
     destination_widths: list[int]
@@ -59,17 +67,15 @@ def collect(sm: Sm) -> Statistics:
     trace, datapath, memory = sm.trace, sm.datapath, sm.memory
     operands = operand_histogram(trace)
     sources, destinations = histograms(trace)
-    reads, writes = datapath.bank_reads, datapath.bank_writes
     return Statistics(
         kernel=trace.program.name, preset=sm.config.name, cycles=sm.cycle,
         warp_instructions=trace.warp_instructions, thread_instructions=trace.thread_instructions,
         datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
         stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
-        bank_accesses=sum(reads) + sum(writes), bank_reads=list(reads), bank_writes=list(writes),
-        bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts,
-        collector_writes=datapath.collector_writes, operands=operands, source_widths=sources,
-        destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
+        **datapath.traffic()._asdict(), bank_reads=list(datapath.bank_reads), bank_writes=list(datapath.bank_writes),
+        bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts, operands=operands,
+        source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
         l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
         shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,

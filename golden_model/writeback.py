@@ -3,12 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.placement import Placement
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 
 Result = Mapping[str, Any]
 """The fields of a result port and `data`, the 1024-bit word."""
+
+
+def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
+    """The result of an instruction that was dispatched."""
+    return {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
+            "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
+            "data": data}  # fmt: skip
 
 
 class Writeback:
@@ -20,11 +26,8 @@ class Writeback:
 
     def __init__(self, config: SmConfig) -> None:
         self.latches: list[Result | None] = [None] * len(WRITERS)
-        self.where: list[tuple[int, int]] = [(0, 0)] * len(WRITERS)  # bank and row of each latch's destination
-        self.full = 0  # latches that hold something
+        self.held = 0  # latches that hold something
         self._wanted: list[int | None] = [None] * len(WRITERS)
-        self._config = config
-        self._places = Placement(config, 0)
 
     def requests(self) -> list[int | None]:
         """The bank that each latch requests, `None` for none."""
@@ -41,17 +44,14 @@ class Writeback:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
         return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
 
-    def step(self, results: Sequence[Result | None], grants: Sequence[bool], stride: int) -> None:
+    def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""
-        if stride != self._places.stride:
-            self._places = Placement(self._config, stride)
         for writer, result in enumerate(results):
             if self.latches[writer] is not None and (grants[writer] or self._wanted[writer] is None):
                 self.latches[writer] = self._wanted[writer] = None
-                self.full -= 1
+                self.held -= 1
             if result is not None:
                 assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
                 self.latches[writer] = result
-                self.where[writer] = where = self._places[result["warp"] << 8 | result["dst"]]
-                self._wanted[writer] = where[0] if result["writes"] else None
-                self.full += 1
+                self._wanted[writer] = result["bank"] if result["writes"] else None
+                self.held += 1

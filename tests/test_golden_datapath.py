@@ -7,11 +7,14 @@ from golden_traces import random_trace, trace_of
 
 from golden_model.datapath import Datapath
 from golden_model.dispatch import Dispatcher
+from golden_model.placement import Place
 from golden_model.sm import Sm
+from golden_model.words import spread
 from golden_model.writeback import Writeback
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, probe_fields, unpack, width
 from warploom.arch.isa import Instruction, Op, TimingClass
+from warploom.arch.layout import place
 
 CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
            SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]  # fmt: skip
@@ -80,6 +83,35 @@ def test_a_waiting_slot_is_granted_in_bounded_write_free_cycles(config: SmConfig
     assert 0 < longest < max(config.banks, config.collectors)
 
 
+def test_the_dispatch_port_shows_the_choice_of_the_cycle_before() -> None:
+    sm, before, sent = Sm(SmConfig(), random_trace(3)), None, 0
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        assert sm.datapath.sent is before
+        before = sm.datapath.dispatch
+        sent += before is not None
+    assert sent > 200
+
+
+@pytest.mark.parametrize("layout", ["wid", "wshift"])
+def test_places_come_back_with_the_results(layout: str) -> None:
+    """Writes go where the layout puts the destination, of whatever unit."""
+    config = SmConfig.preset("small").with_settings([f"layout={layout}"])
+    sm, writers = Sm(config, random_trace(6)), Counter()
+    while True:
+        sm.step()
+        if sm.finished:
+            break
+        for write in sm.datapath.writes():
+            flight = sm.flight(write.tag)
+            expected = place(config, sm.stride, flight.warp.slot, flight.static.instruction.dst)
+            assert ((write.bank, write.row), write.byte_mask) == (expected, spread(flight.lanes))
+            writers[write.writer] += 1
+    assert set(writers) == {"sp", "sfu", "mem"}
+
+
 def test_the_diagonal_advances_every_cycle() -> None:
     config = SmConfig()
     _, probes = _run(config)
@@ -97,10 +129,11 @@ def test_a_repeated_operand_is_read_once() -> None:
 def test_dispatch_obeys_intervals_and_credits() -> None:
     config = SmConfig().with_settings(["sfu_queue=1"])
     dispatcher, datapath = Dispatcher(config), Datapath(config, 4)
-    common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0, "warp": 0}
+    common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
+    nowhere = Place(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
                                             (0, TimingClass.INT_ADD)]):  # fmt: skip
-        datapath.collectors[index].issue(common | {"pipe": pipe, "timing": timing}, 4)
+        datapath._collectors[index].issue(common | {"pipe": pipe, "timing": timing}, [nowhere] * 3, nowhere)
         dispatcher.issued(index)
     chosen = []
     for cycle in range(14):
@@ -130,13 +163,13 @@ def test_write_back_slots_keep_results_apart() -> None:
 def test_write_back_latches() -> None:
     config = SmConfig()
     writeback = Writeback(config)
-    first = {"tag": 1, "warp": 1, "dst": 2, "writes": 1, "lanes": 1, "pred": 0, "data": 9}
+    first = {"tag": 1, "bank": 3, "row": 4, "left": 0, "writes": 1, "lanes": 1, "full": 0, "pred": 0, "data": 9}
     predicate = first | {"tag": 2, "writes": 0}
-    writeback.step((None, first, predicate), (False,) * 3, 4)
-    assert writeback.requests() == [None, 3, None] and writeback.where[1] == (3, 4)
+    writeback.step((None, first, predicate), (False,) * 3)
+    assert writeback.requests() == [None, 3, None]
     assert writeback.done((False,) * 3) == [None, None, predicate]
     assert writeback.ready((False,) * 3) == [True, False, True]
-    writeback.step((None, None, first), (False, True, False), 4)
+    writeback.step((None, None, first), (False, True, False))
     assert writeback.latches == [None, None, first] and len(WRITERS) == 3
     with pytest.raises(AssertionError, match="latch is full"):
-        writeback.step((None, None, first), (False,) * 3, 4)
+        writeback.step((None, None, first), (False,) * 3)

@@ -1,17 +1,20 @@
 """Warp schedulers, block dispatch and statistics of the golden SM."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 from golden_traces import random_trace, trace_of
 
+from golden_model.blocks import Residency
 from golden_model.frontend import Stall
 from golden_model.schedulers import GreedyThenOldest, Scheduler, TwoLevel
 from golden_model.simulate import simulate
 from golden_model.sm import Sm
 from golden_model.trace import Trace
 from golden_model.widths import histograms, width
+from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 
@@ -62,6 +65,10 @@ def test_statistics_add_up(policy: str) -> None:
     assert counts.bank_accesses == sum(counts.bank_reads) + sum(counts.bank_writes)
     assert sum(counts.bank_reads) == counts.collector_writes == sum(k * n for k, n in enumerate(counts.operands))
     assert sum(counts.bank_reads) == sum(counts.source_widths)
+    assert counts.bank_requests == counts.bank_accesses and not any(counts.coalesced.values())
+    assert counts.operands_stored == counts.collector_writes
+    assert counts.sub_bank_reads + counts.sub_bank_writes == 4 * counts.bank_accesses
+    assert counts.slice_writes == 4 * counts.operands_stored
     assert sum(counts.bank_writes) == sum(counts.destination_widths)
     assert counts.l1_hits + counts.l1_misses + counts.l1_merges == counts.load_transactions
     assert 0 < counts.occupancy <= 8 / 48
@@ -84,6 +91,18 @@ def test_blocks_wait_for_room_and_take_the_lowest_slots() -> None:
         resident.append(sm.frontend.residency.warps)
     assert resident[:4] == [0, 1, 2, 2] and max(resident) == 2
     assert set(sm.frontend.warps) == {0, 1}
+
+
+def test_full_means_every_lane_that_is_still_there() -> None:
+    """An instruction of the lanes that others left behind is full; so is EXIT itself."""
+    half = ALL_LANES >> 16
+    leave = Instruction(op=Op.EXIT)
+    trace = trace_of([MOV, MOV, leave, MOV, MOV], lanes=[ALL_LANES, half, half, ALL_LANES & ~half, 1 << 31])
+    warp = Residency(SmConfig(), trace).dispatch().warps[0]
+    assert warp.full == [1, 0, 0, 1, 0, 1]
+    launched = dataclasses.replace(trace.warps[0], live=half)
+    trace = dataclasses.replace(trace, warps=(launched,))
+    assert Residency(SmConfig(), trace).dispatch().warps[0].full[:2] == [1, 1]
 
 
 def test_schedulers_share_the_port_in_turn() -> None:

@@ -45,7 +45,7 @@ def test_a_bank_is_four_sub_banks() -> None:
 
 @given(SIZES, SIZES, st.integers(0, 8), st.data())
 def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int, data: st.DataObject) -> None:
-    """One grant for each bank and collector, only to requesters, and nothing grantable is left over."""
+    """One grant for each bank, write path and collector, only to requesters, and nothing grantable is left over."""
     masks = st.integers(0, 2**collectors - 1)
     reads = data.draw(st.lists(masks, min_size=banks, max_size=banks))
     writes = data.draw(st.lists(st.none() | st.integers(0, banks - 1), min_size=3, max_size=3))
@@ -53,14 +53,24 @@ def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int
     arbiter.advance(diagonal)
     write_grants, grants = arbiter.arbitrate(writes, reads)
     written = [bank for bank, granted in zip(writes, write_grants, strict=True) if granted]
-    assert len(set(written)) == len(written) and set(written) == set(writes) - {None}
-    assert not writes[0] is not None or write_grants[0]
+    assert len(set(written)) == len(written) and None not in written
+    sp, sfu, mem = write_grants
+    assert sp == (writes[0] is not None) and sfu == (writes[1] is not None and not sp)
+    assert mem == (writes[2] is not None and writes[2] not in written[: sp + sfu])
     given_out = [c for c in grants if c is not None]
     assert len(set(given_out)) == len(given_out)
     for bank, collector in enumerate(grants):
         assert collector is None or (reads[bank] >> collector & 1 and bank not in written)
         if collector is None and bank not in written:
             assert all(c in given_out for c in range(collectors) if reads[bank] >> c & 1)
+
+
+def test_refused_writes_are_bank_conflicts() -> None:
+    """SFU waits for its path though its bank is free; MEM waits for a bank that the path is given."""
+    arbiter = Arbiter(4, 4)
+    assert arbiter.decide([0, 1, 1], [0] * 4)[:4] == ((True, False, True), (None,) * 4, False, 1)
+    assert arbiter.decide([None, 1, 1], [0] * 4)[:4] == ((False, True, False), (None,) * 4, False, 1)
+    assert arbiter.decide([0, 1, 0], [0b1, 0, 0, 0]).bank_conflicts == 3
 
 
 @given(SIZES, SIZES, st.data())

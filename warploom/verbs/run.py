@@ -97,7 +97,9 @@ def show_timing(statistics: Statistics) -> None:
         "cycles": s.cycles,
         "IPC (warp instructions per cycle)": s.ipc,
         "occupancy (resident warps / warp slots)": s.occupancy,
-        "bank accesses": f"{s.bank_accesses:,} ({sum(s.bank_reads):,} reads, {sum(s.bank_writes):,} writes)",
+        "bank requests": f"{s.bank_requests:,} ({sum(s.bank_reads):,} reads, {sum(s.bank_writes):,} writes)",
+        "bank accesses": f"{s.bank_accesses:,} ({_coalesced(s)})",
+        "collector writes": f"{s.collector_writes:,}, of {s.operands_stored:,} operands",
         "refused requests": f"{s.bank_conflicts:,} bank conflicts, {s.port_conflicts:,} port conflicts",
         "instructions reading 0, 1, 2, 3 registers": ", ".join(f"{count:,}" for count in s.operands),
         "source operands of 1, 2, 3, 4 bytes": ", ".join(f"{count:,}" for count in s.source_widths),
@@ -107,6 +109,11 @@ def show_timing(statistics: Statistics) -> None:
     idle = sum(s.stalls.values())
     report.table("Scheduler cycles without an issue", ("cause", "cycles", "share"),
                  [(cause, count, f"{count / idle:.1%}") for cause, count in s.stalls.items() if count])
+
+
+def _coalesced(statistics: Statistics) -> str:
+    pairs = [f"{count:,} {kind.replace('_', '-')}" for kind, count in statistics.coalesced.items() if count]
+    return f"with two requests: {', '.join(pairs)}" if pairs else "one request each"
 
 
 def _extents(extents: tuple[int, int, int]) -> str:
