@@ -1,8 +1,10 @@
-// The Verilated datapath without a bench: how fast it goes when nobody looks. Prints the seconds of argv[1] cycles.
+// The Verilated datapath without a bench: how fast it goes when nobody looks. argv: cycles, stride. stdin: instructions
+// for the issue port, one hexadecimal 32-bit word after the other, the least significant one first. Prints seconds.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "Vtop.h"
 #include "verilated.h"
@@ -18,23 +20,24 @@ static void cycle(Vtop& top) {
     top.eval();
 }
 
-int main(int argc, char** argv) {
-    const long cycles = argc > 1 ? std::atol(argv[1]) : 1;
-    Verilated::commandArgs(argc, argv);
+int main(int, char** argv) {
+    const long cycles = std::atol(argv[1]);
     Vtop top;
+    constexpr std::size_t words = sizeof(top.issue___05Fpayload) / sizeof(uint32_t);
+    std::vector<uint32_t> program;
+    for (uint32_t word; std::scanf("%x", &word) == 1;) program.push_back(word);
+    const std::size_t instructions = program.size() / words;
+
+    top.stride = std::atoi(argv[2]);
     top.rst = 1;
     cycle(top);
     cycle(top);
     top.rst = 0;
-    // Something to do: an instruction with changing operands and a result from outside, every cycle.
-    uint32_t noise = 1;
     top.issue___05Fvalid = 1;
-    top.credit_mem = top.credit_sfu = 1;
     const auto start = std::chrono::steady_clock::now();
     for (long i = 0; i < cycles; ++i) {
-        noise = noise * 1664525U + 1013904223U;
-        top.issue___05Fpayload[0] = noise;
-        top.issue___05Fpayload[3] = noise >> 7;
+        const uint32_t* next = &program[i % instructions * words];
+        for (std::size_t word = 0; word < words; ++word) top.issue___05Fpayload[word] = next[word];
         cycle(top);
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -1,5 +1,6 @@
 """Speed of the Verilated datapath alone, in a loop of C++: what the lockstep bench costs is the rest."""
 
+import random
 import subprocess
 from pathlib import Path
 
@@ -7,13 +8,18 @@ from tb import runner
 from tb.toolchain import verilator_folder
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.arch.interfaces import issue_fields, pack, width
+from warploom.arch.isa import NO_SLOT, Instruction, Op
+from warploom.arch.layout import rows_per_warp
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 CYCLES = 200_000
+INSTRUCTIONS, REGISTERS = 256, 16
+"""Of the program that runs round and round."""
 
 
 def cycles_per_second(config: SmConfig) -> float:
-    """Clock cycles a second of the same model that lockstep runs use, with an instruction at the port in each.
+    """Clock cycles a second of the same model that lockstep runs use, with an integer instruction at the port in each.
 
     Raises `ToolError` when a tool is missing or fails.
     """
@@ -27,5 +33,22 @@ def cycles_per_second(config: SmConfig) -> float:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ToolError(f"g++ failed on {SOURCE}: {done.stderr.strip().splitlines()[0]}")
-    done = subprocess.run([str(program), str(CYCLES)], capture_output=True, text=True, check=True)
+    done = subprocess.run([str(program), str(CYCLES), str(rows_per_warp(config, REGISTERS))], input=_program(config),
+                          capture_output=True, text=True, check=True)  # fmt: skip
     return CYCLES / float(done.stdout)
+
+
+def _program(config: SmConfig) -> str:
+    """Multiply-adds of three registers into a fourth, in random warps: hazards do not matter here."""
+    rng, fields = random.Random(1), issue_fields(config)
+    mad = Instruction(op=Op.IMAD)
+    fixed = {"op": mad.op, "modifiers": 0, "pipe": mad.pipe, "timing": mad.timing_class, "writes": 1, "reads": 0b111,
+             "imm_slot": NO_SLOT}  # fmt: skip
+    words = []
+    for tag in range(INSTRUCTIONS):
+        registers = {name: rng.randrange(REGISTERS) for name in ("dst", "src0", "src1", "src2")}
+        random_bits = {name: rng.getrandbits(bits) for name, bits in fields}
+        warp = rng.randrange(config.warps)
+        instruction = pack(fields, random_bits | fixed | registers | {"tag": tag, "warp": warp})
+        words += [f"{instruction >> offset & 0xFFFFFFFF:x}" for offset in range(0, width(fields), 32)]
+    return " ".join(words)
