@@ -1,4 +1,4 @@
-"""The long regression: every kernel in lockstep under every pair of settings, one of them at full size.
+"""The long regression: every kernel in lockstep under every combination of settings, one of them at full size.
 
 A run that passed is kept under `build/regress`, named after everything that it depends on, so that an interrupted
 regression goes on where it stopped and a second one has nothing to do.
@@ -15,7 +15,7 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.toolchain import ROOT, kept, source_hash
-from warploom.arch.config import Layout, Scheduler, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Layout, Scheduler, SmConfig
 from warploom.kernels.library import kernel, kernels
 
 CACHE = ROOT / "build" / "regress"
@@ -24,6 +24,9 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_mod
 
 STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
+
+IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
+"""The alignments that are more than a bound of the model."""
 
 WORKERS = 2
 
@@ -38,8 +41,10 @@ class Case:
 
     @property
     def settings(self) -> str:
-        """The pair of settings, in words."""
-        return f"{self.config.layout}, {self.config.scheduler}"
+        """What varies from case to case, in words."""
+        register_file = ("no coalescing" if self.config.coalescing is Coalescing.OFF
+                         else f"coalescing by {self.config.alignment}")  # fmt: skip
+        return f"{self.config.layout}, {self.config.scheduler}, {register_file}"
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,18 @@ class Outcome:
 
 
 def cases(config: SmConfig) -> Iterator[Case]:
-    """All kernels at size tiny under every pair of (layout, scheduler), then one at its default size."""
-    for layout, scheduler in itertools.product(Layout, Scheduler):
-        varied = dataclasses.replace(config, layout=layout, scheduler=scheduler)
-        yield from (Case(varied, bundled.name, "tiny") for bundled in kernels())
-    yield Case(config, STEADY_STATE, "default")
+    """All kernels at size tiny: without coalescing under every pair of (layout, scheduler), with it under every pair of
+    (layout, alignment). Then one kernel at its default size without and with coalescing."""
+    baseline = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG)
+    coalescing = dataclasses.replace(baseline, coalescing=Coalescing.ON)
+    varied = [dataclasses.replace(baseline, layout=layout, scheduler=scheduler)
+              for layout, scheduler in itertools.product(Layout, Scheduler)]  # fmt: skip
+    varied += [dataclasses.replace(coalescing, layout=layout, alignment=alignment)
+               for layout, alignment in itertools.product(Layout, IN_HARDWARE)]  # fmt: skip
+    for settings in varied:
+        yield from (Case(settings, bundled.name, "tiny") for bundled in kernels())
+    yield Case(baseline, STEADY_STATE, "default")
+    yield Case(coalescing, STEADY_STATE, "default")
 
 
 def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:

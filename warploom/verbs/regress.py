@@ -7,13 +7,16 @@ from tb.regress import Outcome, regress
 from warploom import report
 from warploom.verbs import Body, configuration
 
+SETTINGS = ("layout", "scheduler", "coalescing", "alignment")
+"""Fields of the configuration that vary from run to run."""
+
 
 def main(options: argparse.Namespace) -> Body:
     """Run what has not passed yet, say how each run went, and list all."""
     config = configuration(options)
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
-    columns = ("kernel", "size", "layout", "scheduler", "verdict", "cycles", "warp_instructions")
+    columns = ("kernel", "size", *SETTINGS, "verdict", "cycles", "warp_instructions")
     report.table(f"Lockstep of {config.name}, seed {options.seed}", columns,
                  [[row[column] for column in columns] for row in rows])
     failures = [row["failure"] for row in rows if row["failure"]]
@@ -28,8 +31,8 @@ def _show(outcome: Outcome) -> None:
 
 def _describe(outcome: Outcome) -> Body:
     case, ran = outcome.case, not outcome.failure
-    return {"kernel": case.kernel, "size": case.size, "layout": str(case.config.layout),
-            "scheduler": str(case.config.scheduler), "verdict": _verdict(outcome),
+    settings = {name: str(getattr(case.config, name)) for name in SETTINGS}
+    return {"kernel": case.kernel, "size": case.size, **settings, "verdict": _verdict(outcome),
             "cycles": outcome.cycles if ran else None,
             "warp_instructions": outcome.warp_instructions if ran else None, "failure": outcome.failure}  # fmt: skip
 
