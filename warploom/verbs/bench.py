@@ -24,12 +24,14 @@ LOCKSTEP = "pathfinder"
 def main(options: argparse.Namespace) -> Body:
     """Measure the models with each kernel at its default size, the lockstep with one at its tiny size."""
     config = configuration(options)
+    config.check_hardware()
     need_simulator()
     rows = []
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
             rows.append(_measure(kernel, config))
-    report.table(f"Speed at default size, cycle model of {config.name}",
+    machine = f"{config.name}, coalescing {config.coalescing}"
+    report.table(f"Speed at default size, cycle model of {machine}",
                  ("kernel", "compile, s", "thread instructions", "M per s", "warp instructions", "k per s", "cycles"),
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
                    r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
@@ -44,7 +46,7 @@ def main(options: argparse.Namespace) -> Body:
     report.fields("In all", {
         "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
-        f"lockstep of {config.name} with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
+        f"lockstep of {machine}, with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
         "the same Verilated model in a bare loop, thousand cycles/s": totals["bare_loop_cycles_per_second"] / 1e3,
     })  # fmt: skip
     return {"configuration": dataclasses.asdict(config), "kernels": rows, **totals}
