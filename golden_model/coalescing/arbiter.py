@@ -48,14 +48,14 @@ def _sub_banks(held: int, side: int, width: int) -> int | None:
 
 
 def _bytes(held: int, side: int, width: int) -> int | None:
-    """Holds bytes, on whatever side, of at most two requests: with the second one it counts as full."""
+    """Holds bytes, on whatever side, of at most two requests: the second one fills it."""
     if held + width > 4:
         return None
     return 4 if held else width
 
 
 def _requests(held: int, side: int, width: int) -> int | None:
-    """Holds two requests of whatever width."""
+    """Holds a number of requests, at most two, of whatever side and width."""
     return held + 1 if held < 2 else None
 
 

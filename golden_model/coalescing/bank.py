@@ -5,8 +5,8 @@ class DualBank:
     """`rows` warp registers of which two may be accessed in one cycle, each read or written.
 
     That the two accesses use different sub-banks is the arbiter's business, and in which sub-bank a byte lies is
-    wiring: rows are whole 1024-bit words here, lane l in bits 32l .. 32l + 31. Rows are zero at power-up, where hardware
-    holds anything; bytes above a register's width are what an earlier write left there, and mean nothing.
+    wiring: rows are whole 1024-bit words here, lane l in bits 32l .. 32l + 31. Rows are zero at power-up, where
+    hardware holds anything; bytes above a register's width are what an earlier write left there, and mean nothing.
     """
 
     def __init__(self, rows: int) -> None:

@@ -10,7 +10,7 @@ SLICE_BITS = WARP_BITS // SUB_BANKS
 
 class SlicedCrossbar:
     """Combinational: `banks` inputs and `collectors` outputs of 1024 bits in sub-bank form, slice k in bits 256k ..
-    256k + 255. Each slice of a collector may come from another bank, and each slice of a bank go to another collector."""
+    256k + 255. The slices of a collector may come from different banks, those of a bank go to different collectors."""
 
     def __init__(self, banks: int, collectors: int) -> None:
         self.banks, self.collectors = banks, collectors
