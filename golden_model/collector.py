@@ -37,8 +37,11 @@ LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
 
 
 class Slots:
-    """One instruction and its three operands. `waiting` and `present` are masks over slots, 0 when the collector is
-    free; `fields` are those of the issue port, and `bank`, `row` and `left` of the destination."""
+    """One instruction and its three operands, the part that all collectors share.
+
+    `waiting` and `present` are masks over slots, 0 when the collector is free; `fields` are those of the issue port,
+    and `bank`, `row` and `left` of the destination; `sources` and `words` hold each slot's place and 1024-bit word.
+    """
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -46,18 +49,18 @@ class Slots:
         self.waiting = self.present = 0
         self.fields: Mapping[str, Any] = {}
         self._fills = (0, 0, 0)
-        self._sources: Sequence[Place] = ()
-        self._words = [0, 0, 0]
+        self.sources: Sequence[Place] = ()
+        self.words = [0, 0, 0]
 
     def _take(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
         self.busy = True
         self.fields = {**fields, "bank": destination.bank, "row": destination.row, "left": destination.left}
         self.waiting, self._fills = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"])
         self.present = ALL_SLOTS & ~fields["reads"]
-        self._sources = sources
-        self._words = [0, 0, 0]
+        self.sources = sources
+        self.words = [0, 0, 0]
         if fields["imm_slot"] < 3:
-            self._words[fields["imm_slot"]] = broadcast(fields["imm"])
+            self.words[fields["imm_slot"]] = broadcast(fields["imm"])
 
     def _fill(self, slot: int, word: int) -> None:
         """The word of a slot arrives, for it and all that repeat it."""
@@ -65,7 +68,7 @@ class Slots:
         self.present |= filled
         for repeating in SLOTS:
             if filled >> repeating & 1:
-                self._words[repeating] = word
+                self.words[repeating] = word
 
     @property
     def ready(self) -> bool:
@@ -73,8 +76,8 @@ class Slots:
         return self.present == ALL_SLOTS
 
     def operands(self) -> tuple[int, int, int]:
-        """The three 1024-bit operand words; meaningful when ready."""
-        return self._words[0], self._words[1], self._words[2]
+        """The three operands as 1024-bit words; meaningful when ready."""
+        return self.words[0], self.words[1], self.words[2]
 
     def release(self) -> None:
         """The end of the dispatch cycle: free."""
@@ -103,7 +106,7 @@ class Collector(Slots):
         result: list[tuple[int, int] | None] = [None] * self._banks
         for slot in reversed(SLOTS):
             if self.waiting >> slot & 1:
-                place = self._sources[slot]
+                place = self.sources[slot]
                 result[place.bank] = slot, place.row
         return result
 
@@ -111,7 +114,7 @@ class Collector(Slots):
         """The banks that are offered a slot, as a mask."""
         mask, waiting = 0, self.waiting
         while waiting:
-            mask |= 1 << self._sources[LOWEST[waiting]].bank
+            mask |= 1 << self.sources[LOWEST[waiting]].bank
             waiting &= waiting - 1
         return mask
 
@@ -119,12 +122,12 @@ class Collector(Slots):
         """The lowest waiting slot in the bank is granted: (slot, row). Its word is captured in the next cycle."""
         waiting = self.waiting
         slot = LOWEST[waiting]
-        while self._sources[slot].bank != bank:
+        while self.sources[slot].bank != bank:
             waiting &= waiting - 1
             slot = LOWEST[waiting]
         self.waiting &= ~(1 << slot)
         self._arriving = slot
-        return slot, self._sources[slot].row
+        return slot, self.sources[slot].row
 
     def capture(self, word: int) -> None:
         """The word of the slot granted in the previous cycle arrives."""

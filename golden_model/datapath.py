@@ -1,7 +1,8 @@
 """`Datapath`: collectors, arbiter, banks, integer unit and write-back joined (docs/timing.md, sections 1 to 6)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from golden_model.arbiter import Arbiter
 from golden_model.bank import Bank
@@ -11,20 +12,23 @@ from golden_model.dispatch import Dispatcher
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.placement import Place, Placement
 from golden_model.words import spread
-from golden_model.writeback import Result, Writeback
+from golden_model.writeback import Latches, Result, Writeback
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS, pack, probe_fields
 
 SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""
 
-_NONE_DONE: list[Result | None] = [None] * len(WRITERS)
-_ALL_READY = [True] * len(WRITERS)
+Results = tuple[Result | None, Result | None, Result | None]
+"""By writer: what the latches take at the end of a cycle."""
+
+NONE_DONE: list[Result | None] = [None] * len(WRITERS)
+ALL_READY = [True] * len(WRITERS)
 
 
 class Write(NamedTuple):
     """A register write of this cycle: writer's name, place, executing lanes, the 1024-bit word as it is written, tag,
-    side (1 for left), and the 1024-bit mask of the bits that are written."""
+    whether it lies on the left, and the 1024-bit mask of the bits that are written."""
 
     writer: str
     bank: int
@@ -32,7 +36,7 @@ class Write(NamedTuple):
     lanes: int
     data: int
     tag: int
-    left: int
+    left: bool
     byte_mask: int
 
 
@@ -49,8 +53,18 @@ class Traffic(NamedTuple):
     slice_writes: int  # 32 B slices stored in collectors
 
 
-class Datapath:
-    """Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
+class _Priority(Protocol):
+    """What every arbiter has: a priority diagonal that moves on at the end of every cycle."""
+
+    diagonal: int
+
+    def advance(self, cycles: int = 1) -> None: ...
+
+
+class AbstractDatapath(ABC):
+    """What all datapaths share; how collectors, arbiter, banks and latches work is left to them.
+
+    Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
 
     Wires, valid after `settle`: `issue_ready`; `dispatch`, the choice of this cycle: fields of the dispatch port and
     `operands` (or `None`); `sent`, what the dispatch port shows: the choice of the cycle before; `done` and `ready`, by
@@ -58,8 +72,11 @@ class Datapath:
     instructions. After `clock`, `granted` lists the (warp, register) pairs read in that cycle.
     """
 
+    arbiter: _Priority
     collectors: Sequence[Slots]
-    writeback: Writeback
+    writeback: Latches[Any]
+    done: list[Result | None]
+    ready: list[bool]
 
     def __init__(self, config: SmConfig, stride: int, evaluate: Evaluate = evaluate) -> None:
         self.config = config
@@ -67,7 +84,7 @@ class Datapath:
         self.integer = IntegerUnit(config, evaluate)
         self.bank_reads = [0] * config.banks  # requests granted
         self.bank_writes = [0] * config.banks
-        self.collector_writes = self.bank_conflicts = self.port_conflicts = 0
+        self.bank_conflicts = self.port_conflicts = 0
         self.granted: list[tuple[int, int]] = []
         self.sent: dict[str, Any] | None = None
         self.dispatch: dict[str, Any] | None = None
@@ -76,18 +93,6 @@ class Datapath:
         self._probe_fields = probe_fields(config)
         self._build()
         self.settle()
-
-    def _build(self) -> None:
-        """The units that make up the register file, from collectors to write latches."""
-        config = self.config
-        self.banks = [Bank(config.rows) for _ in range(config.banks)]
-        self.collectors = self._collectors = [Collector(config, index) for index in range(config.collectors)]
-        self.arbiter = Arbiter(config.banks, config.collectors)
-        self.crossbar = Crossbar(config.banks, config.collectors)
-        self.writeback = Writeback(config)
-        self._requests = [0] * config.banks  # collectors that offer a slot to each bank
-        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
-        self._arriving = self._nothing.reads  # grants of the previous cycle
 
     def settle(self) -> None:
         """The wires of this cycle, from the registers alone."""
@@ -149,9 +154,82 @@ class Datapath:
         self.dispatcher.issued(index)
         self._free &= ~(1 << index)
 
+    def probe(self) -> int:
+        """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
+        values = dict.fromkeys((name for name, _ in self._probe_fields), 0)
+        values["diagonal"] = self.arbiter.diagonal
+        values |= self._probe_register_file()
+        for index, collector in enumerate(self.collectors):
+            values[f"collector{index}_busy"] = int(collector.busy)
+            values[f"collector{index}_waiting"] = collector.waiting
+            values[f"collector{index}_present"] = collector.present
+        if self.dispatch is not None:
+            values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
+                       "dispatch_tag": self.dispatch["tag"]}  # fmt: skip
+        for writer, latch, done in zip(WRITERS, self.writeback.latches, self.done, strict=True):
+            for name, result in (("latch", latch), ("done", done)):
+                if result is not None:
+                    values |= {f"{writer}_{name}_valid": 1, f"{writer}_{name}_tag": result["tag"]}
+        return pack(self._probe_fields, values)
+
+    @abstractmethod
+    def traffic(self) -> Traffic:
+        """What went through the register file so far."""
+
+    @abstractmethod
+    def writes(self) -> list[Write]:
+        """The register writes of this cycle."""
+
+    @abstractmethod
+    def _build(self) -> None:
+        """Make the units of the register file, from the collectors to the write latches."""
+
+    @abstractmethod
     def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
         """A collector takes the instruction and offers its slots from the next cycle on."""
-        collector = self._collectors[index]
+
+    @abstractmethod
+    def _arbitrate(self) -> None:
+        """Work out `done`, `ready` and the grants of this cycle."""
+
+    @abstractmethod
+    def _reads_nothing(self) -> bool:
+        """No slot waits, and no operand is on its way."""
+
+    @abstractmethod
+    def _read(self) -> None:
+        """Words granted in the previous cycle arrive; grants of this cycle enable their banks and make up `granted`."""
+
+    @abstractmethod
+    def _write(self, results: Results) -> None:
+        """Granted latches enable their banks; results enter the latches."""
+
+    @abstractmethod
+    def _probe_register_file(self) -> dict[str, int]:
+        """The probe fields of the register file, without those that are 0."""
+
+
+class Datapath(AbstractDatapath):
+    """The datapath of the baseline: a bank access serves one request, a collector write one operand."""
+
+    arbiter: Arbiter
+    collectors: list[Collector]
+    writeback: Writeback
+
+    def _build(self) -> None:
+        config = self.config
+        self.banks = [Bank(config.rows) for _ in range(config.banks)]
+        self.collectors = [Collector(config, index) for index in range(config.collectors)]
+        self.arbiter = Arbiter(config.banks, config.collectors)
+        self.crossbar = Crossbar(config.banks, config.collectors)
+        self.writeback = Writeback(config)
+        self.collector_writes = 0
+        self._requests = [0] * config.banks  # collectors that offer a slot to each bank
+        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
+        self._arriving = self._nothing.reads  # grants of the previous cycle
+
+    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        collector = self.collectors[index]
         collector.issue(fields, sources, destination)
         wanted = collector.wanted_banks()
         while wanted:
@@ -160,25 +238,22 @@ class Datapath:
             wanted &= wanted - 1
 
     def _arbitrate(self) -> None:
-        """The grants of this cycle, what completes in it, and which results can be taken."""
         writeback = self.writeback
         if not writeback.held and not any(self._requests):
-            self.decision, self.done, self.ready = self._nothing, _NONE_DONE, _ALL_READY
+            self.decision, self.done, self.ready = self._nothing, NONE_DONE, ALL_READY
             return
         self.decision = self.arbiter.decide(writeback.requests(), self._requests)
         if self.decision.all_written:
-            self.done, self.ready = list(writeback.latches), _ALL_READY
+            self.done, self.ready = list(writeback.latches), ALL_READY
         else:
             self.done = writeback.done(self.decision.writes)
             self.ready = writeback.ready(self.decision.writes)
 
     def _reads_nothing(self) -> bool:
-        """No slot waits, and no operand is on its way."""
         return self._arriving is self._nothing.reads and not any(self._requests)
 
     def _read(self) -> None:
-        """Words granted in the previous cycle arrive; grants of this cycle enable their banks."""
-        collectors, banks, decision = self._collectors, self.banks, self.decision
+        collectors, banks, decision = self.collectors, self.banks, self.decision
         if self._arriving is not self._nothing.reads:
             words = self.crossbar.route([bank.word for bank in banks], self._arriving)
             for collector, word in zip(collectors, words, strict=True):
@@ -202,8 +277,7 @@ class Datapath:
                     self._requests[number] &= ~(1 << index)
                 self._arriving = decision.reads
 
-    def _write(self, results: tuple[Result | None, Result | None, Result | None]) -> None:
-        """Granted latches enable their banks; results enter the latches."""
+    def _write(self, results: Results) -> None:
         writeback, grants = self.writeback, self.decision.writes
         if writeback.held:
             for latch, granted in zip(writeback.latches, grants, strict=True):
@@ -216,7 +290,6 @@ class Datapath:
         writeback.step(results, grants)
 
     def traffic(self) -> Traffic:
-        """What went through the register file so far."""
         reads, writes = sum(self.bank_reads), sum(self.bank_writes)
         return Traffic(
             bank_requests=reads + writes, bank_accesses=reads + writes,
@@ -227,7 +300,6 @@ class Datapath:
         )  # fmt: skip
 
     def writes(self) -> list[Write]:
-        """The register writes of this cycle."""
         return [
             Write(writer, latch["bank"], latch["row"], latch["lanes"], latch["data"], latch["tag"], latch["left"],
                   spread(latch["lanes"]))
@@ -235,35 +307,14 @@ class Datapath:
             if granted and latch is not None
         ]  # fmt: skip
 
-    def probe(self) -> int:
-        """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
-        values = dict.fromkeys((name for name, _ in self._probe_fields), 0)
-        values["diagonal"] = self.arbiter.diagonal
-        values |= self._probe_banks()
-        for index, collector in enumerate(self.collectors):
-            values[f"collector{index}_busy"] = int(collector.busy)
-            values[f"collector{index}_waiting"] = collector.waiting
-            values[f"collector{index}_present"] = collector.present
-        if self.dispatch is not None:
-            values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
-                       "dispatch_tag": self.dispatch["tag"]}  # fmt: skip
-        for writer, latch, done in zip(WRITERS, self.writeback.latches, self.done, strict=True):
-            for name, result in (("latch", latch), ("done", done)):
-                if result is not None:
-                    values |= {f"{writer}_{name}_valid": 1, f"{writer}_{name}_tag": result["tag"]}
-        return pack(self._probe_fields, values)
-
-    def _probe_banks(self) -> dict[str, int]:
-        """The fields of the banks that are not idle."""
+    def _probe_register_file(self) -> dict[str, int]:
         values: dict[str, int] = {}
         for bank, index in enumerate(self.decision.reads):
             if index is not None:
-                offer = self._collectors[index].offers()[bank]
+                offer = self.collectors[index].offers()[bank]
                 assert offer is not None
                 values |= {f"bank{bank}_enable": 1, f"bank{bank}_row": offer[1], f"bank{bank}_who": index}
         for write in self.writes():
             values |= {f"bank{write.bank}_enable": 1, f"bank{write.bank}_write": 1, f"bank{write.bank}_row": write.row,
                        f"bank{write.bank}_who": WRITERS.index(write.writer)}  # fmt: skip
         return values
-
-

@@ -7,11 +7,11 @@ from warploom.arch.layout import left, place
 
 
 class Place(NamedTuple):
-    """Bank and row of a warp register, and whether its number puts it on the left (0 or 1)."""
+    """Bank and row of a warp register, and whether its number puts it on the left."""
 
     bank: int
     row: int
-    left: int
+    left: bool
 
 
 class Placement(dict[int, Place]):
@@ -23,6 +23,6 @@ class Placement(dict[int, Place]):
 
     def __missing__(self, key: int) -> Place:
         warp, register = key >> 8, key & 0xFF
-        found = Place(*place(self.config, self.stride, warp, register), int(left(self.config, register)))
+        found = Place(*place(self.config, self.stride, warp, register), left(self.config, register))
         self[key] = found
         return found

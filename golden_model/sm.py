@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 
 from golden_model.blocks import Flight, Warp
 from golden_model.check import Checker, Defined
-from golden_model.datapath import Datapath
+from golden_model.coalescing.datapath import CoalescingDatapath
+from golden_model.datapath import AbstractDatapath, Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.trace import NONE, Trace
 from golden_model.writeback import Result, result_of
-from warploom.arch.config import SmConfig
+from warploom.arch.config import Coalescing, SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
@@ -36,6 +37,17 @@ class Inputs(NamedTuple):
 _NO_INPUTS = Inputs(None, None, None, None, False, False)
 
 
+def datapath_class(config: SmConfig) -> type[AbstractDatapath]:
+    """The datapath that a configuration asks for."""
+    if config.coalescing is Coalescing.OFF:
+        return Datapath
+    if config.coalescing is Coalescing.ON:
+        return CoalescingDatapath
+    from golden_model.corf.datapath import CorfDatapath  # noqa: PLC0415  (a comparator: few runs need it)
+
+    return CorfDatapath
+
+
 class Sm:
     """One SM that times a trace. `step` goes on by one cycle; after it, until the next one, `cycle`, `inputs`,
     `datapath` (its wires, `probe()` and `writes()`) and `defined` tell everything about that cycle.
@@ -53,7 +65,7 @@ class Sm:
         self.statics = decode(trace)
         self.frontend = FrontEnd(config, trace, self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
-        self.datapath = Datapath(config, self.stride, self._evaluate)
+        self.datapath = datapath_class(config)(config, self.stride, self._evaluate)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None

@@ -1,7 +1,7 @@
 """`Writeback`: the latches between the pipes and the banks (docs/timing.md, sections 1 and 5)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
@@ -17,20 +17,23 @@ def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
             "data": data}  # fmt: skip
 
 
-class Writeback:
-    """One latch for each writer, in the order SP, SFU, MEM.
+Request = TypeVar("Request")
+
+
+class Latches(Generic[Request]):
+    """One latch for each writer, in the order SP, SFU, MEM, and what each of them requests.
 
     A latch holds a result from the end of cycle w until it is granted. One that writes no register needs no bank and is
     done in the first cycle after w. Raises `AssertionError` when a result comes that the latch cannot take.
     """
 
-    def __init__(self, config: SmConfig) -> None:
+    def __init__(self) -> None:
         self.latches: list[Result | None] = [None] * len(WRITERS)
         self.held = 0  # latches that hold something
-        self._wanted: list[int | None] = [None] * len(WRITERS)
+        self._wanted: list[Request | None] = [None] * len(WRITERS)
 
-    def requests(self) -> list[int | None]:
-        """The bank that each latch requests, `None` for none."""
+    def requests(self) -> list[Request | None]:
+        """What each latch requests, `None` for nothing."""
         return self._wanted
 
     def done(self, grants: Sequence[bool]) -> list[Result | None]:
@@ -44,14 +47,29 @@ class Writeback:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
         return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
 
-    def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
-        """The end of a cycle: completed latches empty, results enter."""
-        for writer, result in enumerate(results):
-            if self.latches[writer] is not None and (grants[writer] or self._wanted[writer] is None):
+    def _leave(self, grants: Sequence[bool]) -> None:
+        """The end of a cycle: completed latches empty."""
+        for writer, granted in enumerate(grants):
+            if self.latches[writer] is not None and (granted or self._wanted[writer] is None):
                 self.latches[writer] = self._wanted[writer] = None
                 self.held -= 1
+
+    def _enter(self, writer: int, result: Result, wanted: Request | None) -> None:
+        """The end of a cycle: a result enters, after others left."""
+        assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
+        self.latches[writer], self._wanted[writer] = result, wanted
+        self.held += 1
+
+
+class Writeback(Latches[int]):
+    """The latches of the baseline request a bank."""
+
+    def __init__(self, config: SmConfig) -> None:
+        super().__init__()
+
+    def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
+        """The end of a cycle: completed latches empty, results enter."""
+        self._leave(grants)
+        for writer, result in enumerate(results):
             if result is not None:
-                assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
-                self.latches[writer] = result
-                self._wanted[writer] = result["bank"] if result["writes"] else None
-                self.held += 1
+                self._enter(writer, result, result["bank"] if result["writes"] else None)

@@ -133,7 +133,7 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
     nowhere = Place(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
                                             (0, TimingClass.INT_ADD)]):  # fmt: skip
-        datapath._collectors[index].issue(common | {"pipe": pipe, "timing": timing}, [nowhere] * 3, nowhere)
+        datapath.collectors[index].issue(common | {"pipe": pipe, "timing": timing}, [nowhere] * 3, nowhere)
         dispatcher.issued(index)
     chosen = []
     for cycle in range(14):

@@ -1,0 +1,66 @@
+"""`CoalescingCollector`: a collector whose port has four slices (docs/timing.md, section 9; seed 000, Fig. 3.18)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from golden_model.coalescing.arbiter import Read
+from golden_model.coalescing.width import Code, restore
+from golden_model.collector import SLOTS, Slots
+from golden_model.placement import Place
+from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+
+NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
+"""The code of an operand that comes from no register: it passes as it is."""
+
+
+class CoalescingCollector(Slots):
+    """Takes several operands a cycle; `codes` tells how each slot's register is stored.
+
+    `words` hold what the banks put out, bytes that were not stored included: only `operands` are what the lanes read.
+    Within a cycle call `capture` for the operands granted in the previous cycle, then `grant`, then `release` or
+    `issue`.
+    """
+
+    def __init__(self, config: SmConfig, index: int) -> None:
+        super().__init__(index)
+        self.codes: Sequence[Code] = (NO_REGISTER,) * len(SLOTS)
+        self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
+        self._offers: dict[Read, int] = {}
+        self._offered: int | None = None  # the slots waiting when `_offers` was made
+
+    def issue(
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, codes: Sequence[Code]
+    ) -> None:
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
+        codes of its sources (`NO_REGISTER` for slots that read none)."""
+        self._take(fields, sources, destination)
+        self.codes, self._offered = codes, None
+
+    def offers(self) -> dict[Read, int]:
+        """For each bank and side the lowest waiting slot there. With the bounds, where sides mean nothing, the lowest
+        waiting slot of each bank is on side 0 and the next one on side 1."""
+        if self._offered != self.waiting:
+            self._offered = self.waiting
+            places: dict[tuple[int, int], int] = {}
+            for slot in SLOTS:
+                if self.waiting >> slot & 1:
+                    bank = self.sources[slot].bank
+                    side = int(self.codes[slot].left if self._sided else (bank, 0) in places)
+                    places.setdefault((bank, side), slot)
+            self._offers = {Read(*place, self.index, self.codes[slot].width): slot for place, slot in places.items()}
+        return self._offers
+
+    def grant(self, read: Read) -> int:
+        """One of the offers of this cycle is granted: its slot. The word is captured in the next cycle."""
+        slot = self._offers[read]
+        self.waiting &= ~(1 << slot)
+        return slot
+
+    def capture(self, slot: int, word: int) -> None:
+        """The word of a slot granted in the previous cycle arrives."""
+        self._fill(slot, word)
+
+    def operands(self) -> tuple[int, int, int]:
+        """The three operands with all their bytes; meaningful when ready."""
+        a, b, c = map(restore, self.words, self.codes)
+        return a, b, c

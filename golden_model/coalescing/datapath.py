@@ -1,0 +1,128 @@
+"""`CoalescingDatapath`: the datapath with the coalescing register file (docs/timing.md, section 9)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from golden_model.coalescing.arbiter import CoalescingArbiter, Decision
+from golden_model.coalescing.bank import DualBank
+from golden_model.coalescing.collector import NO_REGISTER, CoalescingCollector
+from golden_model.coalescing.mask_buffer import MaskBuffer
+from golden_model.coalescing.meter import Meter
+from golden_model.coalescing.width import Code, Stored
+from golden_model.coalescing.writeback import CoalescingWriteback
+from golden_model.collector import SLOTS
+from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Traffic, Write
+from golden_model.placement import Place
+from golden_model.writeback import Result
+from warploom.arch.interfaces import SIDES, WRITERS
+
+_IDLE = Decision((False, False, False), (), 0, 0)
+
+
+class CoalescingDatapath(AbstractDatapath):
+    """Several requests share a bank access where their bytes do not meet, and so do several operands a collector write.
+
+    `mask_buffer` holds the codes. With the bounds of `Alignment` there is no hardware, and `probe` means nothing.
+    """
+
+    arbiter: CoalescingArbiter
+    collectors: list[CoalescingCollector]
+    writeback: CoalescingWriteback
+
+    def _build(self) -> None:
+        config = self.config
+        self.banks = [DualBank(config.rows) for _ in range(config.banks)]
+        self.collectors = [CoalescingCollector(config, i) for i in range(config.collectors)]
+        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+        self.writeback = CoalescingWriteback(config)
+        self.mask_buffer = MaskBuffer(config)
+        self._meter = Meter()
+        self._arriving: list[tuple[CoalescingCollector, int, int]] = []  # collector, slot, word read one cycle before
+
+    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        reads, read_code = fields["reads"], self.mask_buffer.read
+        codes = [read_code(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
+        self.collectors[index].issue(fields, sources, destination, codes)
+
+    def _arbitrate(self) -> None:
+        writeback = self.writeback
+        reads = [read for collector in self.collectors if collector.waiting for read in collector.offers()]
+        if not reads and not writeback.held:
+            self.decision, self.done, self.ready = _IDLE, NONE_DONE, ALL_READY
+            return
+        self.decision = self.arbiter.decide(writeback.requests(), reads)
+        self.done = writeback.done(self.decision.writes)
+        self.ready = writeback.ready(self.decision.writes)
+
+    def _reads_nothing(self) -> bool:
+        return not self._arriving and not any(collector.waiting for collector in self.collectors)
+
+    def _read(self) -> None:
+        for collector, slot, word in self._arriving:
+            collector.capture(slot, word)
+        self._arriving, self.granted = [], []
+        decision = self.decision
+        if decision is _IDLE:
+            return
+        self.bank_conflicts += decision.bank_conflicts
+        self.port_conflicts += decision.port_conflicts
+        self._meter.count([request for request, granted in zip(self.writeback.requests(), decision.writes, strict=True)
+                           if granted and request], decision.reads)  # fmt: skip
+        for read in decision.reads:
+            collector = self.collectors[read.collector]
+            slot = collector.grant(read)
+            self._arriving.append((collector, slot, self.banks[read.bank].read(collector.sources[slot].row)))
+            self.bank_reads[read.bank] += 1
+            self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
+
+    def _write(self, results: Results) -> None:
+        writeback, grants = self.writeback, self.decision.writes
+        if not writeback.held and results == (None, None, None):
+            return
+        old = [self._old_code(result) for result in results]  # as they are before this cycle's updates
+        for _, latch, stored in self._granted():
+            bank, row = latch["bank"], latch["row"]
+            self.banks[bank].write(row, stored.word, stored.byte_mask)
+            self.mask_buffer.write(bank, row, stored.code)
+            self.bank_writes[bank] += 1
+        writeback.step(results, grants, old)
+
+    def _old_code(self, result: Result | None) -> Code | None:
+        """How the register is stored that a result will overwrite."""
+        if result is None or not result["writes"]:
+            return None
+        return self.mask_buffer.read(result["bank"], result["row"], result["left"])
+
+    def _granted(self) -> list[tuple[str, Result, Stored]]:
+        """Writer, result and stored form of the writes of this cycle."""
+        latches = zip(WRITERS, self.writeback.latches, self.writeback.stored, self.decision.writes, strict=True)
+        return [(writer, latch, stored) for writer, latch, stored, granted in latches if granted and latch and stored]
+
+    def traffic(self) -> Traffic:
+        return self._meter.traffic
+
+    def writes(self) -> list[Write]:
+        return [
+            Write(writer, latch["bank"], latch["row"], latch["lanes"], stored.word, latch["tag"],
+                  stored.code.left, stored.byte_mask)
+            for writer, latch, stored in self._granted()
+        ]  # fmt: skip
+
+    def _probe_register_file(self) -> dict[str, int]:
+        values: dict[str, int] = {}
+        for read in self.decision.reads:
+            collector = self.collectors[read.collector]
+            row = collector.sources[collector.offers()[read]].row
+            values |= _port(read.bank, read.side, write=0, row=row, who=read.collector, mask=read.mask)
+        for writer, latch, stored in self._granted():
+            values |= _port(latch["bank"], stored.code.left, write=1, row=latch["row"], who=WRITERS.index(writer),
+                            mask=stored.code.mask)  # fmt: skip
+        for writer, stored_form in zip(WRITERS, self.writeback.stored, strict=True):
+            values[f"{writer}_latch_code"] = 0 if stored_form is None else stored_form.code.packed
+        return values
+
+
+def _port(bank: int, side: int, **fields: int) -> dict[str, int]:
+    """The probe fields of a bank's port that is accessed."""
+    port = f"bank{bank}_{SIDES[side]}"
+    return {f"{port}_enable": 1, **{f"{port}_{name}": value for name, value in fields.items()}}
