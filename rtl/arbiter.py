@@ -4,7 +4,13 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.sizes import check_positive
 from warploom.arch.interfaces import WRITERS, index_bits
+
+
+def advance(m: Module, diagonal: Signal, size: int) -> None:
+    """The priority diagonal moves on, from `size` - 1 to 0, every cycle."""
+    m.d.sync += diagonal.eq(Mux(diagonal == size - 1, 0, diagonal + 1))
 
 
 class Arbiter(wiring.Component):
@@ -38,9 +44,7 @@ class Arbiter(wiring.Component):
     """
 
     def __init__(self, *, banks: int, collectors: int) -> None:
-        for name, value in (("banks", banks), ("collectors", collectors)):
-            if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, not {value!r}")
+        check_positive(banks=banks, collectors=collectors)
         self._banks, self._collectors = banks, collectors
         self._size = max(banks, collectors)
         matrix = data.ArrayLayout(collectors, banks)
@@ -55,11 +59,7 @@ class Arbiter(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        with m.If(self.diagonal == self._size - 1):
-            m.d.sync += self.diagonal.eq(0)
-        with m.Else():
-            m.d.sync += self.diagonal.eq(self.diagonal + 1)
-
+        advance(m, self.diagonal, self._size)
         taken = self._grant_writes(m)
         left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
         left += [Const(0, self._collectors)] * (self._size - self._banks)

@@ -6,6 +6,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.shared import share
+from rtl.sizes import check_positive
 from rtl.subbank import BYTES, SubBank
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
@@ -36,8 +37,7 @@ class Bank(wiring.Component):
     """
 
     def __init__(self, *, rows: int) -> None:
-        if not isinstance(rows, int) or rows < 1:
-            raise ValueError(f"rows must be a positive integer, not {rows!r}")
+        check_positive(rows=rows)
         self._rows = rows
         super().__init__({
             "enable": In(1),

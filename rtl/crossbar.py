@@ -4,6 +4,7 @@ from amaranth import Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.sizes import check_positive
 from warploom.arch.interfaces import WARP_BITS
 
 
@@ -31,9 +32,7 @@ class Crossbar(wiring.Component):
     """
 
     def __init__(self, *, banks: int, collectors: int, width: int = WARP_BITS) -> None:
-        for name, value in (("banks", banks), ("collectors", collectors), ("width", width)):
-            if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, not {value!r}")
+        check_positive(banks=banks, collectors=collectors, width=width)
         self._banks, self._collectors, self._width = banks, collectors, width
         super().__init__({
             "grant": In(data.ArrayLayout(collectors, banks)),

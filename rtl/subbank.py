@@ -5,10 +5,11 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from rtl.sizes import check_positive
 from warploom.arch.interfaces import index_bits
 
 BYTES = 32
-"""Width of a sub-bank: one entry holds the 32-bit registers of eight lanes."""
+"""Width of a sub-bank: one entry holds the 32-bit registers of eight lanes, or with coalescing a byte of all lanes."""
 
 
 class SubBank(wiring.Component):
@@ -36,8 +37,7 @@ class SubBank(wiring.Component):
     """
 
     def __init__(self, *, rows: int) -> None:
-        if not isinstance(rows, int) or rows < 1:
-            raise ValueError(f"rows must be a positive integer, not {rows!r}")
+        check_positive(rows=rows)
         self._rows = rows
         super().__init__({
             "enable": In(1),

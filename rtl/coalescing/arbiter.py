@@ -1,0 +1,157 @@
+"""Coalescing-aware arbiter: sub-banks and port slices are granted one by one (seed 000, Fig. 3.16b)."""
+
+from itertools import combinations, product
+from typing import NamedTuple
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.arbiter import advance
+from rtl.sizes import check_positive
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES, WRITERS, index_bits
+
+
+class Read(NamedTuple):
+    """One entry of the request matrix: `side` is an index into `SIDES`."""
+
+    bank: int
+    side: int
+    collector: int
+
+    def meets(self, other: "Read") -> bool:
+        """Whether the two may hold the same sub-bank or slice."""
+        return self.bank == other.bank or self.collector == other.collector
+
+
+class CoalescingArbiter(wiring.Component):
+    """Gives each sub-bank one access and each 32 B slice of a collector's port one operand a cycle.
+
+    Writes are served first, over the paths of `WRITE_PATHS`: SFU shares that of SP and waits for it, MEM has its own
+    and waits where its mask meets theirs. Reads compete for the sub-banks that are left, and for the slices of the
+    collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
+
+    Masks are those of registers (`warploom.arch.layout.sub_bank_mask`): right ones have sub-bank 0, left ones sub-bank
+    3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a left
+    one do is known before the wavefront, which is then a chain of single bits: a request is granted if no request
+    that was granted earlier conflicts with it.
+
+    Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority
+    diagonal, and the right one is selected. To rotate the requests instead, and the bits that tell which of
+    them conflict, takes longer and, with 4 banks and 4 collectors, as much area.
+
+    Parameters
+    ----------
+    banks, collectors : sizes of the request matrix.
+
+    Members
+    -------
+    write_request, write_bank, write_mask : for each writer, whether it wants a bank, which, and its sub-banks.
+    read_request : for each bank and side, the mask of collectors that want to read.
+    read_mask : for each bank, side and collector, the sub-banks and slices that it wants; any mask without a request.
+    write_grant, read_grant : the answers, in the same cycle.
+    slice_grant : for each slice and bank, the mask of collectors (at most one) that it is granted to.
+    diagonal : the priority diagonal.
+
+    Raises
+    ------
+    ValueError
+        When a size is not positive.
+    """
+
+    def __init__(self, *, banks: int, collectors: int) -> None:
+        check_positive(banks=banks, collectors=collectors)
+        self._banks, self._collectors = banks, collectors
+        self._size = max(banks, collectors)
+        self._reads = [Read(*indices) for indices in product(range(banks), range(len(SIDES)), range(collectors))]
+        array = data.ArrayLayout
+        matrix = array(array(collectors, len(SIDES)), banks)
+        super().__init__({
+            "write_request": In(len(WRITERS)),
+            "write_bank": In(array(index_bits(banks), len(WRITERS))),
+            "write_mask": In(array(SUB_BANKS, len(WRITERS))),
+            "read_request": In(matrix),
+            "read_mask": In(array(array(array(SUB_BANKS, collectors), len(SIDES)), banks)),
+            "write_grant": Out(len(WRITERS)),
+            "read_grant": Out(matrix),
+            "slice_grant": Out(array(array(collectors, banks), SUB_BANKS)),
+            "diagonal": Out(index_bits(self._size)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        advance(m, self.diagonal, self._size)
+        competing = self._competing(m, self._grant_writes(m))
+        conflicts = self._conflicts(m)
+        waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
+        selected = Signal(self._size)
+        m.d.comb += selected.eq(1 << self.diagonal)
+        for read in self._reads:
+            granted = Cat(wave[read] & selected[priority] for priority, wave in enumerate(waves)).any()
+            m.d.comb += self.read_grant[read.bank][read.side][read.collector].eq(granted)
+        self._grant_slices(m)
+        return m
+
+    def _mask(self, read: Read) -> Value:
+        return self.read_mask[read.bank][read.side][read.collector]
+
+    def _grant_writes(self, m: Module) -> data.View:
+        """Grant each path to one of its writers, and sub-banks to the paths; what writes take of each bank."""
+        sp, sfu, mem = self.write_request
+        targets = data.ArrayLayout(SUB_BANKS, self._banks)
+        first, second, taken = Signal(targets), Signal(targets), Signal(targets)
+        bank, mask = (Mux(sp, port[0], port[1]) for port in (self.write_bank, self.write_mask))
+        for b in range(self._banks):
+            m.d.comb += [
+                first[b].eq(mask & ((sp | sfu) & (bank == b)).replicate(SUB_BANKS)),
+                second[b].eq(self.write_mask[2] & (mem & (self.write_bank[2] == b)).replicate(SUB_BANKS)),
+            ]
+        m.d.comb += [
+            self.write_grant.eq(Cat(sp, sfu & ~sp, mem & ~(first.as_value() & second.as_value()).any())),
+            taken.eq(first.as_value() | Mux(self.write_grant[2], second.as_value(), 0)),
+        ]
+        return taken
+
+    def _competing(self, m: Module, taken: data.View) -> dict[Read, Signal]:
+        """Requests that meet no write."""
+        competing = {read: Signal(name="competing_{}_{}_{}".format(*read)) for read in self._reads}
+        for read, competes in competing.items():
+            request = self.read_request[read.bank][read.side][read.collector]
+            m.d.comb += competes.eq(request & ~(self._mask(read) & taken[read.bank]).any())
+        return competing
+
+    def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
+        """Which two requests of one bank or collector conflict if they are both made."""
+        conflicts: dict[frozenset[Read], Value] = {}
+        for one, other in combinations(self._reads, 2):
+            if one.meets(other):
+                conflict = Signal(name="conflict_{}_{}_{}_with_{}_{}_{}".format(*one, *other))
+                same_side = one.side == other.side
+                m.d.comb += conflict.eq(1 if same_side else (self._mask(one) & self._mask(other)).any())
+                conflicts[frozenset((one, other))] = conflict
+        return conflicts
+
+    def _order(self, priority: int) -> list[Read]:
+        """Requests in the order of the wavefront; those of a diagonal share neither bank nor collector."""
+        def turn(read: Read) -> tuple[int, Read]:
+            return (read.bank + read.collector - priority) % self._size, read
+
+        return sorted(self._reads, key=turn)
+
+    def _wavefront(self, m: Module, priority: int, competing: dict[Read, Signal],
+                   conflicts: dict[frozenset[Read], Value]) -> dict[Read, Signal]:
+        """Grants when diagonal `priority` goes first."""
+        grants: dict[Read, Signal] = {}
+        for read in self._order(priority):
+            blocked = [granted & conflicts[frozenset((read, earlier))]
+                       for earlier, granted in grants.items() if read.meets(earlier)]
+            grants[read] = Signal(name="wave_{}_grant_{}_{}_{}".format(priority, *read))
+            m.d.comb += grants[read].eq(competing[read] & ~Cat(blocked).any())
+        return grants
+
+    def _grant_slices(self, m: Module) -> None:
+        for number, bank, collector in product(range(SUB_BANKS), range(self._banks), range(self._collectors)):
+            sides = [self.read_grant[bank][side][collector] & self.read_mask[bank][side][collector][number]
+                     for side in range(len(SIDES))]
+            m.d.comb += self.slice_grant[number][bank][collector].eq(Cat(sides).any())

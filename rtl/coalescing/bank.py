@@ -1,0 +1,75 @@
+# amaranth: UnusedElaboratable=no
+"""Dual-access register bank: a right and a left access a cycle, in different sub-banks (seed 000, Fig. 3.15b)."""
+
+from amaranth import Module, Mux, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.bank import SUB_BANK_BITS
+from rtl.shared import share
+from rtl.sizes import check_positive
+from rtl.subbank import BYTES, SubBank
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS, index_bits
+
+
+def access_layout(rows: int) -> data.StructLayout:
+    """One of the two accesses of a bank: `mask` is the sub-banks that it uses."""
+    return data.StructLayout({"enable": 1, "write": 1, "row": index_bits(rows), "mask": SUB_BANKS})
+
+
+class DualBank(wiring.Component):
+    """`rows` warp registers of 128 B behind a right and a left port, each for reading or writing.
+
+    Sub-bank form: sub-bank k holds one byte of each of the 32 lanes. Only the sub-banks of an access are enabled,
+    each with the row of the access that uses it: one multiplexer for each address. The two masks never meet, which is
+    the arbiter's business. Read data is there in the next cycle.
+
+    Parameters
+    ----------
+    rows : number of warp registers.
+
+    Members
+    -------
+    right, left : the accesses (`access_layout`).
+    data, byte_enable : what writes store, sub-bank k's word in bits 256k .. 256k + 255, and the bytes, sub-bank k's in
+        bits 32k .. 32k + 31, that they store; both of two writes, each in its sub-banks.
+    read_data : sub-bank k, in bits 256k .. 256k + 255, shows what it read in the previous cycle; unspecified after a
+        cycle in which it did not read.
+
+    Raises
+    ------
+    ValueError
+        When `rows` is not positive.
+    """
+
+    def __init__(self, *, rows: int) -> None:
+        check_positive(rows=rows)
+        self._rows = rows
+        super().__init__({
+            "right": In(access_layout(rows)),
+            "left": In(access_layout(rows)),
+            "data": In(WARP_BITS),
+            "byte_enable": In(SUB_BANKS * BYTES),
+            "read_data": Out(WARP_BITS),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for k in range(SUB_BANKS):
+            sub_bank = SubBank(rows=self._rows)
+            m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
+            of_left = self._of_left(k)
+            m.d.comb += [
+                sub_bank.enable.eq(of_left | self.right.enable & self.right.mask[k]),
+                sub_bank.write.eq(Mux(of_left, self.left.write, self.right.write)),
+                sub_bank.row.eq(Mux(of_left, self.left.row, self.right.row)),
+                sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
+                sub_bank.byte_enable.eq(self.byte_enable.word_select(k, BYTES)),
+                self.read_data.word_select(k, SUB_BANK_BITS).eq(sub_bank.read_data),
+            ]
+        return m
+
+    def _of_left(self, k: int) -> Value:
+        """Whether sub-bank `k` is the left access's; else it is the right one's or idle."""
+        return self.left.enable & self.left.mask[k]
