@@ -1,10 +1,10 @@
 # amaranth: UnusedElaboratable=no
 """Write-back: one latch for each pipe, between its results and the banks."""
 
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,6 +12,9 @@ from rtl.interfaces import done_layout, result_layout, unstoppable, words
 from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import TAG_BITS, WARP_BITS, WRITE_PATHS, WRITERS, index_bits
+
+Carried = dict[str, Value]
+"""What a write path carries, by name: `request` and `grant`, then what is to be written, and where."""
 
 
 class WriteLatch(wiring.Component):
@@ -98,58 +101,61 @@ class Writeback(wiring.Component):
             "request": Out(len(WRITERS)),
             "bank": Out(data.ArrayLayout(index_bits(config.banks), len(WRITERS))),
             "grant": In(len(WRITERS)),
+            "valid": Out(len(WRITERS)),
+            "tag": Out(data.ArrayLayout(TAG_BITS, len(WRITERS))),
+            **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
+            **self._bank_ports(),
+        })
+
+    def _bank_ports(self) -> dict[str, wiring.Member]:
+        """The members that depend on what the banks are."""
+        config = self._config
+        return {
             "write": Out(config.banks),
             "row": Out(data.ArrayLayout(index_bits(config.rows), config.banks)),
             "data": Out(words(config.banks)),
             "lanes": Out(data.ArrayLayout(LANES, config.banks)),
-            "valid": Out(len(WRITERS)),
-            "tag": Out(data.ArrayLayout(TAG_BITS, len(WRITERS))),
-            **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
-        })
+        }
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        latches = [self._latch(m, platform, i) for i in range(len(WRITERS))]
-        paths = [self._path(m, "_".join(path), [latches[WRITERS.index(writer)] for writer in path])
-                 for path in WRITE_PATHS]
+        latches = {writer: self._latch(m, platform, writer) for writer in WRITERS}
+        self._connect_banks(m, [reduce(partial(_merge, m), map(latches.get, path)) for path in WRITE_PATHS])
+        return m
+
+    def _latch(self, m: Module, platform: object, writer: str) -> Carried:
+        """The latch of a writer, with its ports connected; what it puts on its path."""
+        i, latch = WRITERS.index(writer), WriteLatch(config=self._config)
+        m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
+        result, done = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}")
+        m.d.comb += [
+            latch.result.valid.eq(result.valid),
+            latch.result.payload.eq(result.payload),
+            latch.grant.eq(self.grant[i]),
+            self.request[i].eq(latch.request),
+            self.bank[i].eq(latch.bank),
+            self.valid[i].eq(latch.valid),
+            self.tag[i].eq(latch.tag),
+            done.valid.eq(latch.done.valid),
+            done.payload.eq(latch.done.payload),
+        ]
+        if writer != "sp":
+            m.d.comb += result.ready.eq(latch.result.ready)
+        return {name: getattr(latch, name) for name in ("request", "grant", "bank", "row", "data", "lanes")}
+
+    def _connect_banks(self, m: Module, paths: list[Carried]) -> None:
+        """Each bank takes what a path that was granted carries to it."""
         for bank in range(self._config.banks):
             here = Signal(len(paths), name=f"paths_to_bank_{bank}")
-            m.d.comb += here.eq(Cat(path.enable & (path.bank == bank) for path in paths))
+            m.d.comb += here.eq(Cat(path["grant"] & (path["bank"] == bank) for path in paths))
             m.d.comb += self.write[bank].eq(here.any())
             for name in ("row", "data", "lanes"):
                 carried = [Mux(here[i], path[name], 0) for i, path in enumerate(paths)]
                 m.d.comb += getattr(self, name)[bank].eq(reduce(or_, carried))
-        return m
 
-    def _latch(self, m: Module, platform: object, writer: int) -> WriteLatch:
-        """The latch of a writer, with its ports connected."""
-        name, latch = WRITERS[writer], WriteLatch(config=self._config)
-        m.submodules[f"{name}_latch"] = share(platform, "write_latch", latch)
-        result, done = getattr(self, f"result_{name}"), getattr(self, f"done_{name}")
-        m.d.comb += [
-            latch.result.valid.eq(result.valid),
-            latch.result.payload.eq(result.payload),
-            latch.grant.eq(self.grant[writer]),
-            self.request[writer].eq(latch.request),
-            self.bank[writer].eq(latch.bank),
-            self.valid[writer].eq(latch.valid),
-            self.tag[writer].eq(latch.tag),
-            done.valid.eq(latch.done.valid),
-            done.payload.eq(latch.done.payload),
-        ]
-        if name != "sp":
-            m.d.comb += result.ready.eq(latch.result.ready)
-        return latch
 
-    def _path(self, m: Module, name: str, latches: list[WriteLatch]) -> data.View:
-        """What a path carries: members of the first of its latches that requests a bank, else of the last."""
-        *others, last = latches
-        members = {member: getattr(last, member).shape() for member in ("bank", "row", "data", "lanes")}
-        path = Signal(data.StructLayout({"enable": 1, **members}), name=f"{name}_path")
-        m.d.comb += path.enable.eq(Cat(latch.grant for latch in latches).any())
-        for member in members:
-            value = getattr(last, member)
-            for latch in reversed(others):
-                value = Mux(latch.request, getattr(latch, member), value)
-            m.d.comb += path[member].eq(value)
-        return path
+def _merge(m: Module, first: Carried, second: Carried) -> Carried:
+    """One path of two: it carries what the first requests, and what the second does when the first requests nothing."""
+    path = {name: Signal(value.shape(), name=f"path_{name}") for name, value in first.items()}
+    m.d.comb += [signal.eq(Mux(first["request"], first[name], second[name])) for name, signal in path.items()]
+    return path | {name: first[name] | second[name] for name in ("request", "grant")}

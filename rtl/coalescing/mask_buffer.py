@@ -1,0 +1,71 @@
+"""Mask buffer: how each warp register is stored (seed 000, section 3.6.2.8)."""
+
+from amaranth import Cat, Module, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from rtl.interfaces import CODE, place_layout
+from warploom.arch.config import Alignment, SmConfig
+from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+
+SOURCES = 3
+
+
+def update_layout(config: SmConfig) -> data.StructLayout:
+    """A write to the mask buffer."""
+    return data.StructLayout({"enable": 1, "place": place_layout(config), "code": CODE})
+
+
+class MaskBuffer(wiring.Component):
+    """The codes of all warp registers, in flip-flops: an SRAM could not be reset.
+
+    With `Alignment.WRITE` a code is stored with its side, in 4 bits; otherwise in 3, and its side is that of the place.
+    After reset registers are one byte wide and positive, and a stored side is right in even rows, left in odd ones.
+    Reads are combinational; a write shows in the next cycle.
+
+    Parameters
+    ----------
+    config : sizes, and whether sides are stored.
+
+    Members
+    -------
+    source, source_code : the codes of the sources of an instruction.
+    destination, destination_code : for each writer, the code of the register that its result will overwrite.
+    write : for each write path, a new code; never two for the same place.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._bank_bits = exact_log2(config.banks)
+        self._rows, self._entries = config.rows, config.banks * config.rows
+        self._sides = config.alignment is Alignment.WRITE
+        self._bits = CODE.size if self._sides else CODE["left"].offset
+        super().__init__({
+            "source": In(data.ArrayLayout(place_layout(config), SOURCES)),
+            "source_code": Out(data.ArrayLayout(CODE, SOURCES)),
+            "destination": In(data.ArrayLayout(place_layout(config), len(WRITERS))),
+            "destination_code": Out(data.ArrayLayout(CODE, len(WRITERS))),
+            "write": In(data.ArrayLayout(update_layout(config), len(WRITE_PATHS))),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        codes = Signal(self._bits * self._entries, init=self._reset())
+        for write in self.write:
+            with m.If(write.enable):
+                m.d.sync += self._entry(codes, write.place).eq(write.code.as_value())
+        for places, outputs in ((self.source, self.source_code), (self.destination, self.destination_code)):
+            for place, code in zip(places, outputs, strict=True):
+                m.d.comb += code.as_value().eq(self._entry(codes, place))
+                if not self._sides:
+                    m.d.comb += code.left.eq(place.left)
+        return m
+
+    def _reset(self) -> int:
+        """All codes after reset: zero, but for the sides of odd rows."""
+        left = CODE.const({"left": 1}).as_value().value if self._sides else 0
+        return sum(left << self._bits * entry for entry in range(self._entries) if entry % self._rows % 2)
+
+    def _entry(self, codes: Signal, place: data.View) -> Value:
+        """The stored bits of a place."""
+        return codes.word_select(Cat(place.row, place.bank[: self._bank_bits]), self._bits)

@@ -1,0 +1,53 @@
+"""Width detection: the bytes of a result that matter, and its sign (seed 000, section 3.6.2.8 and Fig. 3.20)."""
+
+from amaranth import Cat, Module, Mux, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import WARP_BITS
+
+BYTES = 4
+"""Bytes of a lane."""
+
+
+class WidthDetector(wiring.Component):
+    """Finds the lowest width that serves all executing lanes.
+
+    For each byte above the lowest, an OR over the lanes tells whether it is not zero, a NAND whether it is not 0xFF
+    somewhere; the sign, the OR of the lanes' bits 31, chooses between the two. Combinational; reductions are balanced
+    trees.
+
+    Members
+    -------
+    data : the word, lane l in bits 32l .. 32l + 31.
+    lanes : the executing lanes; others do not count.
+    size : the width in bytes less one: the highest byte that does not just repeat the sign; 0 if there is none.
+    sign : some executing lane is negative.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"data": In(WARP_BITS), "lanes": In(LANES), "size": Out(2), "sign": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        seen = self._anywhere([self._lane(self.data.word_select(lane, 32)) for lane in range(LANES)])
+        ones, zeros, sign = seen[: BYTES - 1], seen[BYTES - 1 : -1], seen[-1]
+        wide = Mux(sign, zeros, ones)
+        m.d.comb += [
+            self.sign.eq(sign),
+            self.size.eq(Mux(wide[2], 3, Mux(wide[1], 2, wide[0]))),
+        ]
+        return m
+
+    def _lane(self, word: Value) -> Value:
+        """What one lane has: in bytes 1 to 3 a one, in bytes 1 to 3 a zero, and the sign bit."""
+        high = [word.word_select(byte, 8) for byte in range(1, BYTES)]
+        return Cat([byte.any() for byte in high], [~byte.all() for byte in high], word[-1])
+
+    def _anywhere(self, lanes: list[Value]) -> Value:
+        """What some executing lane has, by a balanced tree."""
+        level = [lane & self.lanes[i].replicate(len(lane)) for i, lane in enumerate(lanes)]
+        while len(level) > 1:
+            level = [left | right for left, right in zip(level[::2], level[1::2], strict=True)]
+        return level[0]
