@@ -1,9 +1,10 @@
 """`CoalescingArbiter`: requests compete for sub-banks and slices (docs/timing.md, section 9; seed 000, Fig. 3.16b)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
-from warploom.arch.config import Alignment
+from warploom.arch.config import SUB_BANKS, Alignment
 from warploom.arch.layout import sub_bank_mask
 
 Write = tuple[int, int, int]
@@ -36,33 +37,46 @@ class Decision(NamedTuple):
     port_conflicts: int  # read requests refused for what others hold of their collector alone
 
 
-Hold = Callable[[int, int, int], int | None]
-"""What a bank or a collector port holds when one more request, of a side and width, is granted: a function of what it
-holds so far (0 for nothing); `None` when the request does not fit."""
+_ROOM = 8
+"""Bits of a bank, or of a collector port, in a `_Resources` number."""
 
 
-def _sub_banks(held: int, side: int, width: int) -> int | None:
-    """Holds a mask of sub-banks, or of slices."""
-    mask = _MASKS[side][width]
-    return None if held & mask else held | mask
+class _Resources:
+    """What is in use of all banks and ports, as fields of one number: a request adds what it needs, and does not fit if
+    that sets a guard bit.
 
+    Where sides count, each sub-bank and slice is a field that takes 1. With the bounds, a bank and a port have a field
+    for requests, which takes 2, and `ideal` one for bytes, which takes 4.
+    """
 
-def _bytes(held: int, side: int, width: int) -> int | None:
-    """Holds bytes, on whatever side, of at most two requests: the second one fills it."""
-    if held + width > 4:
-        return None
-    return 4 if held else width
+    def __init__(self, banks: int, collectors: int, alignment: Alignment) -> None:
+        self._alignment = alignment
+        self._banks = banks
+        sided = alignment in (Alignment.REG, Alignment.WRITE)
+        every = sum(1 << _ROOM * room for room in range(banks + collectors))
+        self.unused = (0 if sided else 1 << 4 | 3) * every
+        self.guards = (0b10101010 if sided else 1 << 6 | 1 << 3) * every
+        self.bank_guards = self.guards & (1 << _ROOM * banks) - 1
+        self.of_read = cache(self._of_read)
+        self.of_write = cache(self._of_write)
 
+    def _of_write(self, write: Write) -> int:
+        """What a write needs."""
+        bank, side, width = write
+        return self._need(side, width) << _ROOM * bank
 
-def _requests(held: int, side: int, width: int) -> int | None:
-    """Holds a number of requests, at most two, of whatever side and width."""
-    return held + 1 if held < 2 else None
+    def _of_read(self, read: Read) -> int:
+        """What a read needs of its bank and of its collector."""
+        need = self._need(read.side, read.width)
+        return need << _ROOM * read.bank | need << _ROOM * (self._banks + read.collector)
 
-
-_MASKS = [[sub_bank_mask(width, left) for width in range(5)] for left in (False, True)]
-_HOLD: dict[Alignment, Hold] = {
-    Alignment.REG: _sub_banks, Alignment.WRITE: _sub_banks, Alignment.IDEAL: _bytes, Alignment.UPPER_BOUND: _requests,
-}  # fmt: skip
+    def _need(self, side: int, width: int) -> int:
+        if self._alignment is Alignment.UPPER_BOUND:
+            return 1 << 4
+        if self._alignment is Alignment.IDEAL:
+            return 1 << 4 | width
+        mask = sub_bank_mask(width, side == 1)
+        return sum(1 << 2 * sub_bank for sub_bank in range(SUB_BANKS) if mask >> sub_bank & 1)
 
 
 class CoalescingArbiter:
@@ -72,7 +86,7 @@ class CoalescingArbiter:
     def __init__(self, banks: int, collectors: int, alignment: Alignment) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._hold = _HOLD[alignment]
+        self._resources = _Resources(banks, collectors, alignment)
 
     def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
         """What becomes of this cycle's requests.
@@ -80,41 +94,41 @@ class CoalescingArbiter:
         `writes` holds the request of each of `WRITERS` or `None`; `reads`, in any order, has at most one request for
         each bank, side and collector.
         """
-        banks: dict[int, int] = {}
-        written = self._write(writes, banks)
-        granted, refused = self._read(reads, banks)
+        written, used = self._write(writes)
+        if len(reads) > 1:
+            reads = sorted(reads, key=self._turn)
+        resources = self._resources
+        granted, refused = [], []
+        for read in reads:
+            after = used + resources.of_read(read)
+            if after & resources.guards:
+                refused.append(read)
+            else:
+                granted.append(read)
+                used = after
         unwritten = len(writes) - writes.count(None) - written.count(True)
-        blocked = sum([self._hold(banks.get(bank, 0), side, width) is None for bank, side, _, width in refused])
+        blocked = 0
+        for read in refused:
+            blocked += used + resources.of_read(read) & resources.bank_guards > 0
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
 
-    def _write(self, writes: Sequence[Write | None], banks: dict[int, int]) -> tuple[bool, ...]:
-        """Grant the path of SP and SFU, then that of MEM if its bank still has room; `banks` is what they hold."""
+    def _write(self, writes: Sequence[Write | None]) -> tuple[tuple[bool, ...], int]:
+        """Grant the path of SP and SFU, then that of MEM if its bank still has room: the grants, and what they use."""
+        used = self._resources.unused
         granted = [False, False, False]
         for writer in (_SFU if writes[_SP] is None else _SP, _MEM):
             request = writes[writer]
             if request is not None:
-                bank, side, width = request
-                held = self._hold(banks.get(bank, 0), side, width)
-                if held is not None:
-                    banks[bank] = held
-                    granted[writer] = True
-        return tuple(granted)
+                after = used + self._resources.of_write(request)
+                if not after & self._resources.guards:
+                    granted[writer], used = True, after
+        return tuple(granted), used
 
-    def _read(self, reads: Sequence[Read], banks: dict[int, int]) -> tuple[list[Read], list[Read]]:
-        """Requests granted and refused, each in the order of the wavefront."""
-        hold, size, start = self._hold, self.size, self.diagonal
-        ports: dict[int, int] = {}
-        granted, refused = [], []
-        for read in sorted(reads, key=lambda read: ((read[0] + read[2] - start) % size, read)):
-            bank, side, collector, width = read
-            in_bank = hold(banks.get(bank, 0), side, width)
-            in_port = hold(ports.get(collector, 0), side, width)
-            if in_bank is None or in_port is None:
-                refused.append(read)
-            else:
-                granted.append(read)
-                banks[bank], ports[collector] = in_bank, in_port
-        return granted, refused
+    def _turn(self, read: Read) -> int:
+        """The place of a request in the wavefront: by diagonal, then by bank and side. (A number sorts faster than a
+        tuple.)"""
+        bank, side, collector, _ = read
+        return ((bank + collector - self.diagonal) % self.size * self.size + bank) * 2 + side
 
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
