@@ -1,8 +1,9 @@
 """The parts that benches are made of: ports, driver, monitor, checker and coverage.
 
-One cycle of a bench begins at a falling edge of the clock. The driver puts inputs on the ports; the monitor samples all
-ports once they have settled, still before the rising edge; the checker, which sees only what the monitor saw, compares
-outputs with the golden twin. Each port is one integer; `Codec` knows its fields.
+One cycle of a bench begins at a falling edge of the clock (every `PERIOD_NS`, where a unit has none). The driver puts
+inputs on the ports; the monitor samples all ports once they have settled, still before the rising edge; the checker,
+which sees only what the monitor saw, compares outputs with the golden twin. Each port is one integer; `Codec` knows its
+fields.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import FallingEdge, ReadOnly
+from cocotb.triggers import FallingEdge, ReadOnly, Timer
 
 from tb.codec import Codec
 from warploom.arch.config import SmConfig
@@ -33,13 +34,13 @@ Observation = dict[str, int]
 
 
 class Ports:
-    """The ports of the unit under test: handles, resolved once, and codecs."""
+    """The ports of the unit under test: handles, resolved once, and codecs. A combinational unit has no clock."""
 
     def __init__(self, dut: SimHandleBase) -> None:
         folder = Path(os.environ["WARPLOOM_BUILD"])
         described = json.loads((folder / "unit.json").read_text())
         self.config = SmConfig.preset(os.environ["WARPLOOM_CONFIG"])
-        self.clk, self.rst = dut.clk, dut.rst
+        self.clk, self.rst = getattr(dut, "clk", None), getattr(dut, "rst", None)
         self.codecs = {port["name"]: Codec(port) for port in described}
         self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}
         self.outputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "output"}
@@ -50,13 +51,19 @@ class Ports:
 
     async def reset(self) -> None:
         """Start the clock and hold the reset for two cycles, inputs zero; return at a falling edge."""
-        Clock(self.clk, PERIOD_NS, unit="ns").start()
         for handle in self.inputs.values():
             handle.value = 0
+        if self.clk is None:
+            return
+        Clock(self.clk, PERIOD_NS, unit="ns").start()
         self.rst.value = 1
         for _ in range(2):
-            await FallingEdge(self.clk)
+            await self.next_cycle()
         self.rst.value = 0
+
+    async def next_cycle(self) -> None:
+        """Wait for the next falling edge, or for as long where there is no clock."""
+        await (Timer(PERIOD_NS, "ns") if self.clk is None else FallingEdge(self.clk))
 
 
 class Driver:
@@ -147,7 +154,7 @@ async def exercise(
         await ReadOnly()
         check(monitor.sample())
         checker.cycle += 1
-        await FallingEdge(ports.clk)
+        await ports.next_cycle()
     checker.finish()
 
 
