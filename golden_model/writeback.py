@@ -49,6 +49,8 @@ class Latches(Generic[Request]):
 
     def _leave(self, grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty."""
+        if not self.held:
+            return
         for writer, granted in enumerate(grants):
             if self.latches[writer] is not None and (granted or self._wanted[writer] is None):
                 self.latches[writer] = self._wanted[writer] = None

@@ -1,6 +1,7 @@
 """`CoalescingCollector`: a collector whose port has four slices (docs/timing.md, section 9; seed 000, Fig. 3.18)."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from golden_model.coalescing.arbiter import Read
@@ -11,6 +12,9 @@ from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
 
 NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
 """The code of an operand that comes from no register: it passes as it is."""
+
+
+_request = cache(Read)  # few, and they recur
 
 
 class CoalescingCollector(Slots):
@@ -41,14 +45,20 @@ class CoalescingCollector(Slots):
         waiting slot of each bank is on side 0 and the next one on side 1."""
         if self._offered != self.waiting:
             self._offered = self.waiting
-            places: dict[tuple[int, int], int] = {}
-            for slot in SLOTS:
-                if self.waiting >> slot & 1:
-                    bank = self.sources[slot].bank
-                    side = int(self.codes[slot].left if self._sided else (bank, 0) in places)
-                    places.setdefault((bank, side), slot)
-            self._offers = {Read(*place, self.index, self.codes[slot].width): slot for place, slot in places.items()}
+            self._offers = self._find()
         return self._offers
+
+    def _find(self) -> dict[Read, int]:
+        offers: dict[Read, int] = {}
+        taken = set()  # bank and side
+        for slot in SLOTS:
+            if self.waiting >> slot & 1:
+                bank, code = self.sources[slot].bank, self.codes[slot]
+                side = int(code.left if self._sided else (bank, 0) in taken)
+                if (bank, side) not in taken:
+                    taken.add((bank, side))
+                    offers[_request(bank, side, self.index, code.width)] = slot
+        return offers
 
     def grant(self, read: Read) -> int:
         """One of the offers of this cycle is granted: its slot. The word is captured in the next cycle."""

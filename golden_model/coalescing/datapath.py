@@ -50,9 +50,11 @@ class CoalescingDatapath(AbstractDatapath):
         if not reads and not writeback.held:
             self.decision, self.done, self.ready = _IDLE, NONE_DONE, ALL_READY
             return
-        self.decision = self.arbiter.decide(writeback.requests(), reads)
-        self.done = writeback.done(self.decision.writes)
-        self.ready = writeback.ready(self.decision.writes)
+        decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
+        if decision.bank_conflicts:
+            self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
+        else:  # every write is granted
+            self.done, self.ready = list(writeback.latches), ALL_READY
 
     def _reads_nothing(self) -> bool:
         return not self._arriving and not any(collector.waiting for collector in self.collectors)
@@ -66,44 +68,47 @@ class CoalescingDatapath(AbstractDatapath):
             return
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
-        self._meter.count([request for request, granted in zip(self.writeback.requests(), decision.writes, strict=True)
-                           if granted and request], decision.reads)  # fmt: skip
+        self._meter.count(self.writeback.requests(), decision)
         for read in decision.reads:
             collector = self.collectors[read.collector]
             slot = collector.grant(read)
-            self._arriving.append((collector, slot, self.banks[read.bank].read(collector.sources[slot].row)))
-            self.bank_reads[read.bank] += 1
+            bank, row, _ = collector.sources[slot]
+            self._arriving.append((collector, slot, self.banks[bank].read(row)))
+            self.bank_reads[bank] += 1
             self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
 
     def _write(self, results: Results) -> None:
-        writeback, grants = self.writeback, self.decision.writes
+        writeback = self.writeback
         if not writeback.held and results == (None, None, None):
             return
-        old = [self._old_code(result) for result in results]  # as they are before this cycle's updates
+        old = [None if result is None else self._old_code(result) for result in results]  # before updates
         for _, latch, stored in self._granted():
             bank, row = latch["bank"], latch["row"]
             self.banks[bank].write(row, stored.word, stored.byte_mask)
             self.mask_buffer.write(bank, row, stored.code)
             self.bank_writes[bank] += 1
-        writeback.step(results, grants, old)
+        writeback.step(results, self.decision.writes, old)
 
-    def _old_code(self, result: Result | None) -> Code | None:
+    def _old_code(self, result: Result) -> Code | None:
         """How the register is stored that a result will overwrite."""
-        if result is None or not result["writes"]:
-            return None
-        return self.mask_buffer.read(result["bank"], result["row"], result["left"])
+        return self.mask_buffer.read(result["bank"], result["row"], result["left"]) if result["writes"] else None
 
-    def _granted(self) -> list[tuple[str, Result, Stored]]:
+    def _granted(self) -> list[tuple[int, Result, Stored]]:
         """Writer, result and stored form of the writes of this cycle."""
-        latches = zip(WRITERS, self.writeback.latches, self.writeback.stored, self.decision.writes, strict=True)
-        return [(writer, latch, stored) for writer, latch, stored, granted in latches if granted and latch and stored]
+        granted = []
+        for writer, grant in enumerate(self.decision.writes):
+            if grant:
+                latch, stored = self.writeback.latches[writer], self.writeback.stored[writer]
+                assert latch is not None and stored is not None
+                granted.append((writer, latch, stored))
+        return granted
 
     def traffic(self) -> Traffic:
         return self._meter.traffic
 
     def writes(self) -> list[Write]:
         return [
-            Write(writer, latch["bank"], latch["row"], latch["lanes"], stored.word, latch["tag"],
+            Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], stored.word, latch["tag"],
                   stored.code.left, stored.byte_mask)
             for writer, latch, stored in self._granted()
         ]  # fmt: skip
@@ -115,10 +120,11 @@ class CoalescingDatapath(AbstractDatapath):
             row = collector.sources[collector.offers()[read]].row
             values |= _port(read.bank, read.side, write=0, row=row, who=read.collector, mask=read.mask)
         for writer, latch, stored in self._granted():
-            values |= _port(latch["bank"], stored.code.left, write=1, row=latch["row"], who=WRITERS.index(writer),
-                            mask=stored.code.mask)  # fmt: skip
-        for writer, stored_form in zip(WRITERS, self.writeback.stored, strict=True):
-            values[f"{writer}_latch_code"] = 0 if stored_form is None else stored_form.code.packed
+            code = stored.code
+            values |= _port(latch["bank"], code.left, write=1, row=latch["row"], who=writer, mask=code.mask)
+        for name, request, stored_form in zip(WRITERS, self.writeback.requests(), self.writeback.stored, strict=True):
+            if request is not None and stored_form is not None:
+                values[f"{name}_latch_code"] = stored_form.code.packed
         return values
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from golden_model.coalescing.arbiter import Read, Write
+from golden_model.coalescing.arbiter import Decision, Read, Write
 from golden_model.datapath import Traffic
 from warploom.arch.config import SUB_BANKS
 
@@ -13,25 +13,48 @@ class Meter:
 
     def __init__(self) -> None:
         self.bank_accesses = self.read_read = self.write_write = self.read_write = 0
-        self.collector_writes = self.operands = self.writes = 0
+        self.collector_writes = self.operands = self.writes = 0  # the latter two: requests
         self.sub_bank_reads = self.sub_bank_writes = self.slices = 0
 
-    def count(self, writes: Sequence[Write], reads: Sequence[Read]) -> None:
-        """The requests granted in one cycle."""
+    def count(self, writes: Sequence[Write | None], decision: Decision) -> None:
+        """What is granted in one cycle, of the requests of the write latches and of collectors."""
         enabled: dict[int, int] = {}  # sub-banks, by bank
-        for bank, _, width in writes:
-            self.write_write += bank in enabled
-            self.sub_bank_writes += _enable(enabled, bank, width)
-        written = set(enabled)
-        ports: dict[int, int] = {}  # slices, by collector
-        for bank, _, collector, width in reads:
-            self.read_write += bank in written
-            self.read_read += bank in enabled and bank not in written
-            self.sub_bank_reads += _enable(enabled, bank, width)
-            self.slices += _enable(ports, collector, width)
-        self.writes += len(writes)
-        self.operands += len(reads)
+        for request, granted in zip(writes, decision.writes, strict=True):
+            if granted and request is not None:
+                bank, _, width = request
+                if bank in enabled:
+                    self.write_write += 1
+                    width = _more(enabled, bank, width)
+                else:
+                    enabled[bank] = width
+                self.sub_bank_writes += width
+                self.writes += 1
+        if decision.reads:
+            self._count_reads(decision.reads, enabled)
         self.bank_accesses += len(enabled)
+
+    def _count_reads(self, reads: Sequence[Read], enabled: dict[int, int]) -> None:
+        written = tuple(enabled)
+        ports: dict[int, int] = {}  # slices, by collector
+        sub_banks = slices = 0
+        for bank, _, collector, width in reads:
+            if bank in enabled:
+                if bank in written:
+                    self.read_write += 1
+                else:
+                    self.read_read += 1
+                sub_banks += _more(enabled, bank, width)
+            else:
+                enabled[bank] = width
+                sub_banks += width
+            if collector in ports:
+                slices += _more(ports, collector, width)
+            else:
+                ports[collector] = width
+                slices += width
+        self.sub_bank_reads += sub_banks
+        self.slices += slices
+        self.operands += len(reads)
         self.collector_writes += len(ports)
 
     @property
@@ -45,8 +68,8 @@ class Meter:
         )  # fmt: skip
 
 
-def _enable(used: dict[int, int], where: int, width: int) -> int:
-    """Use so many more sub-banks or slices; returns how many were left to use."""
-    before = used.get(where, 0)
+def _more(used: dict[int, int], where: int, width: int) -> int:
+    """Another request for a bank or a port: how many more sub-banks or slices that takes, of those there are."""
+    before = used[where]
     used[where] = min(before + width, SUB_BANKS)
     return used[where] - before

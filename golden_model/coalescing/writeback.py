@@ -10,8 +10,7 @@ from warploom.arch.interfaces import WRITERS
 
 
 class CoalescingWriteback(Latches[Write]):
-    """Detects the width of a result as it enters its latch; `stored` is what a latch writes, `None` if it is empty or
-    writes no register."""
+    """Detects the width of a result as it enters its latch; `stored` is what a latch that writes a register stores."""
 
     def __init__(self, config: SmConfig) -> None:
         super().__init__()
@@ -20,20 +19,16 @@ class CoalescingWriteback(Latches[Write]):
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool], old: Sequence[Code | None]) -> None:
         """The end of a cycle: completed latches empty, results enter. `old` is, for each result that writes a register,
-        the code of that register."""
+        the code that the register has."""
         self._leave(grants)
-        for writer, (result, code) in enumerate(zip(results, old, strict=True)):
+        for writer, result in enumerate(results):
             if result is not None:
-                self._enter(writer, result, self._store(writer, result, code))
-            elif self.latches[writer] is None:
-                self.stored[writer] = None
+                self._enter(writer, result, self._store(writer, result, old[writer]))
 
     def _store(self, writer: int, result: Result, old: Code | None) -> Write | None:
         """Work out how the result's register will be stored, and what that requests."""
-        if not result["writes"]:
-            self.stored[writer] = None
+        if old is None:
             return None
-        assert old is not None
-        stored = renew(old, result["data"], result["lanes"], bool(result["full"]), self._toggles)
+        stored = renew(old, result["data"], result["lanes"], result["full"], self._toggles)
         self.stored[writer] = stored
         return result["bank"], int(stored.code.left), stored.code.width
