@@ -5,7 +5,7 @@ k, one byte of each lane, that of lane l in bits 8l .. 8l + 7 of the slice. It i
 byte 3 - k of one on the left.
 """
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,20 +16,20 @@ from warploom.arch.interfaces import WARP_BITS
 SLICE_BITS = WARP_BITS // SUB_BANKS
 
 
-def interleave(word: Value) -> Value:
+def interleave(word: Signal) -> Value:
     """The sub-bank form of a byte-interleaved word of a register on the right: wiring."""
     return Cat(word.word_select(byte, 8) for k in range(SUB_BANKS) for byte in range(k, WARP_BITS // 8, SUB_BANKS))
 
 
-def deinterleave(form: Value) -> Value:
+def deinterleave(form: Signal) -> Value:
     """The byte-interleaved word of a register on the right, from its sub-bank form: wiring."""
     lanes = WARP_BITS // 8 // SUB_BANKS
     return Cat(form.word_select(lane + lanes * k, 8) for lane in range(lanes) for k in range(SUB_BANKS))
 
 
-def swap(parts: Value, left: Value) -> Value:
-    """The four parts of a value (slices, or their byte enables), in the opposite order when `left`: one 2:1 multiplexer
-    for each bit."""
+def swap(parts: Signal, left: Value) -> Value:
+    """The four parts of a signal (slices, or bits of a mask) in the opposite order when `left`: one 2:1 multiplexer for
+    each bit."""
     width = len(parts) // SUB_BANKS
     return Mux(left, Cat(parts.word_select(k, width) for k in reversed(range(SUB_BANKS))), parts)
 
@@ -51,12 +51,12 @@ class OperandPath(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        ordered = self._order(m)
+        ordered, restored = Signal(WARP_BITS), Signal(WARP_BITS)
+        lowest, *others = (ordered.word_select(k, SLICE_BITS) for k in range(SUB_BANKS))
         fill = self.code.sign.replicate(SLICE_BITS)
-        restored = [Mux(self.code.size >= k, ordered.word_select(k, SLICE_BITS), fill) for k in range(SUB_BANKS)]
-        m.d.comb += self.operand.eq(deinterleave(Cat(restored)))
+        m.d.comb += [
+            ordered.eq(swap(self.word, self.code.left)),
+            restored.eq(Cat(lowest, (Mux(self.code.size >= k, part, fill) for k, part in enumerate(others, 1)))),
+            self.operand.eq(deinterleave(restored)),
+        ]
         return m
-
-    def _order(self, m: Module) -> Value:
-        """Slice k with byte k of every lane."""
-        return swap(self.word, self.code.left)

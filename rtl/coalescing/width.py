@@ -1,7 +1,7 @@
 """Width detection: the bytes of a result that matter, and its sign (seed 000, section 3.6.2.8 and Fig. 3.20)."""
 
-from amaranth import Cat, Module, Mux, Value
-from amaranth.lib import wiring
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES
@@ -9,6 +9,9 @@ from warploom.arch.interfaces import WARP_BITS
 
 BYTES = 4
 """Bytes of a lane."""
+
+SEEN = data.StructLayout({"ones": BYTES - 1, "zeros": BYTES - 1, "sign": 1})
+"""Whether bytes 1 to 3 have a one, whether they have a zero, and the sign bit."""
 
 
 class WidthDetector(wiring.Component):
@@ -31,17 +34,17 @@ class WidthDetector(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        seen = self._anywhere([self._lane(self.data.word_select(lane, 32)) for lane in range(LANES)])
-        ones, zeros, sign = seen[: BYTES - 1], seen[BYTES - 1 : -1], seen[-1]
-        wide = Mux(sign, zeros, ones)
+        seen, wide = Signal(SEEN), Signal(BYTES - 1)
         m.d.comb += [
-            self.sign.eq(sign),
+            seen.eq(self._anywhere([self._lane(self.data.word_select(lane, 32)) for lane in range(LANES)])),
+            wide.eq(Mux(seen.sign, seen.zeros, seen.ones)),
+            self.sign.eq(seen.sign),
             self.size.eq(Mux(wide[2], 3, Mux(wide[1], 2, wide[0]))),
         ]
         return m
 
     def _lane(self, word: Value) -> Value:
-        """What one lane has: in bytes 1 to 3 a one, in bytes 1 to 3 a zero, and the sign bit."""
+        """What one lane has, as `SEEN`."""
         high = [word.word_select(byte, 8) for byte in range(1, BYTES)]
         return Cat([byte.any() for byte in high], [~byte.all() for byte in high], word[-1])
 

@@ -4,7 +4,7 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -57,13 +57,14 @@ class CodeLatch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.detector = detector = WidthDetector()
-        stored, kept = Signal(SUB_BANKS), Signal(SUB_BANKS)
-        left = self._side()
+        before, stored, filled = Signal(SUB_BANKS), Signal(SUB_BANKS), Signal(SUB_BANKS)
+        left = self.old.left ^ self.full if self._toggle else self.old.left
         m.d.comb += [
             detector.data.eq(self.data),
             detector.lanes.eq(self.lanes),
-            kept.eq(self._kept(detector.sign)),
-            stored.eq(_bytes_below(detector.size) | kept),
+            before.eq(_bytes_below(self.old.size)),
+            stored.eq(_bytes_below(detector.size) | self._needed(before, detector.sign)),
+            filled.eq(Mux(self.full, 0, stored & ~before)),
         ]
         with m.If(self.take):
             m.d.sync += [
@@ -71,23 +72,15 @@ class CodeLatch(wiring.Component):
                 self.code.sign.eq(detector.sign),
                 self.code.left.eq(left),
                 self.mask.eq(swap(stored, left)),
-                self.fill.eq(swap(self._filled(stored), left)),
+                self.fill.eq(swap(filled, left)),
                 self.fill_sign.eq(self.old.sign),
             ]
         return m
 
-    def _kept(self, sign: Value) -> Value:
-        """The bytes that lanes which are not written need, now that the sign is this one."""
+    def _needed(self, before: Value, sign: Value) -> Value:
+        """The bytes that lanes which are not written need, now that the sign of the register is this one."""
         differs = sign != self.old.sign
-        return Mux(self.full, 0, _bytes_below(self.old.size) | differs.replicate(SUB_BANKS))
-
-    def _filled(self, stored: Value) -> Value:
-        """The bytes that lanes which are not written need and do not have."""
-        return Mux(self.full, 0, stored & ~_bytes_below(self.old.size))
-
-    def _side(self) -> Value:
-        """The side on which the register will be."""
-        return self.old.left ^ self.full if self._toggle else self.old.left
+        return Mux(self.full, 0, before | differs.replicate(SUB_BANKS))
 
 
 class CoalescingWriteback(Writeback):
@@ -161,24 +154,25 @@ class CoalescingWriteback(Writeback):
             ]
         stored = [path | self._stored(m, i, path) for i, path in enumerate(paths)]
         for bank in range(self._config.banks):
-            wanted = [path["request"] & (path["bank"] == bank) for path in stored]
             granted = [path["grant"] & (path["bank"] == bank) for path in stored]
             self._connect_sides(m, bank, stored, granted)
-            self._connect_data(m, bank, stored, wanted, granted)
+            self._connect_data(m, bank, stored, granted)
 
     def _stored(self, m: Module, number: int, path: Carried) -> Carried:
         """The word of a path in sub-bank form, with fills, and its byte enables."""
-        spread = Cat(lane.replicate(8) for lane in path["lanes"])
-        lowest, *others = _slices(interleave(path["data"]), SLICE_BITS)
-        filled = [Mux(path["fill_sign"], part | ~spread, part & spread) for part in others]
-        word = Signal(WARP_BITS, name=f"stored_{number}")
-        byte_enable = Signal(BYTES, name=f"bytes_{number}")
+        form, filled, word = (Signal(WARP_BITS, name=f"{name}_{number}") for name in ("form", "filled", "word"))
+        lanes, enable = Signal(SLICE_BITS, name=f"lanes_{number}"), Signal(BYTES, name=f"byte_enable_{number}")
+        lowest, *others = _slices(form)
+        fill = path["fill_sign"].replicate(SLICE_BITS)
         m.d.comb += [
-            word.eq(swap(Cat(lowest, filled), path["left"])),
-            byte_enable.eq(Cat(Mux(path["mask"][k], path["lanes"] | path["fill"][k].replicate(LANES), 0)
-                               for k in range(SUB_BANKS))),
+            lanes.eq(Cat(lane.replicate(8) for lane in path["lanes"])),
+            form.eq(interleave(path["data"])),
+            filled.eq(Cat(lowest, ((part & lanes) | (fill & ~lanes) for part in others))),
+            word.eq(swap(filled, path["left"])),
+            enable.eq(Cat(Mux(path["mask"][k], path["lanes"] | path["fill"][k].replicate(LANES), 0)
+                          for k in range(SUB_BANKS))),
         ]
-        return {"data": word, "byte_enable": byte_enable}
+        return {"data": word, "byte_enable": enable}
 
     def _connect_sides(self, m: Module, bank: int, paths: list[Carried], granted: list[Value]) -> None:
         """The right and the left write of a bank; no two paths are granted the same side."""
@@ -190,16 +184,14 @@ class CoalescingWriteback(Writeback):
                 port.mask.eq(_merged(here, [path["mask"] for path in paths])),
             ]
 
-    def _connect_data(
-        self, m: Module, bank: int, paths: list[Carried], wanted: list[Value], granted: list[Value]
-    ) -> None:
+    def _connect_data(self, m: Module, bank: int, paths: list[Carried], granted: list[Value]) -> None:
         """What a bank's sub-banks store. The first path is never refused, so the sub-banks that it wants get its word,
         and the others that of the second, whatever is granted."""
         first, second = paths
-        slices = zip(_slices(first["data"], SLICE_BITS), _slices(second["data"], SLICE_BITS), strict=True)
+        wanted = first["request"] & (first["bank"] == bank)
+        slices = zip(first["mask"], _slices(first["data"]), _slices(second["data"]), strict=True)
         m.d.comb += [
-            self.data[bank].eq(Cat(Mux(wanted[0] & first["mask"][k], ours, theirs)
-                                   for k, (ours, theirs) in enumerate(slices))),
+            self.data[bank].eq(Cat(Mux(wanted & used, ours, theirs) for used, ours, theirs in slices)),
             self.byte_enable[bank].eq(_merged(granted, [path["byte_enable"] for path in paths])),
         ]
 
@@ -211,12 +203,12 @@ def write_layout(config: SmConfig) -> data.StructLayout:
 
 def _bytes_below(size: Value) -> Value:
     """A mask of the bytes of a width, given as its bytes less one."""
-    return Cat(size >= k for k in range(SUB_BANKS))
+    return Cat(Const(1, 1), (size >= k for k in range(1, SUB_BANKS)))
 
 
-def _slices(value: Value, width: int) -> list[Value]:
-    """A value in parts of `width` bits."""
-    return [value.word_select(k, width) for k in range(len(value) // width)]
+def _slices(form: Signal) -> list[Value]:
+    """The slices of a word in sub-bank form."""
+    return [form.word_select(k, SLICE_BITS) for k in range(SUB_BANKS)]
 
 
 def _merged(chosen: list[Value], values: list[Value]) -> Value:

@@ -1,0 +1,107 @@
+"""Bench of the mask buffer: hardware against `golden_model.coalescing.mask_buffer`."""
+
+import random
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.mask_buffer import MaskBuffer
+from rtl.coalescing.mask_buffer import MaskBuffer as Hardware
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.coalescing.values import code, code_of
+from warploom.arch.config import Alignment, SmConfig
+from warploom.arch.interfaces import WRITE_PATHS
+
+READERS = {"source": 3, "destination": 3}
+"""Read ports: their codes are at the port of the same name and `_code`."""
+
+ROUNDS = 3
+"""How often every place is read."""
+
+Place = tuple[int, int]
+"""Bank and row."""
+
+
+def fields(config: SmConfig, place: Place, left: bool) -> dict[str, int]:
+    """A place as a port has it: with the side only where numbers decide it."""
+    bank, row = place
+    return {"bank": bank, "row": row, "left": left and config.alignment is Alignment.REG}
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Every place is read as it is after reset, and again after some places were written; reads prefer places that are
+    written in the same or the previous cycle."""
+    rng, config = source(), ports.config
+    places = [(bank, row) for bank in range(config.banks) for row in range(config.rows)]
+    recent: list[Place] = []
+    for round_ in range(ROUNDS):
+        for place in rng.sample(places, len(places)):
+            targets = rng.sample(places, len(WRITE_PATHS))
+            reads = [place, *(rng.choice([*targets, *recent]) for _ in range(sum(READERS.values()) - 1))]
+            rng.shuffle(reads)
+            recent = targets
+            yield {
+                **{port: array([fields(config, reads.pop(), rng.random() < 0.5) for _ in range(count)])
+                   for port, count in READERS.items()},
+                "write": array([update(rng, config, target, round_) for target in targets]),
+            }  # fmt: skip
+
+
+def update(rng: random.Random, config: SmConfig, place: Place, round_: int) -> dict[str, object]:
+    """A write that happens seldom in the first round, which is for the codes after reset."""
+    enable = rng.random() < (0.05, 0.5, 0.9)[round_]
+    return {"enable": enable, "place": fields(config, place, rng.random() < 0.5), "code": code(rng).packed}
+
+
+def array(elements: list[dict[str, int]] | list[dict[str, object]]) -> dict[str, object]:
+    """Elements of an array port by number."""
+    return {str(i): element for i, element in enumerate(elements)}
+
+
+class MaskBufferCheck:
+    """Every read equals the twin's."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = MaskBuffer(ports.config)
+        self._written: set[Place] = set()  # by any cycle before this one
+        self._just: dict[Place, int] = {}  # by the previous cycle, and by which path
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then write."""
+        updates = list(self._codecs["write"].unpack(seen["write"]).values())
+        writes = {(u["place"]["bank"], u["place"]["row"]): i for i, u in enumerate(updates) if u["enable"]}
+        for port in READERS:
+            codes = self._codecs[f"{port}_code"].array(seen[f"{port}_code"])
+            for place, actual in zip(self._codecs[port].unpack(seen[port]).values(), codes, strict=True):
+                bank, row = where = place["bank"], place["row"]
+                expected = self._twin.read(bank, row, bool(place["left"]))
+                self._checker.equal(f"{port}_code of {where}", actual, expected.packed)
+                self._coverage.hit("after reset" if where not in self._written else "written")
+                self._coverage.hit("the cycle after a write of the second path", self._just.get(where) == 1)
+                self._coverage.hit("in the cycle of a write", where in writes)
+        for (bank, row), i in writes.items():
+            self._twin.write(bank, row, code_of(updates[i]["code"]))
+        self._coverage.hit("two writes", len(writes) == 2)
+        self._written |= writes.keys()
+        self._just = writes
+
+
+@cocotb.test()
+async def random_codes(dut: cocotb.handle.SimHandleBase) -> None:
+    """Reads and writes of every place."""
+    ports, checker = Ports(dut), Checker(minimum=6 * ROUNDS * 16)
+    coverage = Coverage("after reset", "written", "the cycle after a write of the second path",
+                        "in the cycle of a write", "two writes")
+    await exercise(ports, stimuli(ports), MaskBufferCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("alignment", ["reg", "write"])
+def test_mask_buffer(alignment: str) -> None:
+    config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
+    made = runner.build(config, "MaskBuffer", component=Hardware(config=config))
+    runner.run(made, "tb.coalescing.test_mask_buffer", 1)

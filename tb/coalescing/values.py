@@ -1,0 +1,34 @@
+"""Random words, lane masks and codes for the benches of the coalescing register file."""
+
+import random
+from collections.abc import Mapping
+
+from golden_model.coalescing.width import Code
+from golden_model.words import ALL_LANES, broadcast, spread
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import WARP_BITS
+
+
+def lane_mask(rng: random.Random) -> int:
+    """All lanes, one, or any."""
+    return rng.choice((ALL_LANES, 1 << rng.randrange(LANES), rng.getrandbits(LANES)))
+
+
+def narrow_word(rng: random.Random, lanes: int) -> int:
+    """A word whose lanes in the mask have at most one width and one sign, but for, at times, one bit of one of them;
+    the other lanes hold anything."""
+    used = broadcast((1 << 8 * rng.randint(1, 4)) - 1)
+    word = rng.getrandbits(WARP_BITS) & used | rng.choice((0, ~used & broadcast(0xFFFFFFFF)))
+    if rng.random() < 0.3:
+        word ^= 1 << rng.randrange(WARP_BITS)
+    return word & spread(lanes) | rng.getrandbits(WARP_BITS) & ~spread(lanes)
+
+
+def code(rng: random.Random) -> Code:
+    """Any code."""
+    return Code(rng.randint(1, 4), rng.getrandbits(1), bool(rng.getrandbits(1)))
+
+
+def code_of(fields: Mapping[str, int]) -> Code:
+    """A code from its fields, `CODE_FIELDS`."""
+    return Code(fields["size"] + 1, fields["sign"], bool(fields["left"]))
