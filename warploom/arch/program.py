@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from warploom.arch.isa import Instruction
 
+REGISTER_BITS = 8
+"""Bits of a register number in machine code."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -16,6 +19,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Hints:
+    """What a program tells the register file of CORF and CORF++ (docs/corf.md). `pairs` are registers that one
+    instruction often reads, each in at most one pair; `left` are those to lie on the left if nothing else decides."""
+
+    pairs: tuple[tuple[int, int], ...] = ()
+    left: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
 class Program:
     """Machine code of one kernel and what it needs from its surroundings.
 
@@ -23,7 +35,7 @@ class Program:
     register file holds all. Shared memory holds static variables from byte 0; dynamic shared memory starts at
     `shared_bytes`. `local_bytes` per thread covers local arrays and spill slots. `constants` is the image of `.const`,
     `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values.
-    `max_threads` is the block size that `.maxntid` promises, 0 if it says nothing.
+    `max_threads` is the block size that `.maxntid` promises, 0 if it says nothing. `hints` change no result.
     """
 
     name: str
@@ -37,6 +49,7 @@ class Program:
     constants: bytes = b""
     globals: bytes = b""
     max_threads: int = 0
+    hints: Hints = Hints()
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)
@@ -45,3 +58,8 @@ class Program:
     def parameter_bytes(self) -> int:
         """Size of the parameter bank."""
         return max((p.offset + p.size for p in self.parameters), default=0)
+
+    def hint_bits(self, sides: bool) -> int:
+        """Bits that the hints add to the machine code: two register numbers for each pair and, with `sides` (CORF++),
+        one bit for each register."""
+        return 2 * REGISTER_BITS * len(self.hints.pairs) + (self.registers if sides else 0)

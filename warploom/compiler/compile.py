@@ -1,5 +1,6 @@
 """The whole compiler: PTX text in, `Program` out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from warploom.arch.errors import PtxError
@@ -9,6 +10,7 @@ from warploom.compiler.emit import emit
 from warploom.compiler.if_conversion import convert_branches
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
+from warploom.compiler.pairing import find_hints
 from warploom.compiler.parser import parse
 
 
@@ -20,7 +22,9 @@ def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: i
     """
     function = lower(link(parse(text, file), entry))
     convert_branches(function)
-    return emit(function, allocate(function, max_registers)).program
+    allocation = allocate(function, max_registers)
+    emitted = emit(function, allocation)
+    return replace(emitted.program, hints=find_hints(emitted, allocation.flow))
 
 
 def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:

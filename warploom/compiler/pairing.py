@@ -1,0 +1,61 @@
+"""What CORF has the compiler find out: which registers to pack together, and on which side each should lie.
+
+Two registers are *co-read* as often as instructions that read both are executed, by a guess: a loop runs ten times
+(seed 000, section 3.5.2; how the guess is made and hints are coded is left open there).
+"""
+
+from itertools import combinations
+
+import networkx as nx
+
+from warploom.arch.isa import Instruction
+from warploom.arch.program import Hints
+from warploom.compiler.cfg import ControlFlow
+from warploom.compiler.emit import Emitted
+
+LOOP_FACTOR = 10
+"""How often a loop is guessed to run."""
+
+_DEEPEST = 6  # loops deeper than this weigh no more
+
+
+def find_hints(emitted: Emitted, flow: ControlFlow) -> Hints:
+    """The hints for a program whose nodes `flow` holds."""
+    graph = nx.Graph()
+    for block, depth in zip(flow.blocks, flow.depths, strict=True):
+        for node in block.nodes:
+            if node in emitted.index:
+                add_reads(graph, emitted.program.instructions[emitted.index[node]], LOOP_FACTOR ** min(depth, _DEEPEST))
+    return Hints(partners(graph), left_registers(graph))
+
+
+def add_reads(graph: nx.Graph, instruction: Instruction, weight: int) -> None:
+    """Count an instruction that is executed `weight` times: an edge for each two registers that it reads."""
+    for pair in combinations(sorted(instruction.sources), 2):
+        known = graph.get_edge_data(*pair, {"weight": 0})["weight"]
+        graph.add_edge(*pair, weight=known + weight)
+
+
+def partners(graph: nx.Graph) -> tuple[tuple[int, int], ...]:
+    """Pairs that share no register, with the greatest weight that such pairs can have together; exact."""
+    return tuple(sorted((min(pair), max(pair)) for pair in nx.max_weight_matching(graph)))
+
+
+def left_registers(graph: nx.Graph) -> frozenset[int]:
+    """The registers to lie on the left, so that co-read ones lie on opposite sides.
+
+    The weight between the sides is at least half of all, and all of it where no cycle of co-read registers is odd. The
+    most is hard to find in general: here the heaviest tree of co-reads is coloured in two, then single registers change
+    sides as long as that gains.
+    """
+    tree = nx.maximum_spanning_tree(graph)
+    side = {register: colour == 1 for register, colour in nx.bipartite.color(tree).items()}
+    while gaining := [register for register in sorted(side) if _gain(graph, side, register) > 0]:
+        side[gaining[0]] ^= True
+    return frozenset(register for register, left in side.items() if left)
+
+
+def _gain(graph: nx.Graph, side: dict[int, bool], register: int) -> int:
+    """What the weight between the sides gains when a register changes sides."""
+    return sum(edge["weight"] * (1 if side[other] == side[register] else -1)
+               for other, edge in graph.adj[register].items())  # fmt: skip
