@@ -7,7 +7,7 @@ import numpy as np
 
 from golden_model.integer import evaluate
 from golden_model.trace import NONE, Trace, WarpTrace
-from golden_model.words import ALL_LANES, broadcast, merge, split
+from golden_model.words import ALL_LANES, broadcast, join, merge, split
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
@@ -48,11 +48,18 @@ class _Recorder:
 
     def _execute(self, i: Instruction, registers: dict[int, int], lanes: int, pred_in: int) -> tuple[int, int]:
         if i.op not in INTEGER_OPS:
-            return self.random.getrandbits(1024), self.random.getrandbits(32)
+            return self._word(), self.random.getrandbits(32)
         operands = [broadcast(i.imm) if slot == i.imm_slot else registers.get(source, 0)
                     for slot, source in enumerate(i.src)]  # fmt: skip
         return evaluate({"op": i.op, "modifiers": encode_modifiers(i), "lanes": lanes, "pred": pred_in,
                          "operands": operands})  # fmt: skip
+
+    def _word(self) -> int:
+        """A warp register of a random width, in all lanes of one sign or each of its own."""
+        bits = self.random.choice([8, 16, 24, 32])
+        signs = self.random.choice([0, 0, ALL_LANES, self.random.getrandbits(32)])
+        values = [self.random.getrandbits(bits) for _ in range(32)]
+        return join(value ^ 0xFFFFFFFF * (signs >> lane & 1) for lane, value in enumerate(values))
 
     def _address(self, instruction: Instruction, lanes: int) -> int:
         if instruction.op not in _MEMORY or not lanes:
