@@ -53,11 +53,13 @@ class Accesses:
 
 def _chunks(trace: Trace) -> Iterator[list[WarpTrace]]:
     chunk: list[WarpTrace] = []
+    instructions = 0
     for warp in trace.warps:
         chunk.append(warp)
-        if sum(len(w) for w in chunk) >= CHUNK:
+        instructions += len(warp)
+        if instructions >= CHUNK:
             yield chunk
-            chunk = []
+            chunk, instructions = [], 0
     if chunk:
         yield chunk
 
