@@ -1,0 +1,242 @@
+"""Bench of the coalescing write-back: hardware against `golden_model.coalescing.writeback`."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
+from golden_model.coalescing.arbiter import CoalescingArbiter
+from golden_model.coalescing.width import Stored, restore
+from golden_model.coalescing.writeback import CoalescingWriteback
+from golden_model.words import spread
+from golden_model.writeback import Result
+from rtl.coalescing.writeback import CoalescingWriteback as Hardware
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.coalescing.values import code, code_of, lane_mask, narrow_word
+from tb.codec import join
+from warploom.arch.config import LANES, SUB_BANKS, Alignment, SmConfig
+from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack, width
+
+CYCLES = 3000
+CODE_BITS = width(CODE_FIELDS)
+
+WIDTHS = (1, 2, 3, 4)
+TRANSITIONS = [
+    *(f"full: {old} to {new} bytes" for old in WIDTHS for new in WIDTHS),
+    *(f"partial, same sign: {old} to {new} bytes" for old in WIDTHS for new in WIDTHS if new >= old),
+    *(f"partial, other sign: {old} to 4 bytes" for old in WIDTHS),
+]
+"""Every change of width that a write can make."""
+
+MEETINGS = ["right and left write of one bank", "MEM waits for its sub-banks", "SFU waits for SP",
+            "SFU while SP holds a result without a bank"]  # fmt: skip
+
+IDLE = {"enable": 0, "row": 0, "mask": 0}
+"""A side of a bank that is not written."""
+
+LANE_BYTES = (1 << LANES) - 1
+"""All byte enables of the lowest sub-bank."""
+
+
+def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    """A random result of a pipe; most write a register, often a narrow one."""
+    fields = {name: rng.getrandbits(bits) for name, bits in result_fields(config)}
+    lanes = lane_mask(rng)
+    left = config.alignment is Alignment.REG and fields["left"]
+    return fields | {"writes": rng.random() < 0.8, "lanes": lanes, "left": left, "data": narrow_word(rng, lanes)}
+
+
+def old_code(rng: random.Random, config: SmConfig, offered: dict[str, int] | None) -> int:
+    """What the mask buffer says of a result's register; anything while there is no result."""
+    old = code(rng)
+    return (old._replace(left=bool(offered["left"])) if offered and config.alignment is Alignment.REG else old).packed
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Results in bursts, held on the port, with the same old code, until they are taken; grants as the arbiter gives
+    them, MEM's at times withheld."""
+    rng, config = source(), ports.config
+    arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+    active = {writer: busy(rng, 0.6) for writer in WRITERS}
+    generous = busy(rng, 0.7)
+    offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+    codes = dict.fromkeys(WRITERS, 0)
+    for _ in range(CYCLES):
+        for writer in WRITERS:
+            if offered[writer] is None and next(active[writer]):
+                offered[writer] = result(rng, config)
+                codes[writer] = old_code(rng, config, offered[writer])
+        grants = list(arbiter.decide(requests(ports), []).writes)
+        grants[-1] = grants[-1] and next(generous)
+        stimulus: dict[str, Any] = {"grant": join([int(grant) for grant in grants], 1),
+                                    "old_code": join(list(codes.values()), CODE_BITS)}  # fmt: skip
+        for writer in WRITERS:
+            stimulus[f"result_{writer}__valid"] = offered[writer] is not None
+            stimulus[f"result_{writer}__payload"] = offered[writer] or {}
+        for i, writer in enumerate(WRITERS):
+            if grants[i] or not ports.peek("request") >> i & 1:
+                offered[writer] = None
+        yield stimulus
+
+
+def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
+    """What the latches request, for the arbiter: bank, side and width."""
+    wanted = ports.peek("request")
+    banks = ports.codecs["bank"].array(ports.peek("bank"))
+    codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in ports.codecs["code"].array(ports.peek("code"))]
+    return [(banks[i], int(codes[i].left), codes[i].width) if wanted >> i & 1 else None for i in range(len(WRITERS))]
+
+
+class CoalescingWritebackCheck:
+    """Everything equals the twin's: latches and handshakes, what banks are given, and what the mask buffer is told. And
+    whatever the twin says: after a write its lanes read the result, and other live lanes what they read before."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = CoalescingWriteback(ports.config)
+        self._old = [code_of(unpack(CODE_FIELDS, 0))] * len(WRITERS)  # codes that the latched results found
+        self._banks, self._rng = ports.config.banks, source()
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then step the twin through its end."""
+        grants = [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
+        self._latches(seen)
+        self._completions(seen, grants)
+        written = [i for i, grant in enumerate(grants) if grant]
+        for bank in range(self._banks):
+            self._bank(seen, bank, [i for i in written if self._latch(i)[0]["bank"] == bank])
+        self._updates(seen, written)
+        self._meetings(seen, written)
+        self._step(seen, grants)
+
+    def _latch(self, writer: int) -> tuple[Result, Stored]:
+        """What the twin's latch of a writer holds that requests a bank."""
+        latch, stored = self._twin.latches[writer], self._twin.stored[writer]
+        assert latch is not None and stored is not None
+        return latch, stored
+
+    def _latches(self, seen: Observation) -> None:
+        """What each latch holds and requests."""
+        equal = self._checker.equal
+        arrays = {name: self._codecs[name].array(seen[name]) for name in ("tag", "bank", "mask", "code")}
+        for i, (latch, request) in enumerate(zip(self._twin.latches, self._twin.requests(), strict=True)):
+            stored = self._twin.stored[i] if request else None
+            equal("valid", seen["valid"] >> i & 1, int(latch is not None))
+            equal("request", seen["request"] >> i & 1, int(stored is not None))
+            equal("code", arrays["code"][i], stored.code.packed if stored else 0)
+            if latch is not None:
+                equal("tag", arrays["tag"][i], latch["tag"])
+            if latch is not None and stored is not None:
+                equal("bank", arrays["bank"][i], latch["bank"])
+                equal("mask", arrays["mask"][i], stored.code.mask)
+
+    def _completions(self, seen: Observation, grants: list[bool]) -> None:
+        equal, done, ready = self._checker.equal, self._twin.done(grants), self._twin.ready(grants)
+        for i, writer in enumerate(WRITERS):
+            latch = done[i]
+            equal(f"{writer} done", seen[f"done_{writer}__valid"], int(latch is not None))
+            if latch is not None:
+                actual = self._codecs[f"done_{writer}__payload"].unpack(seen[f"done_{writer}__payload"])
+                equal(f"{writer} done", actual, {"tag": latch["tag"], "pred": latch["pred"]})
+            if writer != "sp":
+                equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
+            self._coverage.hit(f"{writer} back to back", latch is not None and seen[f"result_{writer}__valid"])
+
+    def _bank(self, seen: Observation, bank: int, writers: list[int]) -> None:
+        """The accesses of a bank, and the bytes that they write."""
+        equal, granted = self._checker.equal, [self._latch(i) for i in writers]
+        for side in ("right", "left"):
+            here = [{"enable": 1, "row": latch["row"], "mask": stored.code.mask}
+                    for latch, stored in granted if stored.code.left == (side == "left")]
+            equal(f"{side}[{bank}]", self._codecs[side].unpack(seen[side])[str(bank)], here[0] if here else IDLE)
+        data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("data", "byte_enable"))
+        covered = form = 0
+        for _, stored in granted:
+            covered |= to_sub_banks(stored.byte_mask, stored.code.left)
+            form |= to_sub_banks(stored.word, stored.code.left)
+        equal(f"byte_enable[{bank}]", enable, byte_enables(covered))
+        equal(f"data[{bank}]", data & covered, form)
+        for i in writers:
+            self._lanes_read(seen, i, data, enable)
+        self._coverage.hit("right and left write of one bank", len(granted) == 2)
+
+    def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
+        """The property: some register with the old code, written like this, is read with the new code."""
+        latch, _ = self._latch(writer)
+        old, new = self._old[writer], code_of(unpack(CODE_FIELDS, self._codecs["code"].array(seen["code"])[writer]))
+        entry = self._rng.getrandbits(WARP_BITS)
+        before = restore(from_sub_banks(entry, old.left), old)
+        written = byte_mask(sum(enable & LANE_BYTES << LANES * k for k in range(SUB_BANKS) if new.mask >> k & 1))
+        after = restore(from_sub_banks(entry & ~written | data & written, new.left), new)
+        mine = spread(latch["lanes"])
+        self._checker.equal("written lanes read", after & mine, latch["data"] & mine)
+        if not latch["full"]:
+            self._checker.equal("other lanes read", after & ~mine, before & ~mine)
+
+    def _updates(self, seen: Observation, written: list[int]) -> None:
+        """What the mask buffer is told, by path."""
+        updates: Any = self._codecs["update"].unpack(seen["update"])
+        for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
+            granted = [i for i in written if WRITERS[i] in path]
+            self._checker.equal("update", update["enable"], len(granted))
+            for i in granted:
+                latch, stored = self._latch(i)
+                actual = update["place"]["bank"], update["place"]["row"], code_of(update["code"])
+                self._checker.equal("update", actual, (latch["bank"], latch["row"], stored.code))
+
+    def _meetings(self, seen: Observation, written: list[int]) -> None:
+        waiting = [i for i in range(len(WRITERS)) if seen["request"] >> i & 1 and i not in written]
+        self._coverage.hit("SFU waits for SP", 0 in written and 1 in waiting)
+        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["valid"] & 1)
+        if 2 in waiting:
+            latch, stored = self._latch(2)
+            others = [self._latch(i) for i in written]
+            self._coverage.hit("MEM waits for its sub-banks", any(
+                other["bank"] == latch["bank"] and code.mask & stored.code.mask for other, (code, *_) in others))
+
+    def _step(self, seen: Observation, grants: list[bool]) -> None:
+        """Places go to the mask buffer as they are; results that are taken enter the twin's latches."""
+        places: Any = self._codecs["place"].unpack(seen["place"])
+        codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in self._codecs["old_code"].array(seen["old_code"])]
+        ready, results = self._twin.ready(grants), []
+        for i, writer in enumerate(WRITERS):
+            valid, port = seen[f"result_{writer}__valid"], f"result_{writer}__payload"
+            fields: Any = self._codecs[port].unpack(seen[port])
+            place = {name: fields[name] for name in ("bank", "row", "left")}
+            self._checker.equal("place", places[str(i)], place)
+            results.append(fields if valid and ready[i] else None)
+            self._coverage.hit("stall", valid and not ready[i])
+        renewed = [result is not None and result["writes"] for result in results]
+        self._twin.step(results, grants, [old if new else None for old, new in zip(codes, renewed, strict=True)])
+        for i, new in enumerate(renewed):
+            if new:
+                self._old[i] = codes[i]
+                self._transition(i)
+
+    def _transition(self, writer: int) -> None:
+        """Cover the change of code that a result makes."""
+        (latch, stored), old = self._latch(writer), self._old[writer]
+        same = "same" if old.sign == stored.code.sign else "other"
+        kind = "full" if latch["full"] else f"partial, {same} sign"
+        self._coverage.hit(f"{kind}: {old.width} to {stored.code.width} bytes")
+
+
+@cocotb.test()
+async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random results, old codes and grants."""
+    ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
+    coverage = Coverage("stall", *(f"{writer} back to back" for writer in WRITERS), *MEETINGS, *TRANSITIONS)
+    await exercise(ports, stimuli(ports), CoalescingWritebackCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("alignment", ["reg", "write"])
+def test_coalescing_writeback(alignment: str) -> None:
+    config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
+    made = runner.build(config, "CoalescingWriteback", component=Hardware(config=config))
+    runner.run(made, "tb.coalescing.test_writeback", 1)
