@@ -59,7 +59,7 @@ def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Code]]:
     for datapath in cycles(sm):
         for write in datapath.writes():
             writes.append(write)
-            codes.append(next(stored.code for _, latch, stored in datapath._granted() if latch["tag"] == write.tag))
+            codes.append(next(stored.code for _, latch, stored in datapath._writing if latch["tag"] == write.tag))
     return sm, writes, codes
 
 

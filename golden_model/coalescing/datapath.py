@@ -48,9 +48,10 @@ class CoalescingDatapath(AbstractDatapath):
         writeback = self.writeback
         reads = [read for collector in self.collectors if collector.waiting for read in collector.offers()]
         if not reads and not writeback.held:
-            self.decision, self.done, self.ready = _IDLE, NONE_DONE, ALL_READY
+            self.decision, self._writing, self.done, self.ready = _IDLE, [], NONE_DONE, ALL_READY
             return
         decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
+        self._writing = self._granted() if writeback.held else []
         if decision.bank_conflicts:
             self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
         else:  # every write is granted
@@ -68,7 +69,7 @@ class CoalescingDatapath(AbstractDatapath):
             return
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
-        self._meter.count(self.writeback.requests(), decision)
+        self._meter.count([(latch["bank"], stored.code.width) for _, latch, stored in self._writing], decision.reads)
         for read in decision.reads:
             collector = self.collectors[read.collector]
             slot = collector.grant(read)
@@ -82,7 +83,7 @@ class CoalescingDatapath(AbstractDatapath):
         if not writeback.held and results == (None, None, None):
             return
         old = [None if result is None else self._old_code(result) for result in results]  # before updates
-        for _, latch, stored in self._granted():
+        for _, latch, stored in self._writing:
             bank, row = latch["bank"], latch["row"]
             self.banks[bank].write(row, stored.word, stored.byte_mask)
             self.mask_buffer.write(bank, row, stored.code)
@@ -110,7 +111,7 @@ class CoalescingDatapath(AbstractDatapath):
         return [
             Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], stored.word, latch["tag"],
                   stored.code.left, stored.byte_mask)
-            for writer, latch, stored in self._granted()
+            for writer, latch, stored in self._writing
         ]  # fmt: skip
 
     def _probe_register_file(self) -> dict[str, int]:
@@ -119,7 +120,7 @@ class CoalescingDatapath(AbstractDatapath):
             collector = self.collectors[read.collector]
             row = collector.sources[collector.offers()[read]].row
             values |= _port(read.bank, read.side, write=0, row=row, who=read.collector, mask=read.mask)
-        for writer, latch, stored in self._granted():
+        for writer, latch, stored in self._writing:
             code = stored.code
             values |= _port(latch["bank"], code.left, write=1, row=latch["row"], who=writer, mask=code.mask)
         for name, request, stored_form in zip(WRITERS, self.writeback.requests(), self.writeback.stored, strict=True):

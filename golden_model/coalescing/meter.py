@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from golden_model.coalescing.arbiter import Decision, Read, Write
+from golden_model.coalescing.arbiter import Read
 from golden_model.datapath import Traffic
 from warploom.arch.config import SUB_BANKS
 
@@ -16,21 +16,19 @@ class Meter:
         self.collector_writes = self.operands = self.writes = 0  # the latter two: requests
         self.sub_bank_reads = self.sub_bank_writes = self.slices = 0
 
-    def count(self, writes: Sequence[Write | None], decision: Decision) -> None:
-        """What is granted in one cycle, of the requests of the write latches and of collectors."""
+    def count(self, writes: Sequence[tuple[int, int]], reads: Sequence[Read]) -> None:
+        """The requests granted in one cycle; a write is its bank and its width in bytes."""
         enabled: dict[int, int] = {}  # sub-banks, by bank
-        for request, granted in zip(writes, decision.writes, strict=True):
-            if granted and request is not None:
-                bank, _, width = request
-                if bank in enabled:
-                    self.write_write += 1
-                    width = _more(enabled, bank, width)
-                else:
-                    enabled[bank] = width
+        for bank, width in writes:
+            if bank in enabled:
+                self.write_write += 1
+                self.sub_bank_writes += _more(enabled, bank, width)
+            else:
+                enabled[bank] = width
                 self.sub_bank_writes += width
-                self.writes += 1
-        if decision.reads:
-            self._count_reads(decision.reads, enabled)
+        self.writes += len(writes)
+        if reads:
+            self._count_reads(reads, enabled)
         self.bank_accesses += len(enabled)
 
     def _count_reads(self, reads: Sequence[Read], enabled: dict[int, int]) -> None:
