@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 from golden_model.blocks import Flight, Warp
 from golden_model.check import Checker, Defined
 from golden_model.coalescing.datapath import CoalescingDatapath
+from golden_model.corf.datapath import CorfDatapath
 from golden_model.datapath import AbstractDatapath, Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
+from golden_model.integer import Evaluate
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.trace import NONE, Trace
 from golden_model.writeback import Result, result_of
@@ -18,6 +20,7 @@ from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
+from warploom.arch.program import Program
 
 _ROW_BYTES = 128
 _TAGS = 1 << TAG_BITS
@@ -37,15 +40,14 @@ class Inputs(NamedTuple):
 _NO_INPUTS = Inputs(None, None, None, None, False, False)
 
 
-def datapath_class(config: SmConfig) -> type[AbstractDatapath]:
-    """The datapath that a configuration asks for."""
+def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate) -> AbstractDatapath:
+    """The datapath that a configuration asks for, ready to run a program."""
+    stride = rows_per_warp(config, program.registers)
     if config.coalescing is Coalescing.OFF:
-        return Datapath
+        return Datapath(config, stride, evaluate)
     if config.coalescing is Coalescing.ON:
-        return CoalescingDatapath
-    from golden_model.corf.datapath import CorfDatapath  # noqa: PLC0415  (a comparator: few runs need it)
-
-    return CorfDatapath
+        return CoalescingDatapath(config, stride, evaluate)
+    return CorfDatapath(config, stride, evaluate, program.hints)
 
 
 class Sm:
@@ -65,7 +67,7 @@ class Sm:
         self.statics = decode(trace)
         self.frontend = FrontEnd(config, trace, self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
-        self.datapath = datapath_class(config)(config, self.stride, self._evaluate)
+        self.datapath = datapath_of(config, trace.program, self._evaluate)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None

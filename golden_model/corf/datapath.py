@@ -1,0 +1,183 @@
+"""`CorfDatapath`: the datapath with the register file of CORF or CORF++ (docs/corf.md)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from golden_model.arbiter import Arbiter
+from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
+from golden_model.coalescing.bank import DualBank
+from golden_model.collector import SLOTS
+from golden_model.corf import width
+from golden_model.corf.allocation import NOWHERE, Location
+from golden_model.corf.collector import CorfCollector
+from golden_model.corf.shifter import shift_down, shift_up
+from golden_model.corf.storage import Storage
+from golden_model.corf.writeback import CorfWriteback
+from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Traffic, Write
+from golden_model.integer import Evaluate
+from golden_model.placement import Place
+from golden_model.words import spread
+from golden_model.writeback import Result
+from warploom.arch.config import SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.interfaces import WRITERS
+from warploom.arch.program import Hints
+
+
+class CorfDatapath(AbstractDatapath):
+    """Two reads of one instruction share a bank access and a collector write where their registers are packed in one
+    entry or, with CORF++, lie on opposite sides of two; nothing else is shared. There is no hardware, so `probe` tells
+    nothing of the register file.
+
+    `copies` counts the registers that were read before they were written. Data is real: an entry holds the bytes of
+    the registers packed in it, in sub-bank form.
+    """
+
+    arbiter: Arbiter
+    collectors: list[CorfCollector]
+    writeback: CorfWriteback
+
+    def __init__(self, config: SmConfig, stride: int, evaluate: Evaluate, hints: Hints) -> None:
+        self.storage = Storage(config, stride, hints, sides=config.coalescing is Coalescing.CORF_PLUS)
+        super().__init__(config, stride, evaluate)
+
+    def _build(self) -> None:
+        config = self.config
+        self.banks = [DualBank(config.rows) for _ in range(config.banks)]
+        self.collectors = [CorfCollector(config, index) for index in range(config.collectors)]
+        self.arbiter = Arbiter(config.banks, config.collectors)
+        self.writeback = CorfWriteback(self._grows)
+        self.copies = 0
+        self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
+        self._arriving: list[tuple[CorfCollector, int, int]] = []  # collector, slot, word read one cycle before
+
+    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        reads, locate = fields["reads"], self.storage.locate
+        locations = [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
+        self.collectors[index].issue(fields, sources, destination, locations)
+
+    def _arbitrate(self) -> None:
+        writeback, requests = self.writeback, [0] * self.config.banks
+        for collector in self.collectors:
+            if collector.waiting:
+                requests[collector.bank] |= 1 << collector.index
+        self.decision = self.arbiter.decide(writeback.requests(), requests)
+        if writeback.held:
+            self.done, self.ready = writeback.done(self.decision.writes), writeback.ready(self.decision.writes)
+        else:
+            self.done, self.ready = NONE_DONE, ALL_READY
+
+    def _reads_nothing(self) -> bool:
+        return not self._arriving and not any(collector.waiting for collector in self.collectors)
+
+    def _read(self) -> None:
+        for collector, slot, word in self._arriving:
+            collector.capture(slot, word)
+        self._arriving, self.granted = [], []
+        self.bank_conflicts += self.decision.bank_conflicts
+        self.port_conflicts += self.decision.port_conflicts
+        for bank, index in enumerate(self.decision.reads):
+            if index is not None:
+                self._read_operands(bank, self.collectors[index])
+
+    def _read_operands(self, bank: int, collector: CorfCollector) -> None:
+        """One access of a bank, for one operand of a collector or two."""
+        sub_banks = 0
+        for slot in collector.grant():
+            location = collector.locations[slot]
+            self._arriving.append((collector, slot, self._word(bank, location)))
+            self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
+            self.bank_reads[bank] += 1
+            self._operands += 1
+            sub_banks += location.width
+        self._collector_writes += 1
+        self._sub_bank_reads += sub_banks
+        self._slices += sub_banks
+
+    def _write(self, results: Results) -> None:
+        writeback, grants = self.writeback, self.decision.writes
+        for writer, granted in enumerate(grants):
+            latch = writeback.latches[writer]
+            if granted and latch is not None:
+                if writeback.copies[writer]:
+                    writeback.merge(writer, self._copy(latch))
+                else:
+                    self._store(latch)
+        if writeback.held or results != (None, None, None):
+            writeback.step(results, grants)
+
+    def _copy(self, latch: Result) -> int:
+        """The register that a latch must read before it writes."""
+        location = self.storage.locate(_place(latch))
+        self.copies += 1
+        self.bank_reads[latch["bank"]] += 1
+        self._sub_bank_reads += location.width
+        return self._word(latch["bank"], location)
+
+    def _store(self, latch: Result) -> None:
+        place = _place(latch)
+        to = self._target(latch)
+        self.banks[place.bank].write(to.row, _aligned(latch["data"], to), _aligned(_covered(latch, to), to))
+        self.storage.move(place, to)
+        self.bank_writes[place.bank] += 1
+        self._sub_bank_writes += to.width
+
+    def _target(self, latch: Result) -> Location:
+        """Where a result is written: a partial write stays where the register is."""
+        place = _place(latch)
+        own = self.storage.locate(place)
+        if own.mask and not latch["full"]:
+            return own
+        return self.storage.choose(place, width.detect(latch["data"], latch["lanes"]))
+
+    def _grows(self, result: Result) -> bool:
+        """Whether a result that does not write all of a stored register needs more bytes than it has."""
+        own = self.storage.locate(_place(result))
+        return bool(own.mask) and not result["full"] and width.detect(result["data"], result["lanes"]) > own.width
+
+    def _word(self, bank: int, location: Location) -> int:
+        """The register at a location, byte-interleaved."""
+        form = shift_down(self.banks[bank].read(location.row), _positions(location))
+        return width.extend(from_sub_banks(form, False), location.width)
+
+    def traffic(self) -> Traffic:
+        writes = sum(self.bank_writes)
+        return Traffic(
+            bank_requests=self._operands + self.copies + writes,
+            bank_accesses=self._collector_writes + self.copies + writes,
+            coalesced={"read_read": self._operands - self._collector_writes, "write_write": 0, "read_write": 0},
+            collector_writes=self._collector_writes, operands_stored=self._operands,
+            sub_bank_reads=self._sub_bank_reads, sub_bank_writes=self._sub_bank_writes, slice_writes=self._slices,
+        )  # fmt: skip
+
+    def writes(self) -> list[Write]:
+        found = []
+        for writer, granted in enumerate(self.writeback.writing(self.decision.writes)):
+            latch = self.writeback.latches[writer]
+            if granted and latch is not None:
+                to, covered = self._target(latch), _covered(latch, self._target(latch))
+                found.append(Write(WRITERS[writer], latch["bank"], to.row, latch["lanes"], latch["data"] & covered,
+                                   latch["tag"], to.left, covered))  # fmt: skip
+        return found
+
+    def _probe_register_file(self) -> dict[str, int]:
+        return {}
+
+
+def _place(result: Result) -> Place:
+    """The place that names the register of a result."""
+    return Place(result["bank"], result["row"], result["left"])
+
+
+def _positions(location: Location) -> int:
+    """How far up a register is shifted."""
+    return SUB_BANKS - location.width if location.left else 0
+
+
+def _covered(result: Result, to: Location) -> int:
+    """Ones in the bytes of a byte-interleaved word that are written."""
+    return spread(result["lanes"]) & width.BELOW[to.width]
+
+
+def _aligned(word: int, to: Location) -> int:
+    """A byte-interleaved word in sub-bank form, moved to the side where it is stored."""
+    return shift_up(to_sub_banks(word, False), _positions(to))

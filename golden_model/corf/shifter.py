@@ -1,0 +1,19 @@
+"""`Shifter`: moves the bytes of all lanes from sub-bank to sub-bank (seed 000, section 3.6.2.3).
+
+Words are in sub-bank form (`golden_model.coalescing.alignment`): sub-bank k is bits 256k .. 256k + 255.
+"""
+
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
+
+SLICE_BITS = WARP_BITS // SUB_BANKS
+
+
+def shift_up(form: int, positions: int) -> int:
+    """What is in sub-bank k goes to k + `positions`: aligns a right register to the left."""
+    return form << SLICE_BITS * positions & (1 << WARP_BITS) - 1
+
+
+def shift_down(form: int, positions: int) -> int:
+    """What is in sub-bank k goes to k - `positions`: aligns a left register to the right."""
+    return form >> SLICE_BITS * positions

@@ -1,0 +1,58 @@
+"""`Storage`: where every warp register is, and where it goes when it is written (docs/corf.md)."""
+
+from golden_model.corf.allocation import NOWHERE, Allocator, Location, MaskTable
+from golden_model.corf.rename import RenameTable
+from golden_model.placement import Place
+from warploom.arch.config import SmConfig
+from warploom.arch.program import Hints
+
+
+class Storage:
+    """Rename table, mask table and free register map together. Registers are named by the place that the layout `wid`
+    gives them; `stride` is `warploom.arch.layout.rows_per_warp`.
+
+    The sides that `hints` give count only for CORF++ (`sides`). `packs` and `unpacks` count the moves of registers into
+    the entry of a partner and out of it.
+    """
+
+    def __init__(self, config: SmConfig, stride: int, hints: Hints, *, sides: bool) -> None:
+        self.rename, self.masks = RenameTable(), MaskTable()
+        self.allocators = [Allocator(config.rows) for _ in range(config.banks)]
+        self.packs = self.unpacks = 0
+        self._banks, self._rows, self._stride = config.banks, config.rows, stride
+        self._partners = dict(hints.pairs) | {second: first for first, second in hints.pairs}
+        self._left = hints.left if sides else frozenset()
+
+    def locate(self, place: Place) -> Location:
+        """Where a register is."""
+        return self._find(*self._name(place))
+
+    def choose(self, place: Place, width: int) -> Location:
+        """Where a register goes that is written as a whole, with a width in bytes."""
+        warp, register = self._name(place)
+        return self.allocators[place.bank].choose(
+            width, register in self._left, self._find(warp, register), self._partner(warp, register))  # fmt: skip
+
+    def move(self, place: Place, to: Location) -> None:
+        """The end of the cycle in which the register is written."""
+        warp, register = self._name(place)
+        own, partner = self._find(warp, register), self._partner(warp, register)
+        self.allocators[place.bank].move(own, to)
+        self.rename.write(warp, register, place.bank * self._rows + to.row)
+        self.masks.write(warp, register, to.mask)
+        before, after = (bool(at.mask and partner.mask) and at.row == partner.row for at in (own, to))
+        self.packs += after and not before
+        self.unpacks += before and not after
+
+    def _name(self, place: Place) -> tuple[int, int]:
+        """Warp slot and register number."""
+        group, register = divmod(place.row, self._stride)
+        return group * self._banks + place.bank, register
+
+    def _find(self, warp: int, register: int) -> Location:
+        mask = self.masks.read(warp, register)
+        return Location(self.rename.read(warp, register) % self._rows, mask) if mask else NOWHERE
+
+    def _partner(self, warp: int, register: int) -> Location:
+        partner = self._partners.get(register)
+        return NOWHERE if partner is None else self._find(warp, partner)
