@@ -1,5 +1,6 @@
 """Operand collector: holds one instruction while its operands are read (seed 000, section 2.1.4)."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -7,12 +8,12 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import held_layout, issue_layout, words
-from rtl.placement import STRIDE_BITS, place
+from rtl.interfaces import held_layout, issue_layout, place_layout, words
+from rtl.placement import SOURCES
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, index_bits
 
-SLOTS = 3
+SLOTS = len(SOURCES)
 """Operands of an instruction, at most."""
 
 
@@ -25,11 +26,12 @@ class Collector(wiring.Component):
 
     Parameters
     ----------
-    config : sizes, and the layout that maps registers to banks.
+    config : sizes.
 
     Members
     -------
-    take, issue, stride : take the instruction at the end of the cycle; only while not busy.
+    take, issue : take the instruction at the end of the cycle; only while not busy.
+    source, destination : where its registers lie.
     request, row : for each bank, whether a slot waits for it, and the row that the lowest such slot wants.
     grant : the bank (at most one) that grants its request in this cycle.
     operand : the word granted in the previous cycle.
@@ -44,10 +46,8 @@ class Collector(wiring.Component):
         super().__init__({
             "take": In(1),
             "issue": In(issue_layout(config)),
-            "stride": In(STRIDE_BITS),
-            "request": Out(config.banks),
-            "row": Out(data.ArrayLayout(index_bits(config.rows), config.banks)),
-            "grant": In(config.banks),
+            "source": In(data.ArrayLayout(place_layout(config), SLOTS)),
+            "destination": In(place_layout(config)),
             "operand": In(WARP_BITS),
             "busy": Out(1),
             "waiting": Out(SLOTS),
@@ -56,24 +56,33 @@ class Collector(wiring.Component):
             "held": Out(held_layout(config)),
             "operands": Out(words(SLOTS)),
             "dispatched": In(1),
+            **self._bank_ports(),
         })
+
+    def _bank_ports(self) -> dict[str, wiring.Member]:
+        """The members that depend on what the banks are."""
+        config = self._config
+        return {
+            "request": Out(config.banks),
+            "row": Out(data.ArrayLayout(index_bits(config.rows), config.banks)),
+            "grant": In(config.banks),
+        }
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        held = Signal(held_layout(self._config), reset_less=True)
-        m.d.comb += [self.held.eq(held), self.ready.eq(self.busy & self.present.all())]
-
         repeats = self._repeats(m)
         first = [self.issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
         follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
         granted = self._offer(m)
         arriving = Signal(SLOTS)
         filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
+        m.d.comb += self.ready.eq(self.busy & self.present.all())
         m.d.sync += [
             arriving.eq(filled),
             self.waiting.eq(self.waiting & ~granted),
             self.present.eq(self.present | arriving),
         ]
+        self._hold(m)
         self._store(m, arriving)
 
         with m.If(self.dispatched):
@@ -81,12 +90,11 @@ class Collector(wiring.Component):
         with m.If(self.take):
             m.d.sync += [self.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self.issue.reads)]
             m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
-            m.d.sync += [held[name].eq(self.issue[name]) for name, _ in held.shape()]
         return m
 
     def _repeats(self, m: Module) -> list[Value]:
         """For each slot of the instruction at the port, the mask of lower slots that read the same register."""
-        source = [self.issue.src0, self.issue.src1, self.issue.src2]
+        source = [self.issue[name] for name in SOURCES]
         repeats = [Signal(SLOTS, name=f"repeats_{slot}") for slot in range(SLOTS)]
         for slot in range(SLOTS):
             for lower in range(slot):
@@ -94,38 +102,57 @@ class Collector(wiring.Component):
                 m.d.comb += repeats[slot][lower].eq(both & (source[slot] == source[lower]))
         return repeats
 
-    def _offer(self, m: Module) -> Signal:
-        """Request the lowest waiting slot of each bank; the mask of slots that are granted."""
-        config = self._config
-        row = Signal(data.ArrayLayout(index_bits(config.rows), SLOTS), reset_less=True)
-        bank = Signal(data.ArrayLayout(index_bits(config.banks), SLOTS), reset_less=True)
+    def _hold(self, m: Module) -> None:
+        """The instruction and its destination, kept for dispatch."""
+        held = Signal(self.held.shape(), reset_less=True)
+        m.d.comb += self.held.eq(held)
+        destination = {name for name, _ in self.destination.shape()}
         with m.If(self.take):
-            for slot, register in enumerate((self.issue.src0, self.issue.src1, self.issue.src2)):
-                source_bank, source_row = place(config, self.stride, self.issue.warp, register)
-                m.d.sync += [bank[slot].eq(source_bank), row[slot].eq(source_row)]
+            for name, _ in held.shape():
+                m.d.sync += held[name].eq(self.destination[name] if name in destination else self.issue[name])
 
-        granted = Signal(SLOTS)
+    def _offer(self, m: Module) -> Value:
+        """Request the lowest waiting slot of each bank; the mask of slots that are granted."""
+        source = self._sources(m)
         taken_up: list[Value] = []
-        for b in range(config.banks):
-            here = Signal(SLOTS, name=f"waiting_for_bank_{b}")
-            lowest = Signal(SLOTS, name=f"offered_to_bank_{b}")
+        for bank in range(self._config.banks):
+            lowest = self._lowest(m, f"bank_{bank}", Cat(place.bank == bank for place in source))
             m.d.comb += [
-                here.eq(Cat(self.waiting[slot] & (bank[slot] == b) for slot in range(SLOTS))),
-                lowest.eq(here & (~here + 1)),
-                self.request[b].eq(here.any()),
-                self.row[b].eq(Mux(lowest[0], row[0], Mux(lowest[1], row[1], row[2]))),
+                self.request[bank].eq(lowest.any()),
+                self.row[bank].eq(choose(lowest, [place.row for place in source])),
             ]
-            taken_up.append(lowest & self.grant[b].replicate(SLOTS))
-        m.d.comb += granted.eq(reduce(or_, taken_up))
-        return granted
+            taken_up.append(lowest & self.grant[bank].replicate(SLOTS))
+        return reduce(or_, taken_up)
+
+    def _sources(self, m: Module) -> data.View:
+        """Where the sources of the instruction that is held lie."""
+        source = Signal(self.source.shape(), name="held_source", reset_less=True)
+        with m.If(self.take):
+            m.d.sync += source.eq(self.source)
+        return source
+
+    def _lowest(self, m: Module, name: str, here: Value) -> Signal:
+        """The lowest waiting slot of those in `here`, one bit of a mask."""
+        waiting, lowest = Signal(SLOTS, name=f"waiting_for_{name}"), Signal(SLOTS, name=f"offered_to_{name}")
+        m.d.comb += [waiting.eq(self.waiting & here), lowest.eq(waiting & (~waiting + 1))]
+        return lowest
 
     def _store(self, m: Module, arriving: Signal) -> None:
         """The operand registers: filled when the instruction is taken, or when their word arrives."""
         stored = Signal(words(SLOTS), reset_less=True)
         m.d.comb += self.operands.eq(stored)
         for slot in range(SLOTS):
-            constant = Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
             with m.If(self.take):
-                m.d.sync += stored[slot].eq(constant.replicate(LANES))
+                m.d.sync += stored[slot].eq(self._constant(slot).replicate(LANES))
             with m.Elif(arriving[slot]):
                 m.d.sync += stored[slot].eq(self.operand)
+
+    def _constant(self, slot: int) -> Value:
+        """What each lane of a slot holds that reads no register: the immediate or zero."""
+        return Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
+
+
+def choose(slot: Value, values: Sequence[Value]) -> Value:
+    """The value of the slot whose bit is set; that of the last one when none is."""
+    first, second, third = values
+    return Mux(slot[0], first, Mux(slot[1], second, third))

@@ -4,9 +4,10 @@
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from rtl.arbiter import Arbiter
@@ -25,33 +26,35 @@ from rtl.interfaces import (
     unstoppable,
     words,
 )
-from rtl.placement import STRIDE_BITS
-from rtl.shared import share
+from rtl.placement import STRIDE_BITS, Placer
+from rtl.shared import module_name, share
 from rtl.writeback import Writeback
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
+from warploom.arch.interfaces import WARP_BITS, WRITERS
 
 
 class Datapath(wiring.Component):
-    """Collectors, arbiter, banks, crossbar, dispatcher, integer unit and write-back of one SM.
+    """Placer, collectors, arbiter, banks, crossbar, dispatcher, integer unit and write-back of one SM.
 
-    Every output is a function of registers alone. `docs/timing.md` is the contract, cycle by cycle.
+    Every output is a function of registers alone. `docs/timing.md` is the contract, cycle by cycle. Another register
+    file takes the baseline's place by overriding `_create_register_file` and what connects it.
 
     Parameters
     ----------
     config : the machine.
-    probe : add the ports of a lockstep bench, `probe` and `write_data`.
+    probe : add the ports of a lockstep bench, `probe`, `stored_data` and `stored_bytes`.
 
     Members
     -------
     issue : decoded warp instructions, one a cycle at most.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
-    dispatch : every instruction that leaves the collectors, with its operands.
+    dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen.
     result_sp, result_sfu, result_mem : results of the units outside; one of SP comes in exactly its write-back slot.
     credit_sfu, credit_mem : the unit outside has room for one more instruction.
     done_sp, done_sfu, done_mem : completions, with the predicate result.
     probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
-    write_data : for each writer, the word in its latch.
+    stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
+        hold it, and the bytes of it that they store; zero when the bank is not written.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -67,55 +70,87 @@ class Datapath(wiring.Component):
             "credit_sfu": In(1),
             "credit_mem": In(1),
             **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
-            **({"probe": Out(probe_layout(config)), "write_data": Out(words(len(WRITERS)))} if probe else {}),
+            **(self._probe_ports() if probe else {}),
         })
 
-        self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
-        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
+        self.placer = Placer(config=config)
         self.dispatcher = Dispatcher(config=config)
         self.integer_unit = IntegerUnit(config=config)
+        self._create_register_file()
+
+    def _probe_ports(self) -> dict[str, wiring.Member]:
+        config = self._config
+        return {
+            "probe": Out(probe_layout(config)),
+            "stored_data": Out(words(config.banks)),
+            "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, config.banks)),
+        }
+
+    def _create_register_file(self) -> None:
+        """Make the units from the collectors to the write latches."""
+        config = self._config
+        self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
+        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
         self.writeback = Writeback(config=config)
         self.collectors = [Collector(config=config) for _ in range(config.collectors)]
         self.banks = [Bank(rows=config.rows) for _ in range(config.banks)]
 
+    def _units(self) -> dict[str, wiring.Component]:
+        """The clocked parts of the datapath, by their names in it."""
+        singles = ("arbiter", "crossbar", "dispatcher", "integer_unit", "writeback")
+        return {
+            **{name: getattr(self, name) for name in singles},
+            **{f"collector_{c}": collector for c, collector in enumerate(self.collectors)},
+            **{f"bank_{b}": bank for b, bank in enumerate(self.banks)},
+        }
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for name in ("arbiter", "crossbar", "dispatcher", "integer_unit", "writeback"):
-            m.submodules[name] = share(platform, name, getattr(self, name))
-        for c, collector in enumerate(self.collectors):
-            m.submodules[f"collector_{c}"] = share(platform, "collector", collector)
-        for b, bank in enumerate(self.banks):
-            m.submodules[f"bank_{b}"] = share(platform, "bank", bank)
+        m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
+        for name, unit in self._units().items():
+            m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_collectors(m)
+        self._connect_requests(m)
         self._connect_banks(m)
         self._connect_dispatch(m)
+        self._connect_operands(m)
         self._connect_writeback(m)
         if self._with_probe:
             self._connect_probe(m)
+            self._connect_bank_probe(m)
         return m
 
     def _connect_collectors(self, m: Module) -> None:
-        """The lowest free collector takes an instruction; requests go to the arbiter, grants and operands come back."""
+        """The lowest free collector takes an instruction, with the places of its registers."""
         free = Signal(len(self.collectors))
         m.d.comb += [
             free.eq(~Cat(collector.busy for collector in self.collectors)),
             self.issue.ready.eq(free.any()),
             self.dispatcher.issue.eq(Mux(self.issue.valid, free & (~free + 1), 0)),
+            self.placer.issue.eq(self.issue.payload),
+            self.placer.stride.eq(self.stride),
         ]
         for c, collector in enumerate(self.collectors):
             m.d.comb += [
                 collector.take.eq(self.dispatcher.issue[c]),
                 collector.issue.eq(self.issue.payload),
-                collector.stride.eq(self.stride),
-                collector.grant.eq(Cat(grant[c] for grant in self.arbiter.read_grant)),
+                collector.source.eq(self.placer.source),
+                collector.destination.eq(self.placer.destination),
                 collector.operand.eq(self.crossbar.operand[c]),
                 collector.dispatched.eq(self.dispatcher.select[c]),
+            ]
+
+    def _connect_requests(self, m: Module) -> None:
+        """Requests go to the arbiter, grants come back and to the crossbar."""
+        m.d.comb += self.crossbar.grant.eq(self.arbiter.read_grant)
+        for c, collector in enumerate(self.collectors):
+            m.d.comb += [
+                collector.grant.eq(Cat(grant[c] for grant in self.arbiter.read_grant)),
                 *(request[c].eq(collector.request[b]) for b, request in enumerate(self.arbiter.read_request)),
             ]
 
     def _connect_banks(self, m: Module) -> None:
         """A bank does the write or the read that the arbiter granted it."""
-        m.d.comb += self.crossbar.grant.eq(self.arbiter.read_grant)
         for b, bank in enumerate(self.banks):
             grant = self.arbiter.read_grant[b]
             read_row = merge(grant, [collector.row[b] for collector in self.collectors])
@@ -129,7 +164,7 @@ class Datapath(wiring.Component):
             ]
 
     def _connect_dispatch(self, m: Module) -> None:
-        """The selected collector's instruction and operands go to the integer unit and to the units outside."""
+        """The selected collector's instruction goes, a cycle later, to the integer unit and to the units outside."""
         dispatcher, sent = self.dispatcher, self.dispatch.payload
         for c, collector in enumerate(self.collectors):
             m.d.comb += [
@@ -138,19 +173,31 @@ class Datapath(wiring.Component):
                 dispatcher.pipe[c].eq(collector.held.pipe),
                 dispatcher.timing[c].eq(collector.held.timing),
             ]
+        valid = Signal(name="dispatch_valid")
+        m.d.sync += valid.eq(dispatcher.select.any())
         m.d.comb += [
             dispatcher.credit_sfu.eq(self.credit_sfu),
             dispatcher.credit_mem.eq(self.credit_mem),
-            self.dispatch.valid.eq(dispatcher.select.any()),
-            sent.collector.eq(merge(dispatcher.select, range(len(self.collectors)))),
-            self.integer_unit.dispatch.valid.eq(self.dispatch.valid),
+            self.dispatch.valid.eq(valid),
+            sent.collector.eq(self._selected(m, "collector", range(len(self.collectors)))),
+            self.integer_unit.dispatch.valid.eq(valid),
             self.integer_unit.dispatch.payload.eq(sent),
         ]
         for name, _ in held_layout(self._config):
-            m.d.comb += sent[name].eq(merge(dispatcher.select, [collector.held[name] for collector in self.collectors]))
+            m.d.comb += sent[name].eq(self._selected(m, name, [collector.held[name] for collector in self.collectors]))
+
+    def _connect_operands(self, m: Module) -> None:
+        """The three operand paths end in a register, which the dispatch port shows."""
         for slot, name in enumerate("abc"):
             operands = [collector.operands[slot] for collector in self.collectors]
-            m.d.comb += sent[name].eq(merge(dispatcher.select, operands))
+            m.d.comb += self.dispatch.payload[name].eq(self._selected(m, name, operands))
+
+    def _selected(self, m: Module, name: str, values: Iterable[ValueLike]) -> Signal:
+        """A register of what the collector had that was selected in the cycle before."""
+        chosen = merge(self.dispatcher.select, values)
+        register = Signal(chosen.shape(), name=f"dispatch_{name}", reset_less=True)
+        m.d.sync += register.eq(chosen)
+        return register
 
     def _connect_writeback(self, m: Module) -> None:
         """Results of the lanes and of the units outside reach their latches, and these the arbiter."""
@@ -161,7 +208,6 @@ class Datapath(wiring.Component):
             connect(m, getattr(writeback, f"done_{writer}"), flipped(getattr(self, f"done_{writer}")))
         lanes, outside = self.integer_unit.result, self.result_sp
         m.d.comb += [
-            writeback.stride.eq(self.stride),
             writeback.result_sp.valid.eq(lanes.valid | outside.valid),
             writeback.result_sp.payload.eq(Mux(lanes.valid, lanes.payload, outside.payload)),
             arbiter.write_request.eq(writeback.request),
@@ -171,16 +217,7 @@ class Datapath(wiring.Component):
 
     def _connect_probe(self, m: Module) -> None:
         """The state of the cycle, for a bench."""
-        probe, writeback = self.probe, self.writeback
-        for b, bank in enumerate(self.banks):
-            reader = merge(self.arbiter.read_grant[b], range(len(self.collectors)))
-            writer = merge(writeback.grant & Cat(target == b for target in writeback.bank), range(len(WRITERS)))
-            m.d.comb += [
-                probe[f"bank{b}_enable"].eq(bank.enable),
-                probe[f"bank{b}_write"].eq(bank.write),
-                probe[f"bank{b}_row"].eq(bank.row),
-                probe[f"bank{b}_who"].eq(reader | writer),
-            ]
+        probe, writeback, select = self.probe, self.writeback, self.dispatcher.select
         for c, collector in enumerate(self.collectors):
             m.d.comb += [
                 probe[f"collector{c}_{name}"].eq(getattr(collector, name)) for name in ("busy", "waiting", "present")
@@ -195,10 +232,30 @@ class Datapath(wiring.Component):
             ]
         m.d.comb += [
             probe.diagonal.eq(self.arbiter.diagonal),
-            probe.dispatch_valid.eq(self.dispatch.valid),
-            probe.dispatch_collector.eq(self.dispatch.payload.collector),
-            probe.dispatch_tag.eq(self.dispatch.payload.tag),
-            self.write_data.eq(writeback.word),
+            probe.dispatch_valid.eq(select.any()),
+            probe.dispatch_collector.eq(merge(select, range(len(self.collectors)))),
+            probe.dispatch_tag.eq(merge(select, [collector.held.tag for collector in self.collectors])),
+        ]
+
+    def _connect_bank_probe(self, m: Module) -> None:
+        """What the banks do in the cycle, for a bench."""
+        writeback = self.writeback
+        for b, bank in enumerate(self.banks):
+            writers = writeback.grant & Cat(target == b for target in writeback.bank)
+            self._connect_access(m, f"bank{b}", bank, self.arbiter.read_grant[b], writers)
+            m.d.comb += [
+                self.stored_data[b].eq(writeback.data[b]),
+                self.stored_bytes[b].eq(Cat(lane.replicate(4) for lane in writeback.lanes[b])),
+            ]
+
+    def _connect_access(self, m: Module, port: str, access: Any, readers: Value, writers: Value) -> None:
+        """One port of a bank, with the collector that reads or the writer that writes."""
+        reader, writer = merge(readers, range(len(self.collectors))), merge(writers, range(len(WRITERS)))
+        m.d.comb += [
+            self.probe[f"{port}_enable"].eq(access.enable),
+            self.probe[f"{port}_write"].eq(access.write),
+            self.probe[f"{port}_row"].eq(access.row),
+            self.probe[f"{port}_who"].eq(reader | writer),
         ]
 
 

@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
-from rtl.lane import Lane
+from rtl.lane import STAGES, Lane
 from rtl.lane_control import decode
 from rtl.shared import share
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
@@ -20,9 +20,9 @@ INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS}
 class IntegerUnit(wiring.Component):
     """Executes the integer operations of the SP pipe; all others pass it by.
 
-    An operation that is dispatched in cycle d leaves the lanes in d + 4 and is offered in d + L, L being the latency of
-    its timing class: it enters a delay line at the distance that is left. The dispatcher gives each result a cycle of
-    its own, so two never meet, and nothing stalls.
+    An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, L
+    being the latency of its timing class: it enters a delay line at the distance that is left. The dispatcher gives
+    each result a cycle of its own, so two never meet, and nothing stalls.
 
     Parameters
     ----------
@@ -48,18 +48,18 @@ class IntegerUnit(wiring.Component):
         issued = self.dispatch.payload
         tracked = [field for field in result_fields(self._config) if field[0] != "pred"]
         layout = struct([("extra", self._extra_bits), *tracked])
-        track = Signal(data.ArrayLayout(layout, MINIMUM_LATENCY), reset_less=True)
-        valid = Signal(MINIMUM_LATENCY)
+        track = Signal(data.ArrayLayout(layout, STAGES), reset_less=True)
+        valid = Signal(STAGES)
         integer = issued.op <= max(INTEGER_OPS).value
         m.d.sync += valid.eq(Cat(self.dispatch.valid & integer, valid[:-1]))
-        m.d.sync += [track[stage].eq(track[stage - 1]) for stage in range(1, MINIMUM_LATENCY)]
+        m.d.sync += [track[stage].eq(track[stage - 1]) for stage in range(1, STAGES)]
         m.d.sync += [track[0][name].eq(issued[name]) for name, _ in tracked]
         with m.Switch(issued.timing):
             for timing, extra in self._extra.items():
                 with m.Case(timing.value):
                     m.d.sync += track[0].extra.eq(extra)
 
-        last = track[MINIMUM_LATENCY - 1]
+        last = track[STAGES - 1]
         fresh = Signal(result_layout(self._config))
         m.d.comb += [fresh[name].eq(last[name]) for name, _ in tracked]
         control = decode(m, issued.op, issued.modifiers)

@@ -6,18 +6,21 @@ from amaranth.lib.wiring import In, Out
 
 from rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
 
+STAGES = 3
+"""Stages of a lane: cycles from its operands to its result."""
+
 
 class Lane(wiring.Component):
-    """One 32-bit lane: an operand register and three stages, each with a register at its end.
+    """One 32-bit lane of three stages, each with a register at its end.
 
     Stage 1 conditions the operands (complement for subtraction, shift distances, Booth digits), stage 2 computes and
-    reduces the product to two words, stage 3 adds these and chooses. Latency four cycles from `operands` to `result`,
+    reduces the product to two words, stage 3 adds these and chooses. Latency three cycles from `operands` to `result`,
     one operation a cycle, no stalls.
 
     Members
     -------
     operands : control signals (`rtl.lane_control`), operand words and the predicate operand.
-    result, verdict : word and predicate of the operation that entered four cycles before, zero where it has none.
+    result, verdict : word and predicate of the operation that entered three cycles before, zero where it has none.
     """
 
     operands: In(OPERANDS)
@@ -29,20 +32,18 @@ class Lane(wiring.Component):
         m.submodules.condition = condition = Condition()
         m.submodules.compute = compute = Compute()
         m.submodules.finish = finish = Finish()
-        operands = Signal(OPERANDS, reset_less=True)
         conditioned = Signal(CONDITIONED, reset_less=True)
         computed = Signal(COMPUTED, reset_less=True)
         result = Signal(32, reset_less=True)
         verdict = Signal(reset_less=True)
         m.d.sync += [
-            operands.eq(self.operands),
             conditioned.eq(condition.conditioned),
             computed.eq(compute.computed),
             result.eq(finish.result),
             verdict.eq(finish.verdict),
         ]
         m.d.comb += [
-            condition.operands.eq(operands),
+            condition.operands.eq(self.operands),
             compute.conditioned.eq(conditioned),
             finish.computed.eq(computed),
             self.result.eq(result),

@@ -1,20 +1,60 @@
-"""Bank and row of a warp register, in gates: the hardware of `warploom.arch.layout.place`."""
+"""Places of warp registers, in gates: the hardware of `warploom.arch.layout` (seed 000, Figures 2.7 and 3.10)."""
 
-from amaranth import Value
+from amaranth import Module, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from warploom.arch.config import Layout, SmConfig
+from rtl.interfaces import issue_layout, place_layout
+from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
 from warploom.arch.interfaces import index_bits
 
 STRIDE_BITS = 8
 """Bits of `stride`, the rows of one warp in each bank that holds it; a static input that the launch sets."""
 
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
 
-def place(config: SmConfig, stride: Value, warp: Value, register: Value) -> tuple[Value, Value]:
-    """(bank, row) of a register of a warp slot; the row is cut to the bits that address a bank."""
-    bank_bits = exact_log2(config.banks)
-    if config.layout is Layout.WID:
-        bank, row = warp, (warp >> bank_bits) * stride + register
-    else:
-        bank, row = warp + register, warp * stride + (register >> bank_bits)
-    return bank[:bank_bits], row[: index_bits(config.rows)]
+
+class Placer(wiring.Component):
+    """Finds the places of an instruction's registers, once; from here on they travel with it.
+
+    Combinational: one product for the warp, and a sum for each register. Rows are cut to the bits that address a bank.
+
+    Parameters
+    ----------
+    config : sizes, the layout, and whether register numbers have sides.
+
+    Members
+    -------
+    issue, stride : the instruction at the issue port; rows of one warp in each bank that holds it.
+    source, destination : where its registers lie; anything for those that it does not name.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        self._sided = config.coalescing is Coalescing.ON and config.alignment is Alignment.REG
+        super().__init__({
+            "issue": In(issue_layout(config)),
+            "stride": In(STRIDE_BITS),
+            "source": Out(data.ArrayLayout(place_layout(config), len(SOURCES))),
+            "destination": Out(place_layout(config)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        warp, bank_bits = self.issue.warp, exact_log2(self._config.banks)
+        one_bank = self._config.layout is Layout.WID
+        first = Signal(index_bits(self._config.rows))
+        m.d.comb += first.eq((warp >> bank_bits if one_bank else warp) * self.stride)
+        for place, register in zip([*self.source, self.destination], self._registers(), strict=True):
+            bank, row = (warp, register) if one_bank else (warp + register, register >> bank_bits)
+            m.d.comb += [
+                place.bank.eq(bank[:bank_bits]),
+                place.row.eq(first + row),
+                place.left.eq(register[0] if self._sided else 0),
+            ]
+        return m
+
+    def _registers(self) -> list[Value]:
+        return [*(self.issue[source] for source in SOURCES), self.issue.dst]

@@ -1,5 +1,6 @@
 """Equal components as instances of one module, so that the netlist holds the text of a module once."""
 
+import re
 from collections.abc import Iterator
 
 from amaranth import ClockSignal, Elaboratable, Instance, ResetSignal, Signal, Value
@@ -14,23 +15,30 @@ def port_signals(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow
             yield "__".join(map(str, path)), member.flow, signal
 
 
+def module_name(unit: str) -> str:
+    """The Verilog name of a unit: `SubBank` is sub_bank."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unit).lower()
+
+
 class SharedModules:
     """The platform that netlists are made for: it collects the components that several instances share."""
 
     def __init__(self) -> None:
         self.pending: dict[str, wiring.Component] = {}
 
-    def instance(self, name: str, component: wiring.Component) -> Instance:
+    def instance(self, name: str, component: wiring.Component, *, clocked: bool) -> Instance:
         """An instance of module `name`, of which `component` is one specimen."""
         self.pending.setdefault(name, component)
         directions = {wiring.In: "i", wiring.Out: "o"}
         ports = {f"{directions[flow]}_{port}": signal for port, flow, signal in port_signals(component)}
-        return Instance(name, i_clk=ClockSignal(), i_rst=ResetSignal(), **ports)
+        clock = {"i_clk": ClockSignal(), "i_rst": ResetSignal()} if clocked else {}
+        return Instance(name, **clock, **ports)
 
 
-def share(platform: object, name: str, component: wiring.Component) -> Elaboratable:
+def share(platform: object, name: str, component: wiring.Component, *, clocked: bool = True) -> Elaboratable:
     """What to add to `m.submodules` for one of several components that are equal but for their connections.
 
     For a netlist that is an instance of the module `name`; anywhere else (a simulation) the component itself.
+    Combinational components are not `clocked`.
     """
-    return platform.instance(name, component) if isinstance(platform, SharedModules) else component
+    return platform.instance(name, component, clocked=clocked) if isinstance(platform, SharedModules) else component

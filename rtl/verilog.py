@@ -16,17 +16,38 @@ from amaranth.lib import data, wiring
 
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
+from rtl.coalescing.alignment import OperandPath
+from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.bank import DualBank
+from rtl.coalescing.collector import CoalescingCollector
+from rtl.coalescing.crossbar import SlicedCrossbar
+from rtl.coalescing.datapath import CoalescingDatapath
+from rtl.coalescing.mask_buffer import MaskBuffer
+from rtl.coalescing.width import WidthDetector
+from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.collector import Collector
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
-from rtl.shared import SharedModules, port_signals
+from rtl.placement import Placer
+from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
-from warploom.arch.config import SmConfig
+from warploom.arch.config import Coalescing, SmConfig
 from warploom.arch.errors import ConfigError, ToolError
+
+
+def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
+    """The datapath with the register file of a configuration; `probe` adds the ports of a lockstep bench.
+
+    Raises `ConfigError` for a configuration without hardware.
+    """
+    config.check_hardware()
+    kind = CoalescingDatapath if config.coalescing is Coalescing.ON else Datapath
+    return kind(config=config, probe=probe)
+
 
 UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "SubBank": lambda config: SubBank(rows=config.rows),
@@ -38,7 +59,16 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "IntegerUnit": lambda config: IntegerUnit(config=config),
     "Dispatcher": lambda config: Dispatcher(config=config),
     "Writeback": lambda config: Writeback(config=config),
-    "Datapath": lambda config: Datapath(config=config),
+    "Datapath": datapath,
+    "Placer": lambda config: Placer(config=config),
+    "WidthDetector": lambda config: WidthDetector(),
+    "MaskBuffer": lambda config: MaskBuffer(config=config),
+    "OperandPath": lambda config: OperandPath(),
+    "DualBank": lambda config: DualBank(rows=config.rows),
+    "CoalescingArbiter": lambda config: CoalescingArbiter(banks=config.banks, collectors=config.collectors),
+    "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
+    "CoalescingCollector": lambda config: CoalescingCollector(config=config),
+    "CoalescingWriteback": lambda config: CoalescingWriteback(config=config),
 }
 """How each unit is made from a configuration."""
 
@@ -59,9 +89,10 @@ write_verilog -norename unit.v
 
 
 def create(config: SmConfig, unit: str) -> wiring.Component:
-    """The component of a unit. Raises `ConfigError` for an unknown name."""
+    """The component of a unit. Raises `ConfigError` for an unknown name or a configuration without hardware."""
     if unit not in UNITS:
         raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}")
+    config.check_hardware()
     return UNITS[unit](config)
 
 
@@ -91,11 +122,6 @@ def to_verilog(component: wiring.Component, name: str) -> str:
             raise ToolError(f"Yosys, needed to write Verilog, failed ({reason}): pip install pyosys==0.70")
         text = Path(folder, "unit.v").read_text()
     return re.sub(r"^/\*.*?\*/\n", "", text, count=1, flags=re.DOTALL)
-
-
-def module_name(unit: str) -> str:
-    """The Verilog name of a unit: `SubBank` is sub_bank."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unit).lower()
 
 
 def ports(component: wiring.Component) -> list[dict[str, Any]]:

@@ -1,0 +1,95 @@
+"""Coalescing-aware operand collector: a port of four slices that store one by one (seed 000, Fig. 3.19)."""
+
+from functools import reduce
+from itertools import product
+from operator import or_
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.coalescing.alignment import SLICE_BITS, swap
+from rtl.collector import SLOTS, Collector, choose
+from rtl.interfaces import CODE, words
+from warploom.arch.config import LANES, SUB_BANKS
+from warploom.arch.interfaces import SIDES, index_bits
+
+NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
+"""The code of an operand that comes from no register: it passes as it is."""
+
+
+class CoalescingCollector(Collector):
+    """A collector that takes several operands in one cycle where their slices do not meet.
+
+    It keeps how each of its sources is stored, and offers for each bank and side the lowest slot that waits there. An
+    operand fills the slices of its mask; the others keep what they had. Timing is that of `Collector`.
+
+    Parameters
+    ----------
+    config : sizes.
+
+    Members
+    -------
+    take, issue : take the instruction at the end of the cycle; only while not busy.
+    source, destination, code : where its registers lie, and how the sources are stored.
+    request, row, mask : for each bank and side, whether a slot waits there, the row that the lowest such slot wants,
+        and its sub-banks.
+    grant : the requests that are granted in this cycle; their masks do not meet.
+    operand : what was granted in the previous cycle, in sub-bank form, each slice from its own bank.
+    busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
+    ready : all operands are present.
+    held, operands, codes : the instruction, its operands in sub-bank form, and how they are stored, for dispatch.
+    dispatched : the instruction is dispatched; the collector is free in the next cycle.
+    """
+
+    def _bank_ports(self) -> dict[str, wiring.Member]:
+        config, sides = self._config, len(SIDES)
+        rows = data.ArrayLayout(index_bits(config.rows), sides)
+        return {
+            "code": In(data.ArrayLayout(CODE, SLOTS)),
+            "request": Out(data.ArrayLayout(sides, config.banks)),
+            "row": Out(data.ArrayLayout(rows, config.banks)),
+            "mask": Out(data.ArrayLayout(data.ArrayLayout(SUB_BANKS, sides), config.banks)),
+            "grant": In(data.ArrayLayout(sides, config.banks)),
+            "codes": Out(data.ArrayLayout(CODE, SLOTS)),
+        }
+
+    def _hold(self, m: Module) -> None:
+        super()._hold(m)
+        codes = Signal(self.codes.shape(), name="held_codes", reset_less=True)
+        m.d.comb += self.codes.eq(codes)
+        for slot, held in enumerate(codes):
+            with m.If(self.take):
+                m.d.sync += held.eq(Mux(self.issue.reads[slot], self.code[slot].as_value(), NO_REGISTER))
+
+    def _offer(self, m: Module) -> Value:
+        """Request the lowest waiting slot of each bank and side; the mask of slots that are granted."""
+        source, masks = self._sources(m), [_mask(code) for code in self.codes]
+        taken_up: list[Value] = []
+        for bank, side in product(range(self._config.banks), range(len(SIDES))):
+            here = Cat((place.bank == bank) & (code.left == side)
+                       for place, code in zip(source, self.codes, strict=True))
+            lowest = self._lowest(m, f"bank_{bank}_{SIDES[side]}", here)
+            m.d.comb += [
+                self.request[bank][side].eq(lowest.any()),
+                self.row[bank][side].eq(choose(lowest, [place.row for place in source])),
+                self.mask[bank][side].eq(choose(lowest, masks)),
+            ]
+            taken_up.append(lowest & self.grant[bank][side].replicate(SLOTS))
+        return reduce(or_, taken_up)
+
+    def _store(self, m: Module, arriving: Signal) -> None:
+        """The operand registers: filled when the instruction is taken, or slice by slice when their bytes arrive."""
+        stored = Signal(words(SLOTS), reset_less=True)
+        m.d.comb += self.operands.eq(stored)
+        for slot, number in product(range(SLOTS), range(SUB_BANKS)):
+            part = stored[slot].word_select(number, SLICE_BITS)
+            with m.If(self.take):
+                m.d.sync += part.eq(self._constant(slot).word_select(number, 8).replicate(LANES))
+            with m.Elif(arriving[slot] & _mask(self.codes[slot])[number]):
+                m.d.sync += part.eq(self.operand.word_select(number, SLICE_BITS))
+
+
+def _mask(code: data.View) -> Value:
+    """The sub-banks of a register, which are also the slices that it fills."""
+    return swap(Cat(code.size >= k for k in range(SUB_BANKS)), code.left)

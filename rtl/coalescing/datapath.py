@@ -1,0 +1,129 @@
+# amaranth: UnusedElaboratable=no
+"""The datapath with the coalescing register file (seed 000, Fig. 3.10)."""
+
+from typing import Any
+
+from amaranth import Cat, Module, Mux, Value
+from amaranth.lib import wiring
+
+from rtl.coalescing.alignment import OperandPath
+from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.bank import DualBank
+from rtl.coalescing.collector import SLOTS, CoalescingCollector
+from rtl.coalescing.crossbar import SlicedCrossbar
+from rtl.coalescing.mask_buffer import MaskBuffer
+from rtl.coalescing.writeback import CoalescingWriteback
+from rtl.datapath import Datapath, merge
+from rtl.shared import share
+from warploom.arch.interfaces import SIDES, WRITERS
+
+
+class CoalescingDatapath(Datapath):
+    """Several requests share a bank access where their bytes do not meet, and so do several operands a collector write.
+
+    The codes of an instruction's sources are read from the mask buffer at issue and travel with it, to the operand
+    paths behind the operand register; that of its destination is read when its result comes. Parameters and members
+    are those of `Datapath`.
+    """
+
+    def _create_register_file(self) -> None:
+        config = self._config
+        self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
+        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
+        self.writeback = CoalescingWriteback(config=config)
+        self.mask_buffer = MaskBuffer(config=config)
+        self.collectors = [CoalescingCollector(config=config) for _ in range(config.collectors)]
+        self.banks = [DualBank(rows=config.rows) for _ in range(config.banks)]
+        self.operand_paths = [OperandPath() for _ in range(SLOTS)]
+
+    def _units(self) -> dict[str, wiring.Component]:
+        return super()._units() | {"mask_buffer": self.mask_buffer}
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        for slot, path in enumerate(self.operand_paths):
+            m.submodules[f"operand_path_{slot}"] = share(platform, "operand_path", path, clocked=False)
+        return m
+
+    def _connect_collectors(self, m: Module) -> None:
+        super()._connect_collectors(m)
+        m.d.comb += self.mask_buffer.source.eq(self.placer.source)
+        m.d.comb += [collector.code.eq(self.mask_buffer.source_code) for collector in self.collectors]
+
+    def _connect_requests(self, m: Module) -> None:
+        arbiter = self.arbiter
+        m.d.comb += self.crossbar.grant.eq(arbiter.slice_grant)
+        for c, collector in enumerate(self.collectors):
+            for b in range(self._config.banks):
+                for side in range(len(SIDES)):
+                    m.d.comb += [
+                        arbiter.read_request[b][side][c].eq(collector.request[b][side]),
+                        arbiter.read_mask[b][side][c].eq(collector.mask[b][side]),
+                        collector.grant[b][side].eq(arbiter.read_grant[b][side][c]),
+                    ]
+
+    def _connect_banks(self, m: Module) -> None:
+        for b, bank in enumerate(self.banks):
+            for side in range(len(SIDES)):
+                self._connect_side(m, b, side)
+            m.d.comb += [
+                bank.data.eq(self.writeback.data[b]),
+                bank.byte_enable.eq(self.writeback.byte_enable[b]),
+                self.crossbar.read_data[b].eq(bank.read_data),
+            ]
+
+    def _connect_side(self, m: Module, b: int, side: int) -> None:
+        """A side of a bank does the write or the read that the arbiter granted it."""
+        access, write = getattr(self.banks[b], SIDES[side]), getattr(self.writeback, SIDES[side])[b]
+        grant = self.arbiter.read_grant[b][side]
+        read_row = merge(grant, [collector.row[b][side] for collector in self.collectors])
+        read_mask = merge(grant, [collector.mask[b][side] for collector in self.collectors])
+        m.d.comb += [
+            access.enable.eq(write.enable | grant.any()),
+            access.write.eq(write.enable),
+            access.row.eq(write.row | read_row),
+            access.mask.eq(write.mask | read_mask),
+        ]
+
+    def _connect_operands(self, m: Module) -> None:
+        """The register holds operands as they are stored; behind it they are restored."""
+        for slot, name in enumerate("abc"):
+            path = self.operand_paths[slot]
+            operands = [collector.operands[slot] for collector in self.collectors]
+            codes = [collector.codes[slot] for collector in self.collectors]
+            m.d.comb += [
+                path.word.eq(self._selected(m, name, operands)),
+                path.code.eq(self._selected(m, f"{name}_code", codes)),
+                self.dispatch.payload[name].eq(path.operand),
+            ]
+
+    def _connect_writeback(self, m: Module) -> None:
+        super()._connect_writeback(m)
+        m.d.comb += [
+            self.arbiter.write_mask.eq(self.writeback.mask),
+            self.mask_buffer.destination.eq(self.writeback.place),
+            self.writeback.old_code.eq(self.mask_buffer.destination_code),
+            self.mask_buffer.write.eq(self.writeback.update),
+        ]
+
+    def _connect_probe(self, m: Module) -> None:
+        super()._connect_probe(m)
+        m.d.comb += [self.probe[f"{writer}_latch_code"].eq(self.writeback.code[i]) for i, writer in enumerate(WRITERS)]
+
+    def _connect_bank_probe(self, m: Module) -> None:
+        writeback = self.writeback
+        for b, bank in enumerate(self.banks):
+            writers = writeback.grant & Cat(target == b for target in writeback.bank)
+            on_left = Cat(code.left for code in writeback.code)
+            readers = self.arbiter.read_grant[b]
+            self._connect_access(m, f"bank{b}_right", bank.right, readers[0], writers & ~on_left)
+            self._connect_access(m, f"bank{b}_left", bank.left, readers[1], writers & on_left)
+            written = bank.right.write | bank.left.write
+            m.d.comb += [
+                self.stored_data[b].eq(Mux(written, bank.data, 0)),
+                self.stored_bytes[b].eq(Mux(written, bank.byte_enable, 0)),
+            ]
+
+    def _connect_access(self, m: Module, port: str, access: Any, readers: Value, writers: Value) -> None:
+        super()._connect_access(m, port, access, readers, writers)
+        m.d.comb += self.probe[f"{port}_mask"].eq(access.mask)
