@@ -16,7 +16,6 @@ from cocotb_tools.check_results import get_results
 from filelock import FileLock
 
 from rtl import verilog
-from rtl.datapath import Datapath
 from tb.toolchain import ROOT, kept, source_hash, verilator_folder, versions
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
@@ -80,7 +79,7 @@ class _Runner(cocotb_runner.Verilator):
 
 def create(config: SmConfig, unit: str) -> wiring.Component:
     """The component that a bench tests: the datapath comes with its probe."""
-    return Datapath(config=config, probe=True) if unit == "Datapath" else verilog.create(config, unit)
+    return verilog.datapath(config, probe=True) if unit == "Datapath" else verilog.create(config, unit)
 
 
 def build(

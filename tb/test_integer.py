@@ -33,9 +33,9 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         words = {slot: join([operand(rng) for _ in range(LANES)], 32) for slot in "abc"}
         yield {"dispatch__valid": 1, "dispatch__payload": words | {
             "op": Op.FADD if foreign else op, "modifiers": encoded(op, modifiers(rng, op)), "timing": timing(op),
-            "tag": rng.getrandbits(10), "warp": rng.randrange(ports.config.warps), "dst": rng.getrandbits(8),
-            "writes": rng.getrandbits(1), "lanes": rng.choice((rng.getrandbits(LANES), (1 << LANES) - 1)),
-            "pred": rng.getrandbits(LANES),
+            "tag": rng.getrandbits(10), "writes": rng.getrandbits(1), "bank": rng.randrange(ports.config.banks),
+            "row": rng.randrange(ports.config.rows), "left": rng.getrandbits(1), "full": rng.getrandbits(1),
+            "lanes": rng.choice((rng.getrandbits(LANES), (1 << LANES) - 1)), "pred": rng.getrandbits(LANES),
         }}  # fmt: skip
     for _ in range(DRAIN):
         yield {}

@@ -8,10 +8,11 @@ import cocotb
 import pytest
 
 from golden_model.lane import lane
+from rtl.lane import STAGES
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.lane_driver import MASK, OPS, control, modifiers, operand
-from warploom.arch.config import MINIMUM_LATENCY, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 
 CYCLES = 20000
@@ -38,7 +39,7 @@ def identity(rng: random.Random, value: int) -> Operation:
 
 
 class LaneBench:
-    """Drives operations, remembers what the inputs showed, and compares four cycles later."""
+    """Drives operations, remembers what the inputs showed, and compares when the results are out."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codec, self._checker, self._coverage = ports.codecs["operands"], checker, coverage
@@ -61,7 +62,7 @@ class LaneBench:
             yield {"operands": {"control": control(op, mods), "a": a, "b": b, "c": c, "pred": pred}}
 
     def check(self, seen: Observation) -> None:
-        """Check the operation that entered four cycles before."""
+        """Check the operation whose result is out."""
         assert self._operation is not None
         (op, mods, *operands), known = self._operation
         word = seen["operands"]
@@ -71,7 +72,7 @@ class LaneBench:
         self._coverage.hit(op.name)
         if op in WITH_VERDICT:
             self._coverage.hit(f"{op.name} true", verdict)
-        if len(self._queue) > MINIMUM_LATENCY:
+        if len(self._queue) > STAGES:
             name, expected, identical = self._queue.popleft()
             self._checker.equal(name, (seen["result"], seen["verdict"]), expected)
             if identical is not None:
