@@ -5,12 +5,13 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.datapath import Datapath
-from golden_model.words import spread
+from golden_model.coalescing.alignment import byte_enables, to_sub_banks
+from golden_model.coalescing.datapath import CoalescingDatapath
+from golden_model.datapath import Datapath, Write
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.datapath_driver import REGISTERS, Surroundings
-from warploom.arch.config import SmConfig
+from warploom.arch.config import Coalescing, SmConfig
 from warploom.arch.interfaces import WRITERS, probe_fields, unpack
 from warploom.arch.isa import Pipe
 from warploom.arch.layout import rows_per_warp
@@ -24,7 +25,9 @@ class DatapathCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._probe = probe_fields(ports.config)
-        self.twin = Datapath(ports.config, rows_per_warp(ports.config, REGISTERS))
+        self._coalescing = ports.config.coalescing is Coalescing.ON
+        kind = CoalescingDatapath if self._coalescing else Datapath
+        self.twin = kind(ports.config, rows_per_warp(ports.config, REGISTERS))
         self.completions = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -38,18 +41,15 @@ class DatapathCheck:
             for name in expected:
                 equal(name, actual[name], expected[name])
         equal("issue.ready", seen["issue__ready"], int(twin.issue_ready))
-        equal("dispatch.valid", seen["dispatch__valid"], int(twin.dispatch is not None))
-        if twin.dispatch is not None and seen["dispatch__valid"]:
-            self._dispatch(seen, twin.dispatch)
+        equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
+        if twin.sent is not None and seen["dispatch__valid"]:
+            self._dispatch(seen, twin.sent)
         for i, writer in enumerate(WRITERS):
             self._completion(seen, writer, twin.done[i])
             if writer != "sp":
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
                 self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
-        words = self._codecs["write_data"].array(seen["write_data"])
-        for write in twin.writes():
-            mask = spread(write.lanes)
-            equal(f"{write.writer} word", words[WRITERS.index(write.writer)] & mask, write.data & mask)
+        self._stored(seen, twin.writes())
         twin.clock(
             issue=self._fields(seen, "issue"), sp=self._fields(seen, "result_sp"),
             sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
@@ -67,6 +67,22 @@ class DatapathCheck:
         for name, value in actual.items():
             self._checker.equal(f"dispatch.{name}", value, expected[name])
         self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
+
+    def _stored(self, seen: Observation, writes: list[Write]) -> None:
+        """What the sub-banks take, byte by byte; nothing where no bank is written."""
+        words, enables = (self._codecs[name].array(seen[name]) for name in ("stored_data", "stored_bytes"))
+        for bank, (word, enabled) in enumerate(zip(words, enables, strict=True)):
+            data = mask = 0
+            for write in writes:
+                if write.bank == bank:
+                    data |= self._form(write.data & write.byte_mask, write.left)
+                    mask |= self._form(write.byte_mask, write.left)
+            self._checker.equal(f"bank {bank} bytes", enabled, byte_enables(mask))
+            self._checker.equal(f"bank {bank} word", word & mask if mask else word, data)
+
+    def _form(self, word: int, left: bool) -> int:
+        """A byte-interleaved word as the sub-banks hold it."""
+        return to_sub_banks(word, left) if self._coalescing else word
 
     def _completion(self, seen: Observation, writer: str, done: Any) -> None:
         self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
@@ -86,10 +102,18 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     await exercise(ports, surroundings.stimuli(), check, checker)
     checker.equal("completions", check.completions, surroundings.expected)
     checker.holds("banks and ports were contended", min(check.twin.bank_conflicts, check.twin.port_conflicts) > 0)
+    traffic = check.twin.traffic()
+    if ports.config.coalescing is Coalescing.ON:
+        checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
+        checker.holds("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored)
     checker.finish()
     coverage.finish()
 
 
 @pytest.mark.rtl
-def test_datapath() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Datapath"), "tb.test_datapath", 1)
+@pytest.mark.parametrize("settings", [
+    [], ["coalescing=on", "alignment=reg"], ["coalescing=on", "alignment=write"],
+], ids=["baseline", "reg", "write"])  # fmt: skip
+def test_datapath(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Datapath"), "tb.test_datapath", 1)
