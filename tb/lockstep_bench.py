@@ -18,20 +18,30 @@ from cocotb.triggers import FallingEdge
 
 from golden_model.blocks import Flight
 from golden_model.check import Defined
+from golden_model.coalescing.width import Code
 from golden_model.datapath import Datapath
 from golden_model.sm import Inputs, Sm
 from golden_model.words import ALL_LANES, WORD_MASK, spread
+from golden_model.writeback import Result
 from tb.bench import Driver, Ports
+from tb.coalescing.values import code_of
 from tb.lockstep import JOB, RESULT
 from tb.outside import OutsideUnits
 from tb.readback import Readback
 from tb.replay import replay
-from warploom.arch.config import LANES
+from tb.shadow import UNCODED, Shadow
+from warploom.arch.config import LANES, Coalescing
 from warploom.arch.errors import ExecutionError
-from warploom.arch.interfaces import WARP_BITS, WRITERS, probe_fields, unpack
+from warploom.arch.interfaces import CODE_FIELDS, WRITERS, probe_fields, unpack
 from warploom.arch.isa import PT, Op
 from warploom.kernels.launchfile import load
 from warploom.running import run as run_kernel
+
+CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
+"""Fields of the dispatch port that are compared."""
+
+PLACE = ("bank", "row", "left")
+"""Where the destination lies: these too, but only if there is one."""
 
 
 class Difference(AssertionError):
@@ -61,26 +71,23 @@ class Source(Protocol):
 
 
 class Lockstep:
-    """Drives and compares. `checks` counts compared values by kind; `known` are the lanes of each (bank, row) whose
-    contents the kernel defines."""
+    """Drives and compares. `checks` counts compared values by kind; `shadow` follows the register file."""
 
     def __init__(self, ports: Ports, outside: OutsideUnits) -> None:
         self.ports, self.outside = ports, outside
         self.driver = Driver(ports)
+        self.shadow = Shadow(ports.config)
         self.fields = probe_fields(ports.config)
         self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
-        self.known: dict[tuple[int, int], int] = {}
         self.cycle = 0
-        self._handles = ports.outputs
+        self._handles, self._codecs = ports.outputs, ports.codecs
         self._stride = 0
-        self._sent: tuple[int, tuple[int, ...], int] | None = None  # dispatch of the cycle before: tag, operands, pred
 
     async def run(self, source: Source, stride: int, cycles: int | None = None) -> None:
         """Until the source is finished, or for some cycles."""
         self._stride = stride
         while self.cycle != cycles:
             source.step()
-            self._serve(source)
             if source.finished:
                 return
             self._compare(source)
@@ -88,74 +95,79 @@ class Lockstep:
             self.cycle += 1
             await FallingEdge(self.ports.clk)
 
-    def _serve(self, source: Source) -> None:
-        """The units outside take what the hardware dispatched in the previous cycle."""
-        if self._sent is None:
-            return
-        tag, operands, pred = self._sent
-        flight, defined = source.flight(tag), source.defined[tag]
-        for slot, (word, expected, lanes) in enumerate(zip(operands, self._expected, defined.operands, strict=True)):
-            self._equal(f"dispatch_operand{slot}", word, expected, lanes & self._lanes)
-            self.checks["operands"] += 1
-        if flight is not None:
-            common = ALL_LANES
-            for lanes in defined.operands:
-                common &= lanes
-            self.outside.accept(flight, operands, pred, common)
-        self._sent = None
-
     def _compare(self, source: Source) -> None:
         datapath = source.datapath
-        expected, actual = datapath.probe(), self._handles["probe"].value.to_unsigned()
+        expected, actual = datapath.probe(), self._read("probe")
         if expected != actual:
-            wanted, found = unpack(self.fields, expected), unpack(self.fields, actual)
-            name = next(name for name in wanted if wanted[name] != found[name])
-            raise Difference(self.cycle, name, wanted[name], found[name])
+            self._fields_equal("", unpack(self.fields, expected), unpack(self.fields, actual))
         self.checks["cycles"] += 1
-        if datapath.dispatch is not None:
-            self._dispatched(datapath.dispatch)
+        if datapath.sent is not None:
+            self._sent(source, datapath.sent)
         if any(datapath.done):
-            self._completed(source)
+            self._completed(source, actual)
 
-    def _dispatched(self, expected: Mapping[str, Any]) -> None:
-        """Control fields at once; operands of outside instructions in `_serve`, when it is known which are defined."""
-        codec = self.ports.codecs["dispatch__payload"]
-        word = self._handles["dispatch__payload"].value.to_unsigned()
-        for name in ("warp", "op", "modifiers", "pipe", "dst", "writes", "lanes", "pred"):
-            actual = codec.field(word, name)
-            if actual != expected[name]:
-                raise Difference(self.cycle, f"dispatch_{name}", expected[name], actual)
+    def _sent(self, source: Source, expected: Mapping[str, Any]) -> None:
+        """The dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
+        codec, word = self._codecs["dispatch__payload"], self._read("dispatch__payload")
+        names = CONTROL + PLACE if expected["writes"] else CONTROL
+        self._fields_equal("dispatch_", {name: expected[name] for name in names},
+                           {name: codec.field(word, name) for name in names})  # fmt: skip
         self.checks["dispatches"] += 1
-        if expected["op"] > Op.SEL:
-            operands = tuple(codec.field(word, slot) for slot in "abc")
-            self._sent = expected["tag"], operands, expected["pred"]
-            self._expected, self._lanes = expected["operands"], expected["lanes"]
+        operands = tuple(codec.field(word, slot) for slot in "abc")
+        common, defined = ALL_LANES, source.defined[expected["tag"]].operands
+        for slot, lanes in enumerate(defined):
+            name, lanes_used = f"dispatch_operand{slot}", lanes & expected["lanes"]
+            self._equal(name, operands[slot], expected["operands"][slot], lanes_used)
+            self.checks["operands"] += 1
+            common &= lanes
+        flight = source.flight(expected["tag"])
+        if flight is not None and expected["op"] > Op.SEL:
+            self.outside.accept(flight, operands, expected["pred"], common)
 
-    def _completed(self, source: Source) -> None:
-        """Predicates of completions, and the words that they write."""
+    def _completed(self, source: Source, probe: int) -> None:
+        """Predicates of completions, and the registers that they wrote."""
+        written = []
         for writer, result in zip(WRITERS, source.datapath.done, strict=True):
             if result is None:
                 continue
-            flight = source.flight(result["tag"])
-            if flight.static.instruction.pdst == PT:
-                continue
-            lanes = source.defined[result["tag"]].result
-            word = self._handles[f"done_{writer}__payload"].value.to_unsigned()
-            actual = self.ports.codecs[f"done_{writer}__payload"].field(word, "pred")
-            if (actual ^ result["pred"]) & lanes & result["lanes"]:
-                raise Difference(self.cycle, f"{writer}_done_pred", result["pred"], actual)
-            self.checks["predicates"] += 1
-        writes = source.datapath.writes()
-        if not writes:
-            return
-        words = self._handles["write_data"].value.to_unsigned()
-        for write in writes:
-            defined = source.defined[write.tag].result
-            word = words >> WARP_BITS * WRITERS.index(write.writer) & (1 << WARP_BITS) - 1
-            self._equal(f"{write.writer}_write_data", word, write.data, write.lanes & defined)
-            place = write.bank, write.row
-            self.known[place] = self.known.get(place, 0) & ~write.lanes | write.lanes & defined
+            flight, lanes = source.flight(result["tag"]), source.defined[result["tag"]].result
+            if flight.static.instruction.pdst != PT:
+                port = f"done_{writer}__payload"
+                actual = self._codecs[port].field(self._read(port), "pred")
+                if (actual ^ result["pred"]) & lanes & result["lanes"]:
+                    raise Difference(self.cycle, f"{writer}_done_pred", result["pred"], actual)
+                self.checks["predicates"] += 1
+            if result["writes"]:
+                written.append((writer, result, self.outside.traced(flight), lanes))
+        if written:
+            self._written(written, probe)
+
+    def _written(self, written: list[tuple[str, Result, int, int]], probe: int) -> None:
+        """Whole registers, as they are after the writes of this cycle: (writer, result, word of the trace, defined)."""
+        data, enables = self._read("stored_data"), self._read("stored_bytes")
+        for writer, result, word, defined in written:
+            bank, code = result["bank"], self._code(writer, probe)
+            place = bank, result["row"]
+            self.shadow.store(place, code, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
+                                             (("stored_data", data), ("stored_bytes", enables))))  # fmt: skip
+            self.shadow.assign(place, word, result["lanes"], defined, bool(result["full"]))
+            self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, code), self.shadow.value(place),
+                        self.shadow.known[place])  # fmt: skip
             self.checks["writes"] += 1
+
+    def _code(self, writer: str, probe: int) -> Code:
+        """How a register is stored that is written in this cycle."""
+        if self.ports.config.coalescing is Coalescing.OFF:
+            return UNCODED
+        return code_of(unpack(CODE_FIELDS, self._codecs["probe"].field(probe, f"{writer}_latch_code")))
+
+    def _read(self, port: str) -> int:
+        return self._handles[port].value.to_unsigned()
+
+    def _fields_equal(self, prefix: str, expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
+        if expected != actual:
+            name = next(name for name in expected if expected[name] != actual[name])
+            raise Difference(self.cycle, prefix + name, expected[name], actual[name])
 
     def _equal(self, name: str, actual: int, expected: int, lanes: int) -> None:
         wrong = (actual ^ expected) & spread(lanes)
@@ -173,8 +185,9 @@ class Lockstep:
             result = getattr(inputs, writer)
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
+                place = {} if result["writes"] else dict.fromkeys(PLACE, 0)
                 stimulus[f"result_{writer}__valid"] = 1
-                stimulus[f"result_{writer}__payload"] = {**result, "data": data, "pred": pred}
+                stimulus[f"result_{writer}__payload"] = {**result, **place, "data": data, "pred": pred}
         self.driver.drive(stimulus)
 
 
@@ -195,7 +208,7 @@ async def kernel(dut: cocotb.handle.SimHandleBase) -> None:
         outcome["seconds"] = time.perf_counter() - start
         if not sm.finished:
             return
-        registers = Readback(ports.config, trace.program.registers, sm.datapath, lockstep.known)
+        registers = Readback(ports.config, trace.program.registers, sm.datapath, lockstep.shadow.known)
         await lockstep.run(registers, sm.stride)
         outcome["registers"] = registers.compared
         _check_memory(outside, executed.execution, trace)

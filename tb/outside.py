@@ -70,7 +70,7 @@ class OutsideUnits:
         if instruction.op is Op.LATCH:
             self._latch[pipe, slot] = tuple(words)
             return
-        traced = self._row(flight.result)
+        traced = self.traced(flight)
         latch = self._latch.get((pipe, slot)) if instruction.latched else None
         if flight.address >= 0:
             answer = traced if flight.result >= 0 else None
@@ -90,6 +90,10 @@ class OutsideUnits:
         """Result word and predicate mask of an instruction that is offered to write-back."""
         return self._answers[tag]
 
+    def traced(self, flight: Flight) -> Word:
+        """The result word that functional execution has for an instruction, 0 for none."""
+        return 0 if flight.result < 0 else to_word(self._trace.results[flight.result])
+
     def _evaluate(
         self, flight: Flight, words: Sequence[Word], pred: int, latch: tuple[Word, ...] | None
     ) -> tuple[Word, int]:
@@ -106,6 +110,3 @@ class OutsideUnits:
         result = 0 if outcome.result is None else to_word(outcome.result)
         verdict = 0 if outcome.pred is None or instruction.pdst == PT else to_mask(outcome.pred)
         return result, verdict & flight.lanes & ALL_LANES
-
-    def _row(self, row: int) -> Word:
-        return 0 if row < 0 else to_word(self._trace.results[row])

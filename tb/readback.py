@@ -9,7 +9,7 @@ from golden_model.sm import Inputs
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS
-from warploom.arch.isa import Op, Pipe, TimingClass
+from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
 from warploom.arch.layout import place, resident_warps, rows_per_warp
 
 IDLE = Inputs(None, None, None, None, False, False)
@@ -17,7 +17,7 @@ IDLE = Inputs(None, None, None, None, False, False)
 
 class Readback:
     """Issues instructions of an outside unit that read up to three registers each and have no result, until every
-    (bank, row) of `known` was read; the operands that leave the collectors show what the banks hold.
+    (bank, row) of `known` was read; the operands at the dispatch port show what the banks hold.
 
     Goes on with the golden datapath where the kernel left it. `compared` counts registers.
     """
@@ -35,17 +35,17 @@ class Readback:
             read = [(register, lanes) for register, lanes in found if lanes]
             self._pending += [(warp, read[i : i + 3]) for i in range(0, len(read), 3)]
             self.compared += len(read)
-        self._total, self._dispatched = len(self._pending), 0
+        self._total, self._sent = len(self._pending), 0
 
     @property
     def finished(self) -> bool:
-        """All operands have left the collectors."""
-        return self._dispatched == self._total
+        """All operands have been at the dispatch port."""
+        return self._sent == self._total
 
     def step(self) -> None:
         """The next cycle."""
         if self.cycle:
-            self._dispatched += self.datapath.dispatch is not None
+            self._sent += self.datapath.sent is not None
             self.datapath.clock(**self.inputs._asdict())
         self.cycle += 1
         self.datapath.settle()
@@ -61,8 +61,8 @@ class Readback:
         return {
             "tag": tag, "warp": warp, "op": int(Op.FFMA), "modifiers": 0, "pipe": int(Pipe.SP),
             "timing": int(TimingClass.FP_MAD), "dst": 0, "writes": 0, "reads": (1 << len(read)) - 1,
-            "src0": sources[0], "src1": sources[1], "src2": sources[2], "imm_slot": 3, "imm": 0, "lanes": ALL_LANES,
-            "pred": 0,
+            "src0": sources[0], "src1": sources[1], "src2": sources[2], "imm_slot": NO_SLOT, "imm": 0,
+            "lanes": ALL_LANES, "full": 1, "pred": 0,
         }  # fmt: skip
 
     def flight(self, tag: int) -> Flight | None:

@@ -1,4 +1,4 @@
-"""Every bundled kernel in lockstep, in both presets; and a difference is found and named."""
+"""Every bundled kernel in lockstep, without and with coalescing; and a difference is found and named."""
 
 from pathlib import Path
 
@@ -12,12 +12,33 @@ from tb.lockstep import LockstepError, lockstep
 from warploom.arch.config import SmConfig, presets
 from warploom.kernels.library import kernel, kernels
 
+ALL = [bundled.name for bundled in kernels()]
+
+DIVERGENT = ["bfs", "hotspot", "reduction"]
+"""Kernels in which some lanes write a register that others keep, narrow ones wider than before."""
+
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", [bundled.name for bundled in kernels()])
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("preset", presets())
 def test_kernel(preset: str, name: str) -> None:
-    done = lockstep(SmConfig.preset(preset), kernel(name).load("tiny"))
+    _compare(SmConfig.preset(preset), name)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", ALL)
+def test_coalescing_by_write(name: str) -> None:
+    _compare(SmConfig.preset("small").with_settings(["layout=wid", "coalescing=on", "alignment=write"]), name)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", DIVERGENT)
+def test_coalescing_by_register_number(name: str) -> None:
+    _compare(SmConfig.preset("fermi").with_settings(["coalescing=on"]), name)
+
+
+def _compare(config: SmConfig, name: str) -> None:
+    done = lockstep(config, kernel(name).load("tiny"))
     assert done.checks["cycles"] >= done.cycles > 1000
     assert done.registers > 0
     assert done.checks["writes"] > 1000
