@@ -31,27 +31,29 @@ TOP = "Datapath"
 
 
 def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Path | None = None, *,
-               flat: bool = False, build: Path = BUILD) -> Report:
+               top: str = TOP, flat: bool = False, build: Path = BUILD) -> Report:
     """Area and longest path of each unit of the datapath.
 
     `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is a library of
-    the user's own; `flat` dissolves all hierarchy, so that logic is optimised across units (slower, one row). Results
-    are kept under `build` by the content of everything they depend on, down to single modules.
+    the user's own; `top` is another unit than the datapath, with what is inside it; `flat` dissolves all hierarchy, so
+    that logic is optimised across units (slower, one row). Results are kept under `build` by the content of everything
+    they depend on, down to single modules.
     Raises `ConfigError` for an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
     """
     build.mkdir(parents=True, exist_ok=True)
     with FileLock(build / "lock"):  # a second process waits, and finds what the first has made
-        return _synthesise(config, units, cells.load(liberty, build), flat, build)
+        return _synthesise(config, units, cells.load(liberty, build), top=top, flat=flat, build=build)
 
 
-def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, flat: bool, build: Path) -> Report:
+def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool,
+                build: Path) -> Report:
     wanted = None if units is None else [verilog.module_name(unit) for unit in units]
-    path = build / "reports" / f"{_key(config, wanted, library, flat)}.json"
+    path = build / "reports" / f"{_key(config, wanted, library, top=top, flat=flat)}.json"
     if report := kept.read(path, Report.from_json):
         return report
-    top = verilog.module_name(TOP)
-    folder = build / "elaborated" / _key(config, None, library, flat)
-    design = elaborate(verilog.to_rtlil(verilog.create(config, TOP), top, source_lines=False), top, folder, flat)
+    module = verilog.module_name(top)
+    folder = build / "elaborated" / _key(config, None, library, top=top, flat=flat)
+    design = elaborate(verilog.to_rtlil(verilog.create(config, top), module, source_lines=False), module, folder, flat)
     report = synthesise_design(design, config.name, wanted, library, flat=flat, build=build)
     kept.write(path, report.to_json())
     return report
@@ -117,14 +119,14 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
     )  # fmt: skip
 
 
-def _key(config: SmConfig, units: Sequence[str] | None, library: Library, flat: bool) -> str:
+def _key(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool) -> str:
     """Hash of everything a report depends on: configuration, sources, library and tools."""
     root = Path(verilog.__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for folder in ("rtl", "synth", "warploom/arch"):
-        for path in sorted((root / folder).iterdir()):
-            if path.is_file():
-                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     versions = metadata.version("amaranth"), yosys.version()
-    digest.update(repr((config.to_toml(), units, library.digest, flat, versions)).encode())
+    digest.update(repr((config.to_toml(), top, units, library.digest, flat, versions)).encode())
     return digest.hexdigest()[:20]

@@ -1,0 +1,79 @@
+"""Two configurations of the datapath side by side: what a mechanism adds to each unit, and which units are new."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from synth.report import Report, Row
+
+REPLACED = {
+    "dual_bank": "bank",
+    "coalescing_arbiter": "arbiter",
+    "sliced_crossbar": "crossbar",
+    "coalescing_collector": "collector",
+    "coalescing_writeback": "writeback",
+}
+"""Units that take the place of another, by module name: all others have one name in both, or are new."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A unit after and before; None where there is none. Areas in µm² of logic, SRAM apart; times in ps."""
+
+    before: Row | None
+    after: Row | None
+
+    @property
+    def unit(self) -> str:
+        """The name of the unit, the new one where it has two."""
+        return self._row.unit
+
+    @property
+    def instances(self) -> int:
+        """How many of it the datapath has."""
+        return self._row.instances
+
+    @property
+    def area_ratio(self) -> float | None:
+        """Logic area after over before, of one instance."""
+        if self.before is None or self.after is None:
+            return None
+        return logic_um2(self.after) / logic_um2(self.before)
+
+    @property
+    def delay_ratio(self) -> float | None:
+        """Longest path after over before; None where one has none."""
+        if self.before is None or self.after is None or not self.before.end:
+            return None
+        return self.after.delay_ps / self.before.delay_ps
+
+    def to_json(self) -> dict[str, Any]:
+        """Areas, paths and their ratios."""
+        return {
+            "unit": self.unit, "before": _plain(self.before), "after": _plain(self.after),
+            "area_ratio": self.area_ratio, "delay_ratio": self.delay_ratio,
+        }  # fmt: skip
+
+    @property
+    def _row(self) -> Row:
+        row = self.after or self.before
+        assert row is not None
+        return row
+
+
+def compare(before: Report, after: Report) -> list[Comparison]:
+    """Every unit of two datapaths: in the order of the second, then what only the first has."""
+    known = {row.unit: row for row in before.rows}
+    found = [Comparison(known.pop(REPLACED.get(row.unit, row.unit), None), row) for row in after.rows]
+    return found + [Comparison(row, None) for row in known.values()]
+
+
+def logic_um2(row: Row) -> float:
+    """Area of a unit's logic, combinational and sequential."""
+    return row.combinational_um2 + row.sequential_um2
+
+
+def _plain(row: Row | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {"unit": row.unit, "instances": row.instances, "logic_um2": logic_um2(row), "sram_bits": row.sram_bits,
+            "sram_um2": row.sram_um2, "delay_ps": row.delay_ps, "start": row.start, "end": row.end}  # fmt: skip
