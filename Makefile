@@ -8,7 +8,7 @@ VENV := .venv
 STAMP := $(VENV)/.complete
 SETTINGS := --preset $(PRESET) $(foreach setting,$(SET),--set '$(setting)')
 
-.PHONY: help setup run test lint verilog regress synth bench mutation clean
+.PHONY: help setup run test lint verilog regress synth evaluate bench mutation clean
 .DELETE_ON_ERROR:
 
 help:  ## list the verbs
@@ -37,6 +37,10 @@ regress: $(STAMP)  ## all kernels in lockstep with the hardware, one of them at 
 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
+
+evaluate: $(STAMP)  ## the figures of the seeds beside ours, with charts; then what the hardware costs. Cached and resumable
+	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
+	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)

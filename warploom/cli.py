@@ -151,6 +151,15 @@ def _parser() -> argparse.ArgumentParser:
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 
+    evaluate = _verb(verbs, "evaluate", "an experiment of the seeds: our figures beside the published ones",
+                     "warploom evaluate coalescing --size tiny\n"
+                     "warploom evaluate hardware --json hardware.json")
+    evaluate.add_argument("experiment", choices=("coalescing", "hardware"),
+                          help="coalescing: seed 000, chapter 3, on the golden SM; hardware: its units synthesised")
+    evaluate.add_argument("--size", choices=("tiny", "default"), default="default",
+                          help="launches of the kernels (default: default; tiny is for a quick look)")
+    evaluate.add_argument("--out", type=Path, metavar="DIR", help="folder of the charts (default: build/evaluation)")
+
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
     demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")

@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from warploom import __version__
@@ -59,6 +59,16 @@ def working(what: str) -> Iterator[None]:
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         progress.add_task(what, total=None)
         yield
+
+
+@contextlib.contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar that grows while the body runs: call what this yields for each of `total` things done, with its name."""
+    errors = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda name: progress.update(task, advance=1, description=f"{what}: {name}")
 
 
 def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:

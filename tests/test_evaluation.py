@@ -1,0 +1,393 @@
+"""The evaluation: definitions by number, figures by their bytes, simulations that are kept, and what can go wrong."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import pytest
+
+from golden_model.simulate import simulate
+from golden_model.statistics import Statistics
+from rtl.corf.names import REGISTERS
+from synth.compare import compare
+from synth.report import Report, Row
+from synth.sram import Macro
+from tb.toolchain import source_hash
+from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
+from warploom.cli import main
+from warploom.evaluation import charts, coalescing, energy, metrics, overhead, simulations, tables
+from warploom.evaluation.figures import Figure, Run, Series
+from warploom.evaluation.overhead import mask_buffer, overheads
+from warploom.evaluation.pressure import COLUMNS, pressure
+from warploom.evaluation.published import Published, published
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.kernels.library import kernels
+
+FERMI = SmConfig.preset("fermi")
+SMALL = SmConfig.preset("small")
+
+NOTHING = Statistics(
+    kernel="k", preset="fermi", cycles=100, warp_instructions=0, thread_instructions=0, datapath_instructions=0,
+    ipc=0.5, occupancy=1.0, stalls={}, bank_requests=0, bank_accesses=0,
+    coalesced={"read_read": 0, "write_write": 0, "read_write": 0}, bank_reads=[], bank_writes=[], bank_conflicts=0,
+    port_conflicts=0, collector_writes=0, operands_stored=0, sub_bank_reads=0, sub_bank_writes=0, slice_writes=0,
+    operands=[0, 0, 0, 0], source_widths=[0, 0, 0, 0], destination_widths=[0, 0, 0, 0], l1_hits=0, l1_misses=0,
+    l1_merges=0, load_transactions=0, store_transactions=0, shared_instructions=0, shared_passes=0,
+    memory_stall_cycles=0,
+)  # fmt: skip
+
+
+def statistics(**fields):
+    return dataclasses.replace(NOTHING, **fields)
+
+
+# ------------------------------------------------------------------ definitions
+
+BASELINE = statistics(
+    bank_requests=100, bank_accesses=100, operands_stored=60, collector_writes=60, ipc=0.5, cycles=200,
+    operands=[7, 10, 20, 10], source_widths=[40, 10, 0, 10], destination_widths=[20, 0, 0, 20],
+)  # fmt: skip
+OURS = dataclasses.replace(
+    BASELINE, bank_accesses=80, collector_writes=48, ipc=0.6, cycles=160,
+    coalesced={"read_read": 12, "write_write": 2, "read_write": 6},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("metric", "expected"), [
+    (metrics.accesses_saved, 20.0),  # 80 of 100
+    (metrics.bank_bandwidth_gained, 25.0),  # 1.25 requests an access, not 1
+    (metrics.collector_writes_saved, 20.0),  # 48 of 60
+    (metrics.collector_bandwidth_gained, 25.0),  # 60/48 operands a write
+    (metrics.ipc_gained, 20.0),
+])  # fmt: skip
+def test_comparisons(metric, expected):
+    assert metric(OURS, BASELINE) == pytest.approx(expected)
+    assert metric(BASELINE, BASELINE) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("value", "expected"), [
+    (metrics.width_share(BASELINE.source_widths, 4), 100 * 10 / 60),
+    (metrics.width_share(BASELINE.source_widths, 1), 100 * 40 / 60),
+    (metrics.operand_share(BASELINE, 2), 50.0),  # instructions that read nothing do not count
+    (metrics.bank_bandwidth_used(BASELINE), 50.0),  # 40 + 20 + 40 + 20 + 80 bytes of 4 x 100
+    (metrics.bank_bandwidth_used(OURS), 62.5),  # of 4 x 80
+    (metrics.collector_bandwidth_used(BASELINE), 100 * 100 / 240),
+    (metrics.coalesced_share(OURS, "read_read"), 60.0),
+    (metrics.coalesced_share(OURS, "write_write"), 10.0),
+    (metrics.coalesced_share(BASELINE, "write_write"), 0.0),
+])  # fmt: skip
+def test_shares(value, expected):
+    assert value == pytest.approx(expected)
+
+
+def test_used_bandwidth_grows_as_bandwidth_is_gained():
+    ratio = metrics.bank_bandwidth_used(OURS) / metrics.bank_bandwidth_used(BASELINE)
+    assert ratio == pytest.approx(1 + metrics.bank_bandwidth_gained(OURS, BASELINE) / 100)
+
+
+# ------------------------------------------------------------------ energy
+
+COALESCING = dataclasses.replace(FERMI, coalescing=Coalescing.ON)
+
+
+def test_cost_of_a_sub_bank_by_hand():
+    # 185.26 pJ for 1024 of 524288 bits, to 256 of 65536 bits, from 28 to 45 nm and from 0.96 to 1.1 V
+    expected = 185.26 * (256 / 1024) * (1 / 8) ** 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
+    assert energy.Costs(FERMI).sub_bank == pytest.approx(expected)
+
+
+def test_cost_of_a_collector_slice_by_hand():
+    # 2.72 pJ for 128 B of 1.5 KB, to 32 B of 384 B
+    expected = 2.72 / 4 * 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
+    assert energy.Costs(FERMI).collector_slice == pytest.approx(expected)
+
+
+def test_cost_of_wires_by_hand():
+    # a quarter of 256 wires of 0.2 fF per um, as long as a square of 1 Mibit at 0.692 um2 a bit is wide
+    length = (2**20 * 0.692) ** 0.5
+    assert energy.Costs(FERMI).wires == pytest.approx(64 * 0.2e-3 * length * 1.1**2)
+
+
+def test_energy_counts_every_event_once():
+    costs = energy.Costs(COALESCING)
+    run = statistics(sub_bank_reads=3, sub_bank_writes=2, slice_writes=3, operands_stored=1, source_widths=[0, 0, 1, 0],
+                     destination_widths=[0, 1, 0, 0])  # fmt: skip
+    expected = 5 * (costs.sub_bank + costs.wires) + (3 + 4) * costs.collector_slice + (1 + 2) * costs.code
+    assert energy.register_file_pj(run, COALESCING) == pytest.approx(expected)
+
+
+def test_the_baseline_has_no_mask_buffer_and_a_side_costs_a_bit():
+    assert energy.Costs(FERMI).code == 0
+    by_write = dataclasses.replace(COALESCING, alignment=Alignment.WRITE)
+    assert 0 < energy.Costs(COALESCING).code < energy.Costs(by_write).code
+    assert (mask_buffer(COALESCING), mask_buffer(by_write)) == ((1024, 3), (1024, 4))
+
+
+def test_codes_of_corf_are_in_two_tables():
+    corf = coalescing.configurations(FERMI)["wid_corf"]
+    assert energy.Costs(corf).code == pytest.approx(Macro(3024, 10).energy_pj + Macro(3024, 4).energy_pj)
+
+
+def test_energy_of_a_gpu_is_fifteen_percent_register_file():
+    before = Run(FERMI, statistics(sub_bank_reads=100, cycles=200))
+    after = Run(FERMI, statistics(sub_bank_reads=60, cycles=180))
+    assert energy.register_file_saved(after, before) == pytest.approx(40)
+    assert energy.gpu_saved_by_work(after, before) == pytest.approx(0.15 * 40)
+    assert energy.gpu_saved_by_time(after, before) == pytest.approx(0.15 * 40 + 0.85 * 10)
+
+
+# ------------------------------------------------------------------ figures
+
+NUMBERS = [f"Fig. {n}" for n in (
+    "3.3a", "3.3b", "3.4a", "3.4b", "3.5", "3.21", "3.22", "3.23", "3.24", "3.25", "3.26", "3.27", "3.28", "3.29",
+    "3.30", "3.31", "3.32", "3.33, whole GPU", "3.34, whole GPU",
+)] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]  # fmt: skip
+
+
+def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
+    figures = coalescing.figures()
+    assert set(NUMBERS) <= {figure.number for figure in figures}
+    names = [figure.name for figure in figures]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("_", "").isalnum() for name in names)
+
+
+def test_every_published_average_stands_beside_one_of_ours():
+    bars = {}
+    for figure in coalescing.figures():
+        bars.setdefault(figure.number, set()).update(series.key for series in figure.series)
+    assert len(published()) >= 15
+    for number, averages in published().items():
+        assert averages.keys() <= bars[number], number
+
+
+def test_every_figure_measures_every_run_of_the_experiment():
+    runs = {"k": {name: Run(config, OURS if "off" not in name else BASELINE) for name, config in
+                  coalescing.configurations(FERMI).items()}}  # fmt: skip
+    found = {figure.name: figure.measure(runs) for figure in coalescing.figures() if "energy" not in figure.title}
+    assert found["fig_3_21"].values["ideal"] == {"k": pytest.approx(20)}
+    assert found["fig_3_26"].average("baseline") == pytest.approx(50)
+    assert found["fig_3_26"].average("reg adds") == pytest.approx(12.5)
+    assert found["fig_3_26"].average("ideal adds") == pytest.approx(0)
+    assert found["fig_3_30"].average("read-write") == pytest.approx(30)
+    assert found["table_3_7_accesses"].average("corf_plus") == pytest.approx(20)
+    for share in ("fig_3_3a", "fig_3_3b", "fig_3_5", "fig_3_29"):
+        assert sum(found[share].average(key) for key in found[share].values) == pytest.approx(100)
+
+
+def test_a_comparison_is_with_the_baseline_of_the_same_layout():
+    runs = {name: Run(config, statistics(ipc=1.0)) for name, config in coalescing.configurations(FERMI).items()}
+    runs["wid_off"] = Run(FERMI, statistics(ipc=0.5))
+    found = next(f for f in coalescing.figures() if f.number == "Fig. 3.32").measure({"k": runs})
+    averages = {key: found.average(key) for key in found.values}
+    assert averages == pytest.approx({"wid_reg": 100, "wid_write": 100, "wshift_reg": 0, "wshift_write": 0})
+
+
+def test_an_average_is_one_of_percentages():
+    figure = Figure("Fig. 3.21", "saved", (Series("reg", lambda runs: runs["x"].statistics.ipc),))
+    runs = {name: {"x": Run(FERMI, statistics(ipc=ipc))} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
+    measured = figure.measure(runs)
+    assert measured.average("reg") == pytest.approx(30)
+    document = measured.to_json()["series"]["reg"]
+    assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "published": "31.8"}
+
+
+def test_configurations_are_the_twelve_of_the_experiment():
+    found = coalescing.configurations(dataclasses.replace(COALESCING, alignment=Alignment.IDEAL, collectors=7))
+    assert len(found) == 12
+    assert all(config.collectors == 7 for config in found.values())
+    off = [name for name, config in found.items() if config.coalescing is Coalescing.OFF]
+    assert off == ["wid_off", "wshift_off"]
+    assert found["wshift_write"].layout is Layout.WSHIFT
+    assert found["wshift_write"].alignment is Alignment.WRITE
+    assert found["wid_corf"].coalescing is Coalescing.CORF
+
+
+@pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0")])
+def test_published_averages_keep_their_relation(entry, shown):
+    assert str(Published.of(entry)) == shown
+
+
+@pytest.mark.parametrize("entry", ["about 3", "<= many", ""])
+def test_published_averages_are_numbers(entry):
+    with pytest.raises(ValueError, match=r"relation|float"):
+        Published.of(entry)
+
+
+def test_pressure_accounts_for_every_cycle_of_every_scheduler():
+    run = statistics(cycles=100, ipc=0.8, bank_requests=160, bank_conflicts=30, port_conflicts=10,
+                     stalls={"collector": 50, "port": 60, "barrier": 7, "memory": 3})  # fmt: skip
+    found = pressure(run, FERMI)  # two schedulers
+    assert list(found) == list(COLUMNS[2:])
+    assert list(found.values()) == pytest.approx([0.8, 1.6, 0.25, 40, 25, 30, 5])
+
+
+# ------------------------------------------------------------------ charts and tables
+
+STACK = Figure("Fig. 3.3a", "shares", (Series("4 bytes", lambda runs: 30.0), Series("1 byte", lambda runs: 70.0)), True)
+GROUP = Figure("Fig. 3.31", "gained", (Series("reg", lambda runs: 10.0), Series("write", lambda runs: -5.0)))
+
+
+@pytest.mark.parametrize("figure", [STACK, GROUP])
+def test_a_chart_is_the_same_bytes_every_time(figure, tmp_path):
+    measured = figure.measure({"a": {}, "b": {}})
+    first = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path)}
+    second = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path)}
+    assert first == second
+    assert first[".png"].startswith(b"\x89PNG")
+    assert b"<svg" in first[".svg"]
+    other = dataclasses.replace(figure, title="another")
+    assert charts.draw(other.measure({"a": {}, "b": {}}), tmp_path)[0].read_bytes() != first[".png"]
+
+
+def test_a_table_has_kernels_average_and_what_is_published(capsys):
+    tables.show(GROUP.measure({"a": {}, "b": {}}))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip(" ─")]
+    assert lines == [
+        ["Fig.", "3.31:", "gained,", "%"], ["kernel", "reg", "write"], ["a", "10.0", "-5.0"], ["b", "10.0", "-5.0"],
+        ["average", "10.0", "-5.0"], ["published", "15.3", "-"],
+    ]  # fmt: skip
+
+
+def test_the_table_of_averages_leaves_out_what_nobody_published(capsys):
+    tables.show_averages([GROUP.measure({"a": {}})])
+    text = capsys.readouterr().out
+    assert "15.3" in text
+    assert "-5.0" not in text
+
+
+# ------------------------------------------------------------------ simulations
+
+PAIR = {name: config for name, config in coalescing.configurations(SMALL).items() if name in ("wid_off", "wid_reg")}
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A folder of its own for what is kept."""
+    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
+    wanted, heard = cases(["vector_add"], "tiny", PAIR), []
+    first = simulate_all(wanted, heard.append)
+    trace = simulations._trace("vector_add", "tiny")
+    assert {name: run.statistics for name, run in first["vector_add"].items()} == {
+        name: simulate(config, trace).statistics for name, config in PAIR.items()
+    }
+    assert sorted(heard, key=wanted.index) == wanted
+    monkeypatch.setattr(simulations, "ProcessPoolExecutor", None)  # nothing is left to simulate
+    assert simulate_all(wanted, heard.append) == first
+    assert len(heard) == 2 * len(wanted)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "{}", "[1]", "null", '{"kernel": "vector_add"}'])
+def test_a_damaged_file_counts_as_none(damage, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(damage)
+    assert simulations._read(path) is None
+
+
+def test_a_damaged_file_is_made_again(folder):
+    wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    path = simulations._path(wanted[0], source_hash(*simulations.SOURCES))
+    path.parent.mkdir()
+    path.write_text("{")
+    found = simulate_all(wanted, lambda case: None)["vector_add"]["wid_off"].statistics
+    assert json.loads(path.read_text()) == found.to_json()
+
+
+def test_another_configuration_or_source_has_another_file(folder):
+    case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, kernel="bfs"),
+              dataclasses.replace(case, config=PAIR["wid_reg"])]  # fmt: skip
+    paths = [simulations._path(case, "sources"), simulations._path(case, "changed")]
+    paths += [simulations._path(other, "sources") for other in others]
+    assert len(set(paths)) == 5
+
+
+def test_cases_of_a_kernel_come_together():
+    order = [case.kernel for case in cases([kernel.name for kernel in kernels()], "tiny", PAIR)]
+    assert sum(a != b for a, b in pairwise(order)) == len(kernels()) - 1
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_what_does_not_fit_is_one_line(folder, capsys):
+    arguments = ["evaluate", "coalescing", "--size", "tiny", "--preset", "small", "--set", "rows=16"]
+    assert main(arguments) == 1
+    line, = capsys.readouterr().err.splitlines()
+    assert line.startswith("warploom: error: ")
+    assert "does not fit" in line
+
+
+INTERRUPTIBLE = """
+import signal, sys
+from warploom.cli import main
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.exit(main(["evaluate", "coalescing", "--size", "tiny"]))
+"""
+
+
+def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path):
+    script, kept = tmp_path / "script.py", tmp_path / "build" / "evaluation" / "runs"
+    script.write_text(INTERRUPTIBLE)
+    with subprocess.Popen([sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          text=True, start_new_session=True) as process:  # fmt: skip
+        while not list(kept.glob("*.json")) and process.poll() is None:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "warploom: interrupted\n")
+    deadline = time.monotonic() + 10
+    with contextlib.suppress(ProcessLookupError):  # what is expected: the group of processes is gone
+        while time.monotonic() < deadline:
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+        pytest.fail("processes are left")
+
+
+# ------------------------------------------------------------------ hardware
+
+
+def row(unit, area, delay=100.0):
+    """A unit of twice the area, and without a path where that takes no time."""
+    return Row(unit, 1, 10, area, area, 0, 0, 0.0, 0.0, 0.0, 0.0, delay, 0.0, "a" * bool(delay), "b" * bool(delay))
+
+
+def report(*rows):
+    return Report("fermi", "cells", "typical", False, rows)
+
+
+def test_units_stand_beside_those_that_they_replace():
+    before = report(row("datapath", 100.0), row("arbiter", 10.0, 200.0), row("gone", 1.0))
+    after = report(row("datapath", 150.0), row("coalescing_arbiter", 40.0, 250.0), row("mask_buffer", 5.0))
+    found = {entry.unit: (entry.area_ratio, entry.delay_ratio) for entry in compare(before, after)}
+    assert found == {"datapath": (1.5, 1.0), "coalescing_arbiter": (4.0, 1.25), "mask_buffer": (None, None),
+                     "gone": (None, None)}  # fmt: skip
+
+
+def test_a_unit_without_a_path_has_no_ratio_of_paths():
+    entry, = compare(report(row("crossbar", 1.0, 0.0)), report(row("sliced_crossbar", 2.0, 0.0)))
+    assert (entry.area_ratio, entry.delay_ratio) == (2.0, None)
+
+
+def test_storage_is_that_of_the_table():
+    found = {need.what: (need.corf, need.ours) for need in overheads(FERMI)}
+    assert found["rename table"] == (3780, 0)  # 48 warps x 63 registers x 10 bits
+    assert found["free register map"] == (512, 0)  # a bit for each sub-bank entry
+    assert found["allocation table, mask buffer"] == (1512, 384)
+    by_write = {need.what: need.ours for need in overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
+    assert by_write["allocation table, mask buffer"] == 512
+
+
+def test_tables_by_register_number_have_the_rows_of_the_hardware():
+    assert overhead.NAMED == REGISTERS

@@ -1,0 +1,101 @@
+"""Figures as bar charts, PNG and SVG: the same figure, the same bytes."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Patch
+
+from warploom import report
+from warploom.evaluation.figures import Measured
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+"""Okabe and Ito's, which the colour-blind tell apart."""
+
+AVERAGE, PUBLISHED = "average", "published"
+GROUP = 0.8
+"""Width of a group of bars, where groups are 1 apart."""
+
+METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""What would tell when and by what a file was written."""
+
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "warploom", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.axisbelow": True, "hatch.linewidth": 0.6,
+}  # fmt: skip
+
+Heights = Mapping[str, float | None]
+"""Of one series, by group: kernels, average, published."""
+
+
+def draw(measured: Measured, folder: Path) -> list[Path]:
+    """Write `<folder>/<figure>.png` and `.svg`; returns the paths. Raises `OSError`."""
+    paths = []
+    with mpl.rc_context():
+        mpl.rcdefaults()  # whatever the user's own style
+        mpl.rcParams.update(STYLE)
+        canvas = _draw(measured)
+        for kind, metadata in METADATA.items():
+            data = io.BytesIO()
+            canvas.savefig(data, format=kind, dpi=110, metadata=metadata)
+            paths.append(folder / f"{measured.figure.name}.{kind}")
+            report.write_whole(paths[-1], data.getvalue())
+    return paths
+
+
+def _draw(measured: Measured) -> Canvas:
+    figure = measured.figure
+    heights = {key: _heights(measured, key) for key in measured.values}
+    groups = list(next(iter(heights.values())))
+    canvas = Canvas(figsize=(0.9 * len(groups) + 2.5, 3.4), layout="constrained")
+    axes = canvas.subplots()
+    (_stack if figure.stacked else _side_by_side)(axes, list(heights.values()))
+    axes.set_title(figure.heading, loc="left", fontsize=10)
+    axes.set_ylabel("%")
+    axes.set_xticks(range(len(groups)), groups)
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+    axes.axhline(0, color="black", linewidth=0.6)
+    axes.axvline(len(measured.kernels) - 0.5, color="grey", linewidth=0.6, linestyle=":")
+    axes.grid(axis="y", linewidth=0.4, alpha=0.6)
+    if len(heights) > 1:
+        patches = [Patch(color=colour) for colour, _ in zip(COLOURS, heights, strict=False)]
+        axes.legend(patches, heights, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return canvas
+
+
+def _heights(measured: Measured, key: str) -> Heights:
+    heights: dict[str, float | None] = {**measured.values[key], AVERAGE: measured.average(key)}
+    if known := measured.figure.published:
+        heights[PUBLISHED] = known[key].value if key in known else None
+    return heights
+
+
+def _stack(axes: Axes, series: Sequence[Heights]) -> None:
+    """Bars on top of one another; those below zero hang from it."""
+    ends: dict[tuple[str, bool], float] = {}
+    for heights, colour in zip(series, COLOURS, strict=False):
+        for place, (group, height) in enumerate(heights.items()):
+            if height is not None:
+                end = group, height < 0
+                _bar(axes, group, place, height, colour, bottom=ends.get(end, 0.0))
+                ends[end] = ends.get(end, 0.0) + height
+
+
+def _side_by_side(axes: Axes, series: Sequence[Heights]) -> None:
+    width = GROUP / len(series)
+    for number, (heights, colour) in enumerate(zip(series, COLOURS, strict=False)):
+        offset = (number - (len(series) - 1) / 2) * width
+        for place, (group, height) in enumerate(heights.items()):
+            if height is not None:
+                _bar(axes, group, place + offset, height, colour, width=width)
+
+
+def _bar(axes: Axes, group: str, place: float, height: float, colour: str, *, width: float = GROUP,
+         bottom: float = 0.0) -> None:
+    """One bar; hatched where it is published rather than ours."""
+    hatch = "////" if group == PUBLISHED else None
+    axes.bar(place, height, width, bottom, color=colour, edgecolor="white", linewidth=0.4, hatch=hatch)

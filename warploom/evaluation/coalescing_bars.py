@@ -1,0 +1,93 @@
+"""The kinds of figures that seed 000, chapter 3, has: which bars of which configurations, given what is compared."""
+
+from collections.abc import Callable, Iterable
+
+from golden_model.statistics import Statistics
+from warploom.arch.config import Alignment, Coalescing, Layout
+from warploom.evaluation import metrics
+from warploom.evaluation.figures import Figure, Run, Runs, Series
+
+BASELINE = "off"
+IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
+COMPARATORS = (Coalescing.CORF, Coalescing.CORF_PLUS)
+
+KINDS = {"read-read": "read_read", "write-write": "write_write", "read-write": "read_write"}
+"""Coalesced accesses, and what `Statistics` calls them."""
+
+Compare = Callable[[Run, Run], float]
+"""A percentage of a run and of its baseline."""
+
+Value = Callable[[Statistics], float]
+"""A percentage of one run."""
+
+
+def name(layout: Layout, setting: str) -> str:
+    """The name of a configuration in this experiment: ``wid_off``, ``wshift_reg``, ``wid_corf``."""
+    return f"{layout}_{setting}"
+
+
+def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare:
+    """A comparison of statistics, as one of runs."""
+    return lambda ours, baseline: compare(ours.statistics, baseline.statistics)
+
+
+def shares(number: str, title: str, values: dict[str, Value]) -> Figure:
+    """Shares that add up, of the baseline."""
+    return Figure(number, title, tuple(Series(key, _of(value)) for key, value in values.items()), stacked=True)
+
+
+def unused(number: str, title: str, used: Value) -> Figure:
+    """What the baseline leaves unused."""
+    return Figure(number, title, (Series("unused", _of(lambda run: 100 - used(run))),))
+
+
+def used(number: str, title: str, value: Value) -> Figure:
+    """What the baseline uses, what `reg` adds, and what `ideal` would add to that."""
+    def added(ours: str, to: str) -> Callable[[Runs], float]:
+        return lambda runs: _of(value, setting=ours)(runs) - _of(value, setting=to)(runs)
+
+    return Figure(number, title, (
+        Series("baseline", _of(value)),
+        Series("reg adds", added(Alignment.REG, BASELINE)),
+        Series("ideal adds", added(Alignment.IDEAL, Alignment.REG)),
+    ), stacked=True)  # fmt: skip
+
+
+def kinds(number: str, layout: Layout) -> Figure:
+    """Coalesced accesses by kind."""
+    def of_kind(kind: str) -> Value:
+        return lambda run: metrics.coalesced_share(run, kind)
+
+    series = tuple(Series(key, _of(of_kind(kind), layout, Alignment.REG)) for key, kind in KINDS.items())
+    return Figure(number, f"Coalesced accesses by kind, {layout} layout", series, stacked=True)
+
+
+def by_alignment(number: str, title: str, compare: Compare, alignments: Iterable[Alignment] | None = None, *,
+                 note: str = "") -> Figure:
+    """A comparison under the layout `wid`, for each alignment (by default, all but the upper bound)."""
+    chosen = alignments or (*IN_HARDWARE, Alignment.IDEAL)
+    series = tuple(Series(alignment, _against(compare, Layout.WID, alignment)) for alignment in chosen)
+    return Figure(number, f"{title}, wid layout", series, note=note)
+
+
+def by_layout(number: str, title: str, compare: Compare, *, note: str = "") -> Figure:
+    """A comparison under both layouts, for the alignments that are hardware."""
+    series = tuple(Series(name(layout, alignment), _against(compare, layout, alignment))
+                   for layout in Layout for alignment in IN_HARDWARE)  # fmt: skip
+    return Figure(number, title, series, note=note)
+
+
+def summary(number: str, title: str, compare: Compare, *, note: str = "") -> Figure:
+    """A row of Table 3.7: CORF, CORF++ and ours in both layouts."""
+    columns: dict[str, tuple[Layout, str]] = {kind: (Layout.WID, kind) for kind in COMPARATORS}
+    columns |= {name(layout, Alignment.REG): (layout, Alignment.REG) for layout in Layout}
+    series = tuple(Series(key, _against(compare, *column)) for key, column in columns.items())
+    return Figure(number, title, series, note=note)
+
+
+def _against(compare: Compare, layout: Layout, setting: str) -> Callable[[Runs], float]:
+    return lambda runs: compare(runs[name(layout, setting)], runs[name(layout, BASELINE)])
+
+
+def _of(value: Value, layout: Layout = Layout.WID, setting: str = BASELINE) -> Callable[[Runs], float]:
+    return lambda runs: value(runs[name(layout, setting)].statistics)

@@ -1,0 +1,86 @@
+"""A figure: what is measured for each kernel, and what it came to."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from golden_model.statistics import Statistics
+from warploom.arch.config import SmConfig
+from warploom.evaluation.published import Published, published
+
+
+@dataclass(frozen=True)
+class Run:
+    """A kernel under one configuration."""
+
+    config: SmConfig
+    statistics: Statistics
+
+
+Runs = Mapping[str, Run]
+"""One kernel under each configuration of an experiment, by the configuration's name."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One bar of each kernel: `value` makes a percentage of the kernel's runs."""
+
+    key: str
+    value: Callable[[Runs], float]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, or a row of a table, of a seed. `number` is the seed's; `note` tells apart several of ours that stand
+    for one of the seed's; `stacked` series are shares that add up."""
+
+    number: str
+    title: str
+    series: tuple[Series, ...]
+    stacked: bool = False
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The figure's name in files: letters, digits and underscores."""
+        return re.sub(r"\W+", "_", f"{self.number} {self.note}".strip().lower())
+
+    @property
+    def heading(self) -> str:
+        """What stands over its table and its chart."""
+        return f"{self.number}: {self.title}{f', {self.note}' if self.note else ''}, %"
+
+    @property
+    def published(self) -> dict[str, Published]:
+        """The averages that the seed prints, by series."""
+        return published().get(self.number, {})
+
+    def measure(self, runs: Mapping[str, Runs]) -> "Measured":
+        """Every series for every kernel of `runs`."""
+        values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
+                  for series in self.series}  # fmt: skip
+        return Measured(self, tuple(runs), values)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with its values, in percent: `values[series][kernel]`."""
+
+    figure: Figure
+    kernels: tuple[str, ...]
+    values: Mapping[str, Mapping[str, float]] = field(repr=False)
+
+    def average(self, series: str) -> float:
+        """The arithmetic mean over kernels of their percentages, as the seed averages."""
+        return fmean(self.values[series].values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Values, averages and what is published, by series."""
+        return {
+            "figure": self.figure.number, "note": self.figure.note, "title": self.figure.title, "unit": "percent",
+            "series": {key: {"kernels": dict(values), "average": self.average(key),
+                             "published": str(self.figure.published[key]) if key in self.figure.published else None}
+                       for key, values in self.values.items()},
+        }  # fmt: skip

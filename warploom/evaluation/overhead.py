@@ -1,0 +1,67 @@
+"""What the two designs need beside the register file (seed 000, Table 3.4): storage, from the configuration."""
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+
+NAMED = 63
+"""Registers that a thread of a Fermi GPU can name: CORF's tables have a row for each of every warp slot."""
+
+CODE_BITS = 3
+"""Width and sign of a warp register."""
+
+PATHS = 3, 2
+"""Operand paths out of the collectors, and write paths into the banks: each of ours has a byte multiplexer."""
+
+CORF_SHIFTERS = 10
+"""What the seed counts in CORF."""
+
+
+def mask_buffer(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row: one for each warp register, with `alignment = write` the side too."""
+    return config.banks * config.rows, CODE_BITS + (config.alignment is Alignment.WRITE)
+
+
+def rename_table(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row: the entry that holds a register."""
+    return config.warps * NAMED, ceil(log2(config.banks * config.rows))
+
+
+def allocation_table(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row: the sub-banks of its entry that hold a register."""
+    return config.warps * NAMED, SUB_BANKS
+
+
+def free_map(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row: the sub-banks of an entry that are free."""
+    return config.banks * config.rows, SUB_BANKS
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the seed prints."""
+
+    what: str
+    unit: str
+    corf: float | None
+    corf_published: str
+    ours: float
+    ours_published: str
+
+
+def overheads(config: SmConfig) -> list[Overhead]:
+    """The table. CORF's code size is what its authors say, and None here; the number of its shifters is the seed's."""
+    return [
+        Overhead("rename table", "bytes", _bytes(rename_table(config)), "3.7 KB", 0, "0"),
+        Overhead("free register map", "bytes", _bytes(free_map(config)), "512 B", 0, "0"),
+        Overhead("allocation table, mask buffer", "bytes", _bytes(allocation_table(config)), "1.47 KB",
+                 _bytes(mask_buffer(config)), "384 B"),
+        Overhead("code size", "%", None, "1.3", 0, "0"),
+        Overhead("byte-level shifters, byte multiplexers", "parts", CORF_SHIFTERS, "10", sum(PATHS), "5"),
+    ]  # fmt: skip
+
+
+def _bytes(shape: tuple[int, int]) -> float:
+    rows, bits = shape
+    return rows * bits / 8

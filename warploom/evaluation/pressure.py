@@ -1,0 +1,23 @@
+"""How hard a kernel presses on the register file, and what its schedulers wait for: why a figure is what it is."""
+
+from typing import Any
+
+from golden_model.statistics import Statistics
+from warploom.arch.config import SmConfig
+from warploom.evaluation.metrics import share
+
+COLUMNS = ("kernel", "setting", "IPC", "requests a cycle", "conflicts a request", "issuing, %", "no collector, %",
+           "no port, %", "else, %")  # fmt: skip
+"""Bank requests and conflicts; then where the cycles of all schedulers went."""
+
+
+def pressure(run: Statistics, config: SmConfig) -> dict[str, Any]:
+    """The numbers of one run, by column; *else* is waiting for operands, memory, barriers, and having no warp."""
+    total = run.cycles * config.schedulers
+    collector, port = run.stalls["collector"], run.stalls["port"]
+    waiting = sum(run.stalls.values())
+    return dict(zip(COLUMNS[2:], (
+        run.ipc, run.bank_requests / run.cycles, (run.bank_conflicts + run.port_conflicts) / run.bank_requests,
+        share(total - waiting, total), share(collector, total), share(port, total),
+        share(waiting - collector - port, total),
+    ), strict=True))  # fmt: skip

@@ -1,0 +1,124 @@
+"""Every kernel under every configuration of an experiment: simulated once, kept, two at a time.
+
+A result is kept under `build/evaluation/runs`, named after everything that it depends on, so that an interrupted
+evaluation goes on where it stopped, and a second one has nothing to simulate.
+"""
+
+import hashlib
+import multiprocessing
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from golden_model.functional.executor import execute
+from golden_model.simulate import simulate
+from golden_model.statistics import Statistics
+from golden_model.trace import Trace
+from tb.toolchain import kept, source_hash
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ExecutionError
+from warploom.compiler.compile import compile_file
+from warploom.evaluation.figures import Run, Runs
+from warploom.kernels.library import kernel
+
+CACHE = Path("build") / "evaluation" / "runs"
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model")
+"""What a result depends on, beside its configuration."""
+
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulation: a kernel in a size, under a configuration that the experiment calls `setting`."""
+
+    kernel: str
+    size: str
+    setting: str
+    config: SmConfig
+
+
+def cases(kernels: Sequence[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
+    """All cases, kernel by kernel, so that a process keeps the trace that it needs next."""
+    return [Case(name, size, setting, config) for name in kernels for setting, config in configurations.items()]
+
+
+def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[str, Runs]:
+    """The runs of each kernel, by setting; `done` hears of each case as it ends. Raises `WarploomError`."""
+    sources = source_hash(*SOURCES)
+    paths = {case: _path(case, sources) for case in wanted}
+    found = {case: known for case, path in paths.items() if (known := _read(path)) is not None}
+    for case in found:
+        done(case)
+    for case, statistics in _missing({case: path for case, path in paths.items() if case not in found}, done):
+        found[case] = statistics
+    kernels: dict[str, dict[str, Run]] = {}
+    for case in wanted:
+        kernels.setdefault(case.kernel, {})[case.setting] = Run(case.config, found[case])
+    return dict(kernels)
+
+
+def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[tuple[Case, Statistics]]:
+    """Simulate cases in processes of their own; results are kept in files."""
+    if not paths:
+        return []
+    found = []
+    pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _ignore_interrupts)
+    try:
+        jobs = {pool.submit(_simulate, case, path): case for case, path in paths.items()}
+        for job in as_completed(jobs):
+            found.append((jobs[job], job.result()))
+            done(jobs[job])
+    except BrokenProcessPool:
+        raise ExecutionError("a simulation was killed, for want of memory perhaps: close other programs and run the "
+                             "evaluation again; it goes on where it stopped") from None
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return found
+
+
+def _ignore_interrupts() -> None:
+    """An interrupt is for the process that started this one, which then ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _path(case: Case, sources: str) -> Path:
+    key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size)).encode()).hexdigest()
+    return CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
+
+
+def _read(path: Path) -> Statistics | None:
+    """Statistics that were kept; None where there are none, or not whole ones."""
+    try:
+        return Statistics(**kept(path))
+    except TypeError:
+        return None
+
+
+def _simulate(case: Case, path: Path) -> Statistics:
+    statistics = simulate(case.config, _trace(case.kernel, case.size)).statistics
+    path.parent.mkdir(parents=True, exist_ok=True)
+    report.write_json(path, statistics.to_json())
+    return statistics
+
+
+@lru_cache(maxsize=1)
+def _trace(name: str, size: str) -> Trace:
+    """A kernel's trace, which all configurations share. Raises `ExecutionError` when its results are wrong."""
+    file = kernel(name).load(size)
+    program = compile_file(file.ptx, file.entry)
+    execution = execute(program, file.launch)
+    for expectation in file.expectations:
+        if wrong := expectation.mismatch(execution.buffers[expectation.name]):
+            raise ExecutionError(f"{name} ({size}): not what its reference computes: {wrong}")
+    assert execution.trace is not None
+    return execution.trace

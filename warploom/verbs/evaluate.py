@@ -1,0 +1,93 @@
+"""``warploom evaluate``: the experiments of the seeds, measured here, beside what they print."""
+
+import argparse
+import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from synth.compare import Comparison, logic_um2
+from synth.report import Row
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.evaluation import charts, coalescing, hardware, tables
+from warploom.evaluation.figures import Measured, Runs
+from warploom.evaluation.overhead import overheads
+from warploom.evaluation.pressure import COLUMNS, pressure
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.kernels.library import kernels
+from warploom.verbs import Body, configuration
+
+FOLDER = Path("build") / "evaluation"
+
+
+def main(options: argparse.Namespace) -> Body:
+    """Run one experiment."""
+    config = configuration(options)
+    body = {"coalescing": _coalescing, "hardware": _hardware}[options.experiment](options, config)
+    return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
+
+
+def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Simulate every kernel under every setting; draw and print every figure."""
+    wanted = cases([kernel.name for kernel in kernels()], options.size, coalescing.configurations(config))
+    with report.counting("simulating", len(wanted)) as done:
+        runs = simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
+    found = [figure.measure(runs) for figure in coalescing.figures()]
+    folder = options.out or FOLDER
+    _draw(found, folder)
+    for measured in found:
+        tables.show(measured)
+    tables.show_averages(found)
+    _show_pressure(runs)
+    report.fields("Where the charts are", {"PNG and SVG of each figure": folder})
+    return {
+        "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],
+        "runs": {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
+                 for kernel, of_kernel in runs.items()},
+    }  # fmt: skip
+
+
+def _draw(found: list[Measured], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with report.counting("drawing", len(found)) as done:
+        for measured in found:
+            charts.draw(measured, folder)
+            done(measured.figure.number)
+
+
+def _show_pressure(runs: Mapping[str, Runs]) -> None:
+    rows = [(kernel, setting, *pressure(run.statistics, run.config).values())
+            for kernel, of_kernel in runs.items() for setting, run in of_kernel.items()
+            if setting in ("wid_off", "wid_upper_bound")]  # fmt: skip
+    report.table("What the baseline waits for, and what is left of it where every request can be shared", COLUMNS, rows)
+
+
+def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Synthesise the datapath without and with coalescing, and what CORF needs."""
+    compared = hardware.off_and_on(config)
+    report.table(f"Units without and with coalescing, {config.name}: logic of one instance, and its longest path",
+                 ("unit", "count", "off, µm²", "on, µm²", "ratio", "off, ps", "on, ps", "ratio "), _rows(compared))
+    parts = hardware.alone(config, hardware.CORF_UNITS)
+    report.table("What CORF needs instead", ("unit", "µm²", "SRAM bits", "ps"),
+                 [(part.unit, logic_um2(part), part.sram_bits, part.delay_ps) for part in parts])
+    needs = overheads(config)
+    report.table("Table 3.4: overhead", ("what", "unit", "CORF", "published", "ours", "published "),
+                 [dataclasses.astuple(need) for need in needs])
+    return {
+        "units": [entry.to_json() for entry in compared],
+        "corf_units": [dataclasses.asdict(part) for part in parts],
+        "overheads": [dataclasses.asdict(need) for need in needs],
+    }
+
+
+def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
+    return [(entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio,
+             _delay(entry.before), _delay(entry.after), entry.delay_ratio) for entry in compared]  # fmt: skip
+
+
+def _area(row: Row | None) -> int | None:
+    return round(logic_um2(row)) if row else None
+
+
+def _delay(row: Row | None) -> int | None:
+    return round(row.delay_ps) if row and row.end else None
