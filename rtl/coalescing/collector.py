@@ -4,7 +4,7 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -92,4 +92,4 @@ class CoalescingCollector(Collector):
 
 def _mask(code: data.View) -> Value:
     """The sub-banks of a register, which are also the slices that it fills."""
-    return swap(Cat(code.size >= k for k in range(SUB_BANKS)), code.left)
+    return swap(Cat(Const(1, 1), (code.size >= k for k in range(1, SUB_BANKS))), code.left)

@@ -1,0 +1,186 @@
+"""Bench of the coalescing collector: hardware against its twin, and the example of seed 000, section 3.6.2.7."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.alignment import from_sub_banks
+from golden_model.coalescing.arbiter import Read
+from golden_model.coalescing.collector import NO_REGISTER, CoalescingCollector
+from golden_model.coalescing.width import Code, restore
+from golden_model.placement import Place
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.coalescing.values import code, code_of
+from tb.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
+from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
+from warploom.arch.isa import NO_SLOT
+
+SLICE_BITS = WARP_BITS // SUB_BANKS
+SLICE = (1 << SLICE_BITS) - 1
+
+COALESCED = ("two operands of one bank", "two operands of two banks", "both sides of a bank offered", "narrow repeat",
+             "masks meet")  # fmt: skip
+
+
+def fields_of(code: Code) -> dict[str, int]:
+    """A code as the fields of a port."""
+    return unpack(CODE_FIELDS, code.packed)
+
+
+def requests(ports: Ports, request: int) -> list[tuple[int, int]]:
+    """Bit and mask of each request."""
+    masks = [(bit, ports.peek("mask") >> SUB_BANKS * bit & 15) for bit in range(len(SIDES) * ports.config.banks)]
+    return [(bit, mask) for bit, mask in masks if request >> bit & 1]
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Instructions on registers of random codes, grants whose masks do not meet, and dispatches of what is ready."""
+    rng, config, places = source(), ports.config, placement(ports.config)
+    takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
+    for _ in range(CYCLES):
+        offered = requests(ports, ports.peek("request"))
+        rng.shuffle(offered)
+        granted = used = 0
+        for bit, mask in offered:
+            if not mask & used and next(grants):
+                granted, used = granted | 1 << bit, used | mask
+        issued = instruction(rng, places)
+        codes: dict[str, Code] = {}  # by slot
+        stored: dict[str, tuple[int, Code]] = {}  # by place: another bank, that sides may meet in it, and the code
+        for slot, place in issued["source"].items():
+            chosen = code(rng)
+            if config.alignment is Alignment.REG:
+                chosen = chosen._replace(left=place["left"])
+            place["bank"], codes[slot] = stored.setdefault(str(place), (rng.randrange(config.banks), chosen))
+        yield {
+            "take": next(takes) and not ports.peek("busy"), **issued,
+            "code": {slot: fields_of(chosen) for slot, chosen in codes.items()},
+            "grant": granted, "operand": rng.getrandbits(WARP_BITS),
+            "dispatched": next(dispatches) and ports.peek("ready"),
+        }  # fmt: skip
+
+
+class CoalescingCollectorCheck(SlotsCheck):
+    """Offers, codes and operands equal the twin's too; a slice changes only when its own operand arrives."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._twin = CoalescingCollector(ports.config, 0)
+        super().__init__(ports, checker, coverage, self._twin)
+        self._arriving: list[int] = []  # slots granted in the previous cycle
+        self._may_change = [15] * 3  # slices of each slot that may differ from those of the previous cycle
+        self._words = [0] * 3
+
+    def offers(self, seen: Observation) -> None:
+        offers = self._twin.offers()
+        self.checker.equal("request", seen["request"], sum(1 << _bit(read) for read in offers))
+        rows: Any = self.codecs["row"].unpack(seen["row"])
+        masks: Any = self.codecs["mask"].unpack(seen["mask"])
+        for read, slot in offers.items():
+            bank, side = str(read.bank), str(read.side)
+            self.checker.equal(f"row of slot {slot}", rows[bank][side], self._twin.sources[slot].row)
+            self.checker.equal(f"mask of slot {slot}", masks[bank][side], read.mask)
+        self._only_granted_slices_change(seen)
+        banks = [read.bank for read in offers]
+        self.coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
+
+    def _only_granted_slices_change(self, seen: Observation) -> None:
+        words = self.codecs["operands"].array(seen["operands"])
+        for slot, (before, after, mask) in enumerate(zip(self._words, words, self._may_change, strict=True)):
+            changed = before ^ after
+            kept = [not changed >> SLICE_BITS * k & SLICE for k in range(SUB_BANKS) if not mask >> k & 1]
+            self.checker.holds(f"slices of slot {slot} outside the mask stay", all(kept))
+        self._words = words
+
+    def operands(self, seen: Observation) -> None:
+        codes: Any = self.codecs["codes"].unpack(seen["codes"])
+        actual = [code_of(fields) for fields in codes.values()]
+        self.checker.equal("codes", actual, list(self._twin.codes))
+        words = self.codecs["operands"].array(seen["operands"])
+        restored = tuple(restore(from_sub_banks(word, code.left), code)
+                         for word, code in zip(words, self._twin.codes, strict=True))  # fmt: skip
+        self.checker.equal("operands", restored, self._twin.operands())
+
+    def step(self, seen: Observation) -> None:
+        twin = self._twin
+        self._may_change = [0] * 3
+        present = twin.present
+        for slot in self._arriving:
+            twin.capture(slot, from_sub_banks(seen["operand"], twin.codes[slot].left))
+        for slot in range(3):
+            if (twin.present & ~present) >> slot & 1:
+                self._may_change[slot] = twin.codes[slot].mask
+        granted = [read for read in twin.offers() if seen["grant"] >> _bit(read) & 1]
+        self.coverage.hit("masks meet", len(twin.offers()) > len(granted) == 1)
+        self._arriving = [twin.grant(read) for read in granted]
+        self.grants += len(granted)
+        banks = {read.bank for read in granted}
+        self.coverage.hit("two operands of one bank", len(granted) == 2 and len(banks) == 1)
+        self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
+
+    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
+        codes: Any = self.codecs["code"].unpack(seen["code"])
+        read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
+        self._twin.issue(fields, sources, destination, read)
+        self._may_change = [15] * 3
+        self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
+                          and read[1].width < SUB_BANKS)  # fmt: skip
+
+
+def _bit(read: Read) -> int:
+    """Place of a bank and side in request and grant."""
+    return len(SIDES) * read.bank + read.side
+
+
+@cocotb.test()
+async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, codes, grants and dispatches."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=6 * CYCLES), Coverage(*POINTS, *COALESCED)
+    await exercise(ports, stimuli(ports), CoalescingCollectorCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@cocotb.test()
+async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
+    """R0 of bank 0, mask 0001, and R1 of bank 1, mask 1100, arrive together: port 0 stores R0, ports 2 and 3 R1."""
+    ports = Ports(dut)
+    checker, word = Checker(minimum=5), source().getrandbits(WARP_BITS)
+    codes = [Code(1, 0, False), Code(2, 0, True), NO_REGISTER]
+    fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
+    places = [Place(0, 5, False), Place(1, 6, True), Place(0, 0, False)]
+    take = {
+        "take": 1, "issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
+        "source": {str(slot): place._asdict() for slot, place in enumerate(places)},
+        "code": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
+    }  # fmt: skip
+    both = 1 << _bit(Read(0, 0, 0, 1)) | 1 << _bit(Read(1, 1, 0, 2))
+
+    def check(seen: Observation) -> None:
+        checker.equal("request", seen["request"], both if checker.cycle == 1 else 0)
+        checker.equal("ready", seen["ready"], int(checker.cycle == 3))
+        if checker.cycle == 3:
+            first, second, _ = ports.codecs["operands"].array(seen["operands"])
+            checker.equal("R0", first & SLICE, word & SLICE)
+            checker.equal("R1", second >> 2 * SLICE_BITS, word >> 2 * SLICE_BITS)
+
+    await exercise(ports, [take, {"grant": both}, {"operand": word}, {}], check, checker)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("alignment", ["reg", "write"])
+def test_collector(alignment: str) -> None:
+    run(alignment, "random_instructions")
+
+
+@pytest.mark.rtl
+def test_000_section_3_6_2_7() -> None:
+    run("reg", "section_3_6_2_7")
+
+
+def run(alignment: str, testcase: str) -> None:
+    config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
+    made = runner.build(config, "CoalescingCollector")
+    runner.run(made, "tb.coalescing.test_collector", 1, testcase=testcase)
