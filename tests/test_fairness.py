@@ -1,0 +1,323 @@
+"""How long a read may wait (docs/timing.md), proven on the netlists of both arbiters by Yosys's SAT solver.
+
+The bound follows from two lemmas. The *turn*: when its diagonal has priority and no write is granted in its bank, a
+cell's right request is granted, and its left one unless the right one is granted and meets it. The *diagonals*: in any
+N cycles in a row each has priority once. The *bound* itself is proven too. Each claim has an arbiter that it refutes.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import combinations, product
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import Out
+
+from rtl import arbiter as baseline
+from rtl import verilog
+from rtl.arbiter import Arbiter
+from rtl.coalescing import arbiter as coalescing
+from rtl.coalescing.arbiter import CoalescingArbiter, Read
+from synth import yosys
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.arch.layout import sub_bank_mask
+
+RIGHT, LEFT = range(len(SIDES))
+MASKS = [[sub_bank_mask(width, side == LEFT) for width in range(1, SUB_BANKS + 1)] for side in (RIGHT, LEFT)]
+"""The legal masks of each side."""
+
+
+class Request(NamedTuple):
+    """A request for a bank: whether it is made, the answer, and the sub-banks and slices that it holds."""
+
+    made: Value
+    granted: Value
+    mask: Value
+
+    def blocks(self, other: "Request") -> Value:
+        """Whether it is granted, and holds something that the other wants."""
+        return self.granted & (self.mask & other.mask).any()
+
+
+class Theorem(wiring.Component):
+    """An arbiter behind inputs of its own, and claims on it, each one output.
+
+    `legal` is what the others assume of inputs and state. `diagonals` says that each has had priority, `bound` that no
+    read has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
+    """
+
+    def __init__(self, arbiter: Arbiter | CoalescingArbiter, banks: int, collectors: int) -> None:
+        self.arbiter, self.banks, self.collectors = arbiter, banks, collectors
+        inputs = {name: member for name, member in arbiter.signature.members.items() if member.flow is wiring.In}
+        super().__init__({**inputs, **dict.fromkeys(("legal", *CLAIMS, *LEMMAS), Out(1))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.arbiter = self.arbiter
+        for name, member in self.arbiter.signature.members.items():
+            if member.flow is wiring.In:
+                m.d.comb += getattr(self.arbiter, name).eq(getattr(self, name))
+        self._diagonal, self._size = self.arbiter.diagonal, max(self.banks, self.collectors)
+        self._reads, self._writes = self._find_reads(), self._find_writes()
+        for name in ("legal", *CLAIMS):
+            m.d.comb += getattr(self, name).eq(Cat(getattr(self, f"_{name}")()).all())
+        for name in LEMMAS:
+            now = Cat(getattr(self, f"_{name}")())
+            before = Signal(len(now), name=f"{name}_before")
+            m.d.sync += before.eq(before | now)
+            m.d.comb += getattr(self, name).eq((before | now).all())
+        return m
+
+    def _find_reads(self) -> dict[Read, Request]:
+        request, grant = self.arbiter.read_request, self.arbiter.read_grant
+        cells = product(range(self.banks), range(self.collectors))
+        if isinstance(self.arbiter, Arbiter):
+            whole = Const(-1, SUB_BANKS)
+            return {Read(b, RIGHT, c): Request(request[b][c], grant[b][c], whole) for b, c in cells}
+        mask = self.arbiter.read_mask
+        return {Read(b, side, c): Request(request[b][side][c], grant[b][side][c], mask[b][side][c])
+                for b, c in cells for side in (RIGHT, LEFT)}
+
+    def _find_writes(self) -> list[list[Request]]:
+        """For each bank, the requests of the three writers for it."""
+        arbiter, found = self.arbiter, []
+        for b in range(self.banks):
+            here = [bank == b for bank in arbiter.write_bank]
+            masks = getattr(arbiter, "write_mask", [Const(-1, SUB_BANKS)] * len(WRITERS))
+            found.append([Request(arbiter.write_request[w] & here[w], arbiter.write_grant[w] & here[w], masks[w])
+                          for w in range(len(WRITERS))])
+        return found
+
+    def _in(self, bank: int) -> list[Request]:
+        """All requests for a bank."""
+        return [*self._writes[bank], *(request for read, request in self._reads.items() if read.bank == bank)]
+
+    def _at(self, collector: int) -> list[Request]:
+        """All requests of a collector."""
+        return [request for read, request in self._reads.items() if read.collector == collector]
+
+    def _legal(self) -> Iterator[Value]:
+        yield self._diagonal < self._size
+        yield from (bank < self.banks for bank in self.arbiter.write_bank)
+        if isinstance(self.arbiter, CoalescingArbiter):
+            yield from (mask.matches(*MASKS[RIGHT], *MASKS[LEFT]) for mask in self.arbiter.write_mask)
+            yield from (~request.made | request.mask.matches(*MASKS[read.side])
+                        for read, request in self._reads.items())
+
+    def _stays_legal(self) -> Iterator[Value]:
+        """Of the state, what `legal` says: the inputs are free."""
+        yield self._diagonal < self._size
+
+    def _only_requested(self) -> Iterator[Value]:
+        yield from (made | ~granted for made, granted, _ in self._reads.values())
+        yield ~(self.arbiter.write_grant & ~self.arbiter.write_request).any()
+
+    def _disjoint(self) -> Iterator[Value]:
+        """Granted requests share no sub-bank and no slice."""
+        for group in [*map(self._in, range(self.banks)), *map(self._at, range(self.collectors))]:
+            yield from (~(one.granted & other.blocks(one)) for one, other in combinations(group, 2))
+
+    def _slices_follow(self) -> Iterator[Value]:
+        """Slices are granted as the masks of the granted requests say."""
+        for read, request in self._reads.items() if isinstance(self.arbiter, CoalescingArbiter) else ():
+            other = self._reads[read._replace(side=1 - read.side)]
+            for k, slice_ in enumerate(self.arbiter.slice_grant):
+                wanted = request.granted & request.mask[k] | other.granted & other.mask[k]
+                yield slice_[read.bank][read.collector] == wanted
+
+    def _writes_first(self) -> Iterator[Value]:
+        sp, sfu, _ = self.arbiter.write_request
+        yield self.arbiter.write_grant[:2] == Cat(sp, sfu & ~sp)
+        for *path, mem in self._writes:
+            yield ~mem.made | mem.granted ^ Cat(writer.blocks(mem) for writer in path).any()
+
+    def _never_idle(self) -> Iterator[Value]:
+        """A read that is refused meets a granted request."""
+        for read, request in self._reads.items():
+            others = [*self._in(read.bank), *self._at(read.collector)]
+            yield ~request.made | request.granted | Cat(other.blocks(request) for other in others).any()
+
+    def _turn(self) -> Iterator[Value]:
+        for read, request in self._reads.items():
+            priority = self._diagonal == (read.bank + read.collector) % self._size
+            yield ~priority | ~self._refused(read) | (self._right(read).blocks(request) if read.side == LEFT else 0)
+
+    def _diagonals(self) -> Iterator[Value]:
+        """Which diagonal has priority."""
+        yield from (self._diagonal == diagonal for diagonal in range(self._size))
+
+    def _bound(self) -> Iterator[Value]:
+        """Which reads have nothing to complain of: a left one may lose to the right one of its cell, once for each."""
+        for read in self._reads:
+            yield ~self._refused(read) | (self._right(read).granted if read.side == LEFT else 0)
+
+    def _right(self, read: Read) -> Request:
+        """The right request of the same cell."""
+        return self._reads[read._replace(side=RIGHT)]
+
+    def _refused(self, read: Read) -> Value:
+        """Whether a read is refused though no write is granted in its bank."""
+        written = Cat(write.granted for write in self._writes[read.bank]).any()
+        return self._reads[read].made & ~self._reads[read].granted & ~written
+
+
+CLAIMS = ("only_requested", "disjoint", "slices_follow", "writes_first", "never_idle", "turn", "stays_legal")
+"""What holds in a cycle whose inputs and state are legal; `stays_legal`, in the next one."""
+
+LEMMAS = ("diagonals", "bound")
+"""What N cycles in a row fulfil, each a part of it."""
+
+ARBITERS = (Arbiter, CoalescingArbiter)
+CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
+           if (arbiter, claim) != (Arbiter, "slices_follow")]
+
+
+class Prover:
+    """The netlist of a theorem, from the Verilog that users get. Scripts and logs stay in `folder`."""
+
+    def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4) -> None:
+        self._folder, self._size = folder, max(banks, collectors)
+        theorem = Theorem(arbiter(banks=banks, collectors=collectors), banks, collectors)
+        (folder / "theorem.v").write_text(verilog.to_verilog(theorem, "theorem"))
+        yosys.run("read_verilog theorem.v; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
+                  folder, "read")
+
+    def holds(self, claim: str, fewer: int = 0) -> bool:
+        """Whether a claim, or a lemma in N or `fewer` cycles, follows from what is legal."""
+        if claim == "stays_legal":
+            after_reset = self._sat("-seq 2 -prove-skip 1 -set-at 1 rst 1", claim)
+            return after_reset and self._sat("-seq 2 -prove-skip 1 -set-at 1 legal 1 -set-at 1 rst 0", claim)
+        if claim in CLAIMS:
+            return self._sat("-seq 1 -set legal 1", claim)
+        n = self._size - fewer
+        return self._sat(f"-seq {n} -prove-skip {n - 1} -set legal 1 -set rst 0 -set-at 1 {claim}_before 0", claim)
+
+    def _sat(self, assumptions: str, claim: str) -> bool:
+        """Run the solver: true for a proof, false for a counterexample, which the log shows."""
+        yosys.run(f"read_rtlil theorem.il; sat {assumptions} -prove {claim} 1\n", self._folder, claim)
+        log = (self._folder / f"{claim}.log").read_text()
+        verdicts = re.findall(r"SAT proof finished - .*(SUCCESS|FAIL)!", log)
+        assert len(verdicts) == 1, log
+        return verdicts[0] == "SUCCESS"
+
+
+@pytest.fixture(scope="module")
+def provers(tmp_path_factory: pytest.TempPathFactory) -> dict[type, Prover]:
+    return {arbiter: Prover(tmp_path_factory.mktemp("proof"), arbiter) for arbiter in ARBITERS}
+
+
+@pytest.mark.parametrize(("arbiter", "claim"), CLAIMED)
+def test_every_cycle(provers: dict[type, Prover], arbiter: type, claim: str) -> None:
+    assert provers[arbiter].holds(claim)
+
+
+@pytest.mark.parametrize("lemma", LEMMAS)
+@pytest.mark.parametrize("arbiter", ARBITERS)
+def test_any_cycles_in_a_row(provers: dict[type, Prover], arbiter: type, lemma: str) -> None:
+    assert provers[arbiter].holds(lemma)
+
+
+@pytest.mark.parametrize(("banks", "collectors"), [(1, 1), (1, 3), (2, 2), (2, 5), (4, 3)])
+@pytest.mark.parametrize("arbiter", ARBITERS)
+def test_other_sizes(tmp_path: Path, arbiter: type, banks: int, collectors: int) -> None:
+    prover = Prover(tmp_path, arbiter, banks, collectors)
+    assert all(prover.holds(claim) for claim in ("disjoint", "never_idle", "turn", "stays_legal", "diagonals"))
+
+
+@pytest.mark.parametrize("lemma", LEMMAS)
+@pytest.mark.parametrize("arbiter", ARBITERS)
+def test_fewer_cycles_do_not_suffice(provers: dict[type, Prover], arbiter: type, lemma: str) -> None:
+    assert not provers[arbiter].holds(lemma, fewer=1)
+
+
+class Unrotated(Arbiter):
+    """Diagonal 0 always goes first."""
+
+    def _rotate(self, m: Module, name: str, rows: list[Value], direction: int) -> list[Value]:
+        return rows
+
+
+class Unordered(CoalescingArbiter):
+    """Bank 0 always goes first."""
+
+    def _order(self, priority: int) -> list[Read]:
+        return sorted(self._reads)
+
+
+class LeftFirst(CoalescingArbiter):
+    """In a cell the left request goes first."""
+
+    def _order(self, priority: int) -> list[Read]:
+        return sorted(self._reads, key=lambda read: ((read.bank + read.collector - priority) % self._size, -read.side))
+
+
+class Careless(CoalescingArbiter):
+    """No two reads conflict."""
+
+    def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
+        return dict.fromkeys(super()._conflicts(m), Const(0, 1))
+
+
+class Coarse(CoalescingArbiter):
+    """Any two reads of a bank or a collector conflict, whatever their masks."""
+
+    def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
+        return dict.fromkeys(super()._conflicts(m), Const(1, 1))
+
+
+class Overwritten(CoalescingArbiter):
+    """Reads do not see what the writes take."""
+
+    def _grant_writes(self, m: Module) -> data.View:
+        super()._grant_writes(m)
+        return Signal(data.ArrayLayout(SUB_BANKS, self._banks))
+
+
+class ManyPaths(CoalescingArbiter):
+    """Every writer has a path."""
+
+    def _grant_writes(self, m: Module) -> data.View:
+        taken = super()._grant_writes(m)
+        m.d.comb += self.write_grant.eq(self.write_request)
+        return taken
+
+
+class Generous(CoalescingArbiter):
+    """A cell is granted unasked."""
+
+    def _grant_slices(self, m: Module) -> None:
+        super()._grant_slices(m)
+        m.d.comb += self.read_grant[0][LEFT][1].eq(1)
+
+
+class OneSided(CoalescingArbiter):
+    """Slices follow the right requests only."""
+
+    def _grant_slices(self, m: Module) -> None:
+        super()._grant_slices(m)
+        for k in range(SUB_BANKS):
+            m.d.comb += self.slice_grant[k][0][0].eq(self.read_grant[0][RIGHT][0] & self.read_mask[0][RIGHT][0][k])
+
+
+@pytest.mark.parametrize(("arbiter", "claim"), [
+    (Unrotated, "turn"), (Unrotated, "bound"), (Unordered, "turn"), (Unordered, "bound"), (LeftFirst, "turn"),
+    (Careless, "disjoint"), (Coarse, "never_idle"), (Overwritten, "disjoint"), (ManyPaths, "writes_first"),
+    (Generous, "only_requested"), (OneSided, "slices_follow"),
+])  # fmt: skip
+def test_broken_arbiter_is_refuted(tmp_path: Path, arbiter: type, claim: str) -> None:
+    assert not Prover(tmp_path, arbiter, 2, 3).holds(claim)
+
+
+@pytest.mark.parametrize("arbiter", ARBITERS)
+def test_broken_diagonal_is_refuted(tmp_path: Path, arbiter: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def skip(m: Module, diagonal: Signal, size: int) -> None:
+        m.d.sync += diagonal.eq(diagonal + 2)
+
+    for module in (baseline, coalescing):
+        monkeypatch.setattr(module, "advance", skip)
+    prover = Prover(tmp_path, arbiter, 2, 3)
+    assert not any(prover.holds(claim) for claim in ("stays_legal", *LEMMAS))
