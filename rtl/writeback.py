@@ -26,7 +26,8 @@ class WriteLatch(wiring.Component):
     Members
     -------
     result : results of the pipe.
-    request, bank, row : the latch wants to write this row of this bank.
+    request, bank, row : the latch wants to write this row of this bank; all straight from registers, since the arbiter
+        and the write paths start with them.
     grant : the bank takes it in this cycle.
     data, lanes : the word, and the lanes to write.
     valid, tag : the latch holds a result, and whose.
@@ -52,19 +53,19 @@ class WriteLatch(wiring.Component):
         m = Module()
         held = Signal(result_layout(self._config), reset_less=True)
         m.d.comb += [
-            self.request.eq(self.valid & held.writes),
             self.bank.eq(held.bank),
             self.row.eq(held.row),
             self.data.eq(held.data),
             self.lanes.eq(held.lanes),
             self.tag.eq(held.tag),
-            self.done.valid.eq(self.valid & (self.grant | ~held.writes)),
+            self.done.valid.eq(self.valid & (self.grant | ~self.request)),
             self.done.payload.tag.eq(held.tag),
             self.done.payload.pred.eq(held.pred),
             self.result.ready.eq(~self.valid | self.done.valid),
         ]
         with m.If(self.result.ready):
             m.d.sync += self.valid.eq(self.result.valid)
+            m.d.sync += self.request.eq(self.result.valid & self.result.payload.writes)
             with m.If(self.result.valid):
                 m.d.sync += held.eq(self.result.payload)
         return m
