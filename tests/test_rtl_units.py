@@ -14,30 +14,33 @@ from amaranth.sim import Simulator
 from rtl import verilog
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
+from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.bank import DualBank
+from rtl.coalescing.crossbar import SlicedCrossbar
+from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
-from rtl.interfaces import dispatch_layout, issue_layout, probe_layout, result_layout
+from rtl.interfaces import CODE, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
 from rtl.lane_control import CONTROL, DECODING
 from rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
-from rtl.placement import place
 from rtl.subbank import SubBank
 from warploom.arch import interfaces as tables
-from warploom.arch import layout
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import INTEGER_OPS
 
 SMALL = SmConfig.preset("small")
+COALESCING = SMALL.with_settings(["coalescing=on"])
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5])
 def test_memories_refuse_sizes(rows: object) -> None:
-    for unit in (SubBank, Bank):
+    for unit in (SubBank, Bank, DualBank):
         with pytest.raises(ValueError, match="rows must be a positive integer, not"):
             unit(rows=rows)
 
 
-@pytest.mark.parametrize("unit", [Arbiter, Crossbar])
+@pytest.mark.parametrize("unit", [Arbiter, Crossbar, CoalescingArbiter, SlicedCrossbar])
 @pytest.mark.parametrize(("banks", "collectors", "name"), [(0, 1, "banks"), (1, 0, "collectors"), (2, "4", "collec")])
 def test_matrices_refuse_sizes(unit: type, banks: object, collectors: object, name: str) -> None:
     with pytest.raises(ValueError, match=f"{name}.* must be a positive integer, not"):
@@ -49,12 +52,22 @@ def test_unknown_unit() -> None:
         verilog.create(SMALL, "Nonsense")
 
 
+@pytest.mark.parametrize("settings", [
+    ["coalescing=corf", "layout=wid"], ["coalescing=on", "alignment=ideal"],
+], ids=" ".join)  # fmt: skip
+def test_models_without_hardware(settings: list[str]) -> None:
+    with pytest.raises(ConfigError, match="golden model, without hardware"):
+        verilog.create(SMALL.with_settings(settings), "Crossbar")
+
+
+@pytest.mark.parametrize("config", [SMALL, COALESCING], ids=["baseline", "coalescing"])
 @pytest.mark.parametrize(("make", "table", "extra"), [
     (issue_layout, tables.issue_fields, 0), (dispatch_layout, tables.dispatch_fields, 3 * tables.WARP_BITS),
     (result_layout, tables.result_fields, tables.WARP_BITS), (probe_layout, tables.probe_fields, 0),
+    (place_layout, tables.place_fields, 0), (lambda config: CODE, lambda config: tables.CODE_FIELDS, 0),
 ])  # fmt: skip
-def test_structs_are_the_tables(make: object, table: object, extra: int) -> None:
-    made, fields = make(SMALL), table(SMALL)
+def test_structs_are_the_tables(make: object, table: object, extra: int, config: SmConfig) -> None:
+    made, fields = make(config), table(config)
     assert made.size == tables.width(fields) + extra
     offset = 0
     for name, bits in fields:
@@ -65,29 +78,6 @@ def test_structs_are_the_tables(make: object, table: object, extra: int) -> None
 def test_every_integer_operation_is_decoded() -> None:
     assert set(DECODING) == set(INTEGER_OPS)
     assert {name for control in DECODING.values() for name in control} <= set(CONTROL.members)
-
-
-@pytest.mark.parametrize("kind", ["wid", "wshift"])
-def test_placement_is_the_layout(kind: str) -> None:
-    config = SMALL.with_settings([f"layout={kind}"])
-    stride, warp, register = Signal(8), Signal(3), Signal(8)
-    bank, row = Signal(1), Signal(7)
-    m = Module()
-    placed_bank, placed_row = place(config, stride, warp, register)
-    m.d.comb += [bank.eq(placed_bank), row.eq(placed_row)]
-    simulator = Simulator(m)
-    rng = random.Random(1)
-
-    async def check(ctx: object) -> None:
-        for _ in range(200):
-            registers = rng.randint(1, 32)
-            wanted = layout.rows_per_warp(config, registers), rng.randrange(8), rng.randrange(registers)
-            for signal, value in zip((stride, warp, register), wanted, strict=True):
-                ctx.set(signal, value)
-            assert (ctx.get(bank), ctx.get(row)) == layout.place(config, *wanted)
-
-    simulator.add_testbench(check)
-    simulator.run()
 
 
 @pytest.mark.parametrize("signed", [0, 1])
@@ -131,15 +121,23 @@ def test_verilog_and_sidecar(unit: str, tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if path.suffix not in (".v", ".json", "")]
 
 
-def test_datapath_verilog_holds_each_module_once(tmp_path: Path) -> None:
-    _, sidecar = verilog.generate(SMALL, tmp_path)
+COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "integer_unit", "lane", "write_latch"}
+
+
+@pytest.mark.parametrize(("config", "own"), [
+    (SMALL, {"arbiter", "bank", "crossbar", "collector", "writeback"}),
+    (COALESCING, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "coalescing_collector", "coalescing_writeback",
+                  "mask_buffer", "operand_path", "code_latch"}),
+], ids=["baseline", "coalescing"])  # fmt: skip
+def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
+    _, sidecar = verilog.generate(config, tmp_path)
     units = json.loads(sidecar.read_text())["units"]
     assert len(units) == len(set(units))
-    assert {"datapath", "arbiter", "bank", "sub_bank", "crossbar", "collector", "dispatcher", "integer_unit", "lane",
-            "writeback"} <= set(units)  # fmt: skip
+    assert COMMON | own <= set(units)
 
 
-def test_probe_only_on_request() -> None:
-    plain = {port["name"] for port in verilog.ports(Datapath(config=SMALL))}
-    probed = {port["name"] for port in verilog.ports(Datapath(config=SMALL, probe=True))}
-    assert probed - plain == {"probe", "write_data"}
+@pytest.mark.parametrize(("kind", "config"), [(Datapath, SMALL), (CoalescingDatapath, COALESCING)])
+def test_probe_only_on_request(kind: type[Datapath], config: SmConfig) -> None:
+    plain = {port["name"] for port in verilog.ports(kind(config=config))}
+    probed = {port["name"] for port in verilog.ports(kind(config=config, probe=True))}
+    assert probed - plain == {"probe", "stored_data", "stored_bytes"}
