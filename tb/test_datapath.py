@@ -8,6 +8,7 @@ import pytest
 from golden_model.coalescing.alignment import byte_enables, to_sub_banks
 from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.datapath import Datapath, Write
+from golden_model.words import spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.datapath_driver import REGISTERS, Surroundings
@@ -71,6 +72,9 @@ class DatapathCheck:
     def _stored(self, seen: Observation, writes: list[Write]) -> None:
         """What the sub-banks take, byte by byte; nothing where no bank is written."""
         words, enables = (self._codecs[name].array(seen[name]) for name in ("stored_data", "stored_bytes"))
+        if self._coalescing:
+            self._coverage.hit("narrow write", any(spread(write.lanes) & ~write.byte_mask for write in writes))
+            self._coverage.hit("sign fill", any(write.byte_mask & ~spread(write.lanes) for write in writes))
         for bank, (word, enabled) in enumerate(zip(words, enables, strict=True)):
             data = mask = 0
             for write in writes:
@@ -96,14 +100,16 @@ class DatapathCheck:
 async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
-    coverage = Coverage("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")
+    coalescing = ports.config.coalescing is Coalescing.ON
+    coverage = Coverage("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls",
+                        *(("narrow write", "sign fill") if coalescing else ()))  # fmt: skip
     surroundings = Surroundings(ports, source(), INSTRUCTIONS)
     check = DatapathCheck(ports, checker, coverage)
     await exercise(ports, surroundings.stimuli(), check, checker)
     checker.equal("completions", check.completions, surroundings.expected)
     checker.holds("banks and ports were contended", min(check.twin.bank_conflicts, check.twin.port_conflicts) > 0)
-    traffic = check.twin.traffic()
-    if ports.config.coalescing is Coalescing.ON:
+    if coalescing:
+        traffic = check.twin.traffic()
         checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
         checker.holds("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored)
     checker.finish()
