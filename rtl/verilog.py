@@ -26,6 +26,9 @@ from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
 from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.collector import Collector
+from rtl.corf.allocation import Allocator, MaskTable
+from rtl.corf.rename import RenameTable
+from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
@@ -69,6 +72,10 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
     "CoalescingCollector": lambda config: CoalescingCollector(config=config),
     "CoalescingWriteback": lambda config: CoalescingWriteback(config=config),
+    "Shifter": lambda config: Shifter(up=True),
+    "RenameTable": lambda config: RenameTable(config=config),
+    "MaskTable": lambda config: MaskTable(config=config),
+    "Allocator": lambda config: Allocator(rows=config.rows),
 }
 """How each unit is made from a configuration."""
 

@@ -1,0 +1,21 @@
+"""How CORF's tables name a warp register: warp slot and register number."""
+
+from amaranth.lib import data
+
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITE_PATHS, index_bits
+
+REGISTERS = 63
+"""Registers that a thread of a Fermi GPU can name, for which tables by register number have room."""
+
+REGISTER_BITS = index_bits(REGISTERS)
+
+SOURCES = 4
+"""Registers of an instruction that are looked up as it issues: three sources and the destination."""
+
+PATHS = len(WRITE_PATHS)
+
+
+def name_layout(config: SmConfig) -> data.StructLayout:
+    """A register of a warp."""
+    return data.StructLayout({"register": REGISTER_BITS, "warp": index_bits(config.warps)})

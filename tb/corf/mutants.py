@@ -1,0 +1,41 @@
+"""Planted bugs in the units that CORF needs."""
+
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data
+
+from rtl.corf.allocation import Allocator, MaskTable
+from rtl.corf.rename import RenameTable
+from rtl.corf.shifter import Shifter
+from tb.corf.test_allocation import ROWS
+from tb.mutants import Mutant, Tampered
+
+
+class Late(RenameTable):
+    """A partner that is written as it is looked up is read as it was."""
+
+    def _bypass(self, m: Module, partner: data.View, output: Value) -> None:
+        pass
+
+
+class InItsOwnWay(Allocator):
+    """A register that is beside its partner finds no room there for what it already has."""
+
+    def _others(self, used: data.View, row: Value) -> Value:
+        return used[row]
+
+
+def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
+    write = Signal(outer.write.shape())
+    m.d.comb += [write.eq(outer.write), write[1].enable.eq(0)]
+    return {"write": write.as_value()}
+
+
+MUTANTS = (
+    Mutant("Shifter", "tb.corf.test_shifter", "never moves by two",
+           lambda c: Tampered(Shifter(up=True), lambda o, m: {"positions": Cat(o.positions[0], Const(0, 1))})),
+    Mutant("RenameTable", "tb.corf.test_rename", "shows a partner as it was", lambda c: Late(config=c)),
+    Mutant("MaskTable", "tb.corf.test_mask_table", "forgets what the second path writes",
+           lambda c: Tampered(MaskTable(config=c), _deaf_path)),
+    Mutant("Allocator", "tb.corf.test_allocation", "leaves no room for what a register has",
+           lambda c: InItsOwnWay(rows=ROWS)),
+)  # fmt: skip

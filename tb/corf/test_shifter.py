@@ -1,0 +1,58 @@
+"""Bench of the shifters: hardware against `golden_model.corf.shifter`."""
+
+from collections.abc import Callable, Iterator
+
+import cocotb
+import pytest
+
+from golden_model.corf.shifter import SLICE_BITS, shift_down, shift_up
+from rtl.corf.shifter import Shifter
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.arch.interfaces import WARP_BITS
+
+CYCLES = 300
+SLICE = (1 << SLICE_BITS) - 1
+
+
+def stimuli() -> Iterator[Stimulus]:
+    """Random words, all distances."""
+    rng = source()
+    for _ in range(CYCLES):
+        yield {"word": rng.getrandbits(WARP_BITS), "positions": rng.randrange(SUB_BANKS)}
+
+
+async def shift(dut: cocotb.handle.SimHandleBase, twin: Callable[[int, int], int]) -> None:
+    """Every slice into which one is moved equals the twin's, at all distances."""
+    checker, coverage = Checker(minimum=2 * CYCLES), Coverage(*map(str, range(SUB_BANKS)))
+
+    def check(seen: Observation) -> None:
+        positions = seen["positions"]
+        expected, moved = twin(seen["word"], positions), twin((1 << WARP_BITS) - 1, positions)
+        for k in range(SUB_BANKS):
+            if moved >> SLICE_BITS * k & 1:
+                checker.equal(f"slice {k}", *(word >> SLICE_BITS * k & SLICE for word in (seen["shifted"], expected)))
+        coverage.hit(str(positions))
+
+    await exercise(Ports(dut), stimuli(), check, checker)
+    coverage.finish()
+
+
+@cocotb.test()
+async def up(dut: cocotb.handle.SimHandleBase) -> None:
+    """To the left side."""
+    await shift(dut, shift_up)
+
+
+@cocotb.test()
+async def down(dut: cocotb.handle.SimHandleBase) -> None:
+    """To the right side."""
+    await shift(dut, shift_down)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_shifter(direction: str) -> None:
+    made = runner.build(SmConfig.preset("small"), "Shifter", component=Shifter(up=direction == "up"))
+    runner.run(made, "tb.corf.test_shifter", 1, testcase=direction)

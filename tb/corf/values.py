@@ -1,0 +1,16 @@
+"""Names of registers and arrays of them, as the ports of CORF's tables have them."""
+
+from collections.abc import Sequence
+
+Name = tuple[int, int]
+"""Warp and register."""
+
+
+def fields(name: Name) -> dict[str, int]:
+    """A register as a port has it."""
+    return {"warp": name[0], "register": name[1]}
+
+
+def array(elements: Sequence[object]) -> dict[str, object]:
+    """Elements of an array port by number."""
+    return {str(i): element for i, element in enumerate(elements)}
