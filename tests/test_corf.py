@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from golden_traces import random_trace, trace_of
 
+from golden_model.check import Mismatch
 from golden_model.corf import width
 from golden_model.corf.allocation import NOWHERE, Allocator, Location
 from golden_model.corf.datapath import CorfDatapath
@@ -285,6 +286,37 @@ def test_operands_are_those_of_the_trace(config: SmConfig, hints: Hints) -> None
         while not sm.finished:
             sm.step()
         assert collect(sm) == run.statistics
+
+
+def narrow_trace(seed: int, length: int = 60) -> Trace:
+    """A program of narrow values that grow and shrink, in all lanes or some; it reads up to three registers at once."""
+    rng = random.Random(seed)
+    code, lanes = [move(register, register) for register in range(8)], [ALL_LANES] * 8
+    for _ in range(length):
+        a, b, c, dst = (rng.randrange(8) for _ in range(4))
+        write = move(dst, rng.randrange(-1 << 31, 1 << 31) >> rng.choice([0, 8, 16, 24, 28]))
+        code += [write, Instruction(op=rng.choice([Op.IMAX, Op.IMIN]), dst=c, src=(a, b, 255), signed=True),
+                 Instruction(op=Op.SHF, dst=a, src=(b, c, a), right=True, signed=True)]  # fmt: skip
+        lanes += [rng.choice([ALL_LANES, ALL_LANES, rng.getrandbits(32)]) for _ in range(3)]
+    return trace_of(code, warps=8, per_block=4, lanes=lanes)
+
+
+@pytest.mark.parametrize("config", [CORF, PLUS], ids=["corf", "plus"])
+def test_narrow_values_are_never_lost(config: SmConfig) -> None:
+    seen = Counter()
+    for seed in range(6):
+        run = simulate(config, hinted(narrow_trace(seed), RANDOM_HINTS[1 + seed % 2]), check=True)
+        datapath = run.sm.datapath
+        assert isinstance(datapath, CorfDatapath)
+        seen += Counter(packs=datapath.storage.packs, unpacks=datapath.storage.unpacks, copies=datapath.copies,
+                        coalesced=run.statistics.coalesced["read_read"])  # fmt: skip
+    assert len(seen) == 4 and min(seen.values()) > 100
+
+
+def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CorfDatapath, "_grows", lambda self, result: False)
+    with pytest.raises(Mismatch, match="operand"):
+        simulate(CORF, narrow_trace(1), check=True)
 
 
 @pytest.mark.parametrize("flavour", ["corf", "corf_plus"])
