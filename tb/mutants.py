@@ -15,21 +15,24 @@ from rtl.dispatch import ON_SP, Dispatcher
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.lane_stages import OPERANDS
+from rtl.placement import Placer
 from rtl.subbank import BYTES, SubBank
 from rtl.writeback import Writeback
-from warploom.arch.config import SmConfig
+from warploom.arch.config import LANES, SmConfig
 
 Rewire = Callable[["Tampered", Module], dict[str, Value]]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A unit with a bug, and the bench that must catch it. `make` builds it from a configuration."""
+    """A unit with a bug, and the bench that must catch it. `make` builds it from a configuration, which `settings`
+    varies."""
 
     unit: str
     bench: str
     bug: str
     make: Callable[[SmConfig], wiring.Component]
+    settings: tuple[str, ...] = ()
 
 
 class Tampered(wiring.Component):
@@ -146,8 +149,10 @@ MUTANTS = (
     Mutant("IntegerUnit", "tb.test_integer", "is a cycle early", lambda c: Hasty(config=c)),
     Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c)),
     Mutant("Dispatcher", "tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c)),
-    Mutant("Writeback", "tb.test_writeback", "miscalculates rows",
-           lambda c: Tampered(Writeback(config=c), lambda o, m: {"stride": o.stride + 1})),
+    Mutant("Placer", "tb.test_placement", "miscalculates rows",
+           lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
+    Mutant("Writeback", "tb.test_writeback", "writes lanes that do not execute",
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {"lanes": Const(-1, c.banks * LANES)})),
     Mutant("Writeback", "tb.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
     Mutant("Datapath", "tb.test_datapath", "crosses two grants", lambda c: CrossedGrants(config=c, probe=True)),

@@ -1,0 +1,106 @@
+"""Planted bugs in the units of the coalescing register file, and in its wiring."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data, wiring
+
+from rtl.coalescing.alignment import OperandPath
+from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.bank import DualBank
+from rtl.coalescing.collector import CoalescingCollector
+from rtl.coalescing.crossbar import SlicedCrossbar
+from rtl.coalescing.datapath import CoalescingDatapath
+from rtl.coalescing.mask_buffer import MaskBuffer
+from rtl.coalescing.width import WidthDetector
+from rtl.coalescing.writeback import CoalescingWriteback
+from rtl.writeback import Carried
+from tb.mutants import Mutant, Tampered
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+
+SETTINGS = ("coalescing=on", "alignment=write")
+
+
+@dataclass(frozen=True)
+class LockstepMutant:
+    """A datapath with a bug that leaves all control as it is, the kernel that must show it, and where it shows."""
+
+    bug: str
+    kernel: str
+    symptom: str
+    make: Callable[[SmConfig], wiring.Component]
+
+
+class Unfilled(CoalescingWriteback):
+    """A partial write that makes a register wider leaves the new bytes of other lanes as they are."""
+
+    def _stored(self, m: Module, number: int, path: Carried) -> Carried:
+        return super()._stored(m, number, path | {"fill": Const(0, SUB_BANKS)})
+
+
+class CrossedCodes(CoalescingDatapath):
+    """Operand b is restored as operand a is stored."""
+
+    def _connect_operands(self, m: Module) -> None:
+        super()._connect_operands(m)
+        m.d.comb += self.operand_paths[1].code.eq(self.operand_paths[0].code)
+
+
+def _unfilled(config: SmConfig) -> wiring.Component:
+    datapath = CoalescingDatapath(config=config, probe=True)
+    datapath.writeback = Unfilled(config=config)
+    return datapath
+
+
+def _altered(m: Module, port: data.View, **fields: Value | int) -> Value:
+    """A struct with other values in some of its fields."""
+    changed = Signal(port.shape())
+    m.d.comb += [changed.eq(port), *(changed[name].eq(value) for name, value in fields.items())]
+    return changed.as_value()
+
+
+def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
+    first, second = outer.write
+    return {"write": Cat(first.as_value(), _altered(m, second, enable=0))}
+
+
+def _sideless(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"code": Cat(_altered(m, code, left=0) for code in outer.code)}
+
+
+def _maskless(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"write_mask": Cat(*list(outer.write_mask)[:2], Const(0, SUB_BANKS))}
+
+
+def _swapped(outer: Tampered, m: Module) -> dict[str, Value]:
+    first, second, *others = (grants.as_value() for grants in outer.grant)
+    return {"grant": Cat(second, first, *others)}
+
+
+MUTANTS = (
+    Mutant("WidthDetector", "tb.coalescing.test_width", "looks at lanes that do not execute",
+           lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
+    Mutant("MaskBuffer", "tb.coalescing.test_mask_buffer", "forgets what the second path writes",
+           lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),
+    Mutant("OperandPath", "tb.coalescing.test_alignment", "fills with zeros",
+           lambda c: Tampered(OperandPath(), lambda o, m: {"code": _altered(m, o.code, sign=0)}), SETTINGS),
+    Mutant("DualBank", "tb.coalescing.test_bank", "gives the left access the row of the right one",
+           lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": _altered(m, o.left, row=o.right.row)}),
+           SETTINGS),
+    Mutant("CoalescingArbiter", "tb.coalescing.test_arbiter", "does not see the mask of MEM",
+           lambda c: Tampered(CoalescingArbiter(banks=c.banks, collectors=c.collectors), _maskless), SETTINGS),
+    Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar", "swaps two slices",
+           lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
+    Mutant("CoalescingCollector", "tb.coalescing.test_collector", "forgets sides",
+           lambda c: Tampered(CoalescingCollector(config=c), _sideless), SETTINGS),
+    Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
+           lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
+               "result_sp__payload": _altered(m, o.result_sp.payload, full=1)}), SETTINGS),
+)  # fmt: skip
+
+IN_LOCKSTEP = (
+    LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled),
+    LockstepMutant("crosses two codes", "hotspot", "dispatch_operand1, lane",
+                   lambda c: CrossedCodes(config=c, probe=True)),
+)  # fmt: skip
