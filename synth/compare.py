@@ -40,6 +40,12 @@ class Comparison:
         return logic_um2(self.after) / logic_um2(self.before)
 
     @property
+    def added_um2(self) -> float:
+        """Logic area that all instances together have more than before."""
+        before, after = (row.instances * logic_um2(row) if row else 0.0 for row in (self.before, self.after))
+        return after - before
+
+    @property
     def delay_ratio(self) -> float | None:
         """Longest path after over before; None where one has none."""
         if self.before is None or self.after is None or not self.before.end:
@@ -50,7 +56,7 @@ class Comparison:
         """Areas, paths and their ratios."""
         return {
             "unit": self.unit, "before": _plain(self.before), "after": _plain(self.after),
-            "area_ratio": self.area_ratio, "delay_ratio": self.delay_ratio,
+            "area_ratio": self.area_ratio, "added_um2": self.added_um2, "delay_ratio": self.delay_ratio,
         }  # fmt: skip
 
     @property

@@ -237,13 +237,14 @@ GROUP = Figure("Fig. 3.31", "gained", (Series("reg", lambda runs: 10.0), Series(
 @pytest.mark.parametrize("figure", [STACK, GROUP])
 def test_a_chart_is_the_same_bytes_every_time(figure, tmp_path):
     measured = figure.measure({"a": {}, "b": {}})
-    first = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path)}
-    second = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path)}
+    first = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path, "tiny")}
+    second = {path.suffix: path.read_bytes() for path in charts.draw(measured, tmp_path, "tiny")}
     assert first == second
     assert first[".png"].startswith(b"\x89PNG")
     assert b"<svg" in first[".svg"]
-    other = dataclasses.replace(figure, title="another")
-    assert charts.draw(other.measure({"a": {}, "b": {}}), tmp_path)[0].read_bytes() != first[".png"]
+    assert charts.draw(measured, tmp_path, "default")[0].read_bytes() != first[".png"]
+    other = dataclasses.replace(figure, title="another").measure({"a": {}, "b": {}})
+    assert charts.draw(other, tmp_path, "tiny")[0].read_bytes() != first[".png"]
 
 
 def test_a_table_has_kernels_average_and_what_is_published(capsys):
@@ -358,9 +359,10 @@ def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path):
 # ------------------------------------------------------------------ hardware
 
 
-def row(unit, area, delay=100.0):
+def row(unit, area, delay=100.0, instances=1):
     """A unit of twice the area, and without a path where that takes no time."""
-    return Row(unit, 1, 10, area, area, 0, 0, 0.0, 0.0, 0.0, 0.0, delay, 0.0, "a" * bool(delay), "b" * bool(delay))
+    start, end = ("a", "b") if delay else ("", "")
+    return Row(unit, instances, 10, area, area, 0, 0, 0.0, 0.0, 0.0, 0.0, delay, 0.0, start, end)
 
 
 def report(*rows):
@@ -370,9 +372,14 @@ def report(*rows):
 def test_units_stand_beside_those_that_they_replace():
     before = report(row("datapath", 100.0), row("arbiter", 10.0, 200.0), row("gone", 1.0))
     after = report(row("datapath", 150.0), row("coalescing_arbiter", 40.0, 250.0), row("mask_buffer", 5.0))
-    found = {entry.unit: (entry.area_ratio, entry.delay_ratio) for entry in compare(before, after)}
-    assert found == {"datapath": (1.5, 1.0), "coalescing_arbiter": (4.0, 1.25), "mask_buffer": (None, None),
-                     "gone": (None, None)}  # fmt: skip
+    found = {e.unit: (e.area_ratio, e.added_um2, e.delay_ratio) for e in compare(before, after)}
+    assert found == {"datapath": (1.5, 100.0, 1.0), "coalescing_arbiter": (4.0, 60.0, 1.25),
+                     "mask_buffer": (None, 10.0, None), "gone": (None, -2.0, None)}  # fmt: skip
+
+
+def test_all_instances_count_for_what_is_added():
+    bank, = compare(report(row("bank", 2.0, instances=4)), report(row("dual_bank", 3.0, instances=4)))
+    assert (bank.area_ratio, bank.added_um2) == (1.5, 8.0)
 
 
 def test_a_unit_without_a_path_has_no_ratio_of_paths():

@@ -158,7 +158,8 @@ def _parser() -> argparse.ArgumentParser:
                           help="coalescing: seed 000, chapter 3, on the golden SM; hardware: its units synthesised")
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",
                           help="launches of the kernels (default: default; tiny is for a quick look)")
-    evaluate.add_argument("--out", type=Path, metavar="DIR", help="folder of the charts (default: build/evaluation)")
+    evaluate.add_argument("--out", type=Path, metavar="DIR",
+                          help="folder of the charts (default: build/evaluation/SIZE)")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")

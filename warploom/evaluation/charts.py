@@ -32,13 +32,13 @@ Heights = Mapping[str, float | None]
 """Of one series, by group: kernels, average, published."""
 
 
-def draw(measured: Measured, folder: Path) -> list[Path]:
-    """Write `<folder>/<figure>.png` and `.svg`; returns the paths. Raises `OSError`."""
+def draw(measured: Measured, folder: Path, caption: str) -> list[Path]:
+    """Write `<folder>/<figure>.png` and `.svg` and return the paths; `caption` says what was run. Raises `OSError`."""
     paths = []
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's own style
         mpl.rcParams.update(STYLE)
-        canvas = _draw(measured)
+        canvas = _draw(measured, caption)
         for kind, metadata in METADATA.items():
             data = io.BytesIO()
             canvas.savefig(data, format=kind, dpi=110, metadata=metadata)
@@ -47,7 +47,7 @@ def draw(measured: Measured, folder: Path) -> list[Path]:
     return paths
 
 
-def _draw(measured: Measured) -> Canvas:
+def _draw(measured: Measured, caption: str) -> Canvas:
     figure = measured.figure
     heights = {key: _heights(measured, key) for key in measured.values}
     groups = list(next(iter(heights.values())))
@@ -56,6 +56,7 @@ def _draw(measured: Measured) -> Canvas:
     (_stack if figure.stacked else _side_by_side)(axes, list(heights.values()))
     axes.set_title(figure.heading, loc="left", fontsize=10)
     axes.set_ylabel("%")
+    axes.set_xlabel(caption, loc="left", fontsize=7, color="dimgrey")
     axes.set_xticks(range(len(groups)), groups)
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.axhline(0, color="black", linewidth=0.6)

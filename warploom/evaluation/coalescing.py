@@ -87,14 +87,14 @@ def _bandwidth() -> list[Figure]:
 
 def _performance() -> list[Figure]:
     found = [by_alignment("Fig. 3.31", "IPC gained", IPC, Alignment), by_layout("Fig. 3.32", "IPC gained", IPC)]
-    table = [summary("Table 3.7, IPC", "gained", IPC)]
+    table = [summary("Table 3.7, IPC", "IPC gained", IPC)]
     for part, ways in ENERGIES.items():
         for note, compare in ways.items():
             saved = "dynamic energy saved"
             found.append(by_alignment(f"Fig. 3.33, {part}", saved, compare, Alignment, note=note))
             found.append(by_layout(f"Fig. 3.34, {part}", saved, compare, note=note))
             table.append(summary(f"Table 3.7, {part}", saved, compare, note=note))
-    return [*found, *table, summary("Table 3.7, accesses", "of banks, saved", ACCESSES)]
+    return [*found, *table, summary("Table 3.7, accesses", "bank accesses saved", ACCESSES)]
 
 
 def _count(number: int, what: str) -> str:

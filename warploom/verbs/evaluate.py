@@ -33,13 +33,14 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     with report.counting("simulating", len(wanted)) as done:
         runs = simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
     found = [figure.measure(runs) for figure in coalescing.figures()]
-    folder = options.out or FOLDER
-    _draw(found, folder)
+    folder = options.out or FOLDER / options.size
+    what = ", ".join([options.preset, *options.settings, f"kernels at {options.size} size"])
+    _draw(found, folder, what)
     for measured in found:
         tables.show(measured)
     tables.show_averages(found)
     _show_pressure(runs)
-    report.fields("Where the charts are", {"PNG and SVG of each figure": folder})
+    report.fields("What this was", {"configuration and kernels": what, "charts, PNG and SVG": folder})
     return {
         "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],
         "runs": {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
@@ -47,29 +48,29 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     }  # fmt: skip
 
 
-def _draw(found: list[Measured], folder: Path) -> None:
+def _draw(found: list[Measured], folder: Path, caption: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with report.counting("drawing", len(found)) as done:
         for measured in found:
-            charts.draw(measured, folder)
+            charts.draw(measured, folder, caption)
             done(measured.figure.number)
 
 
 def _show_pressure(runs: Mapping[str, Runs]) -> None:
-    rows = [(kernel, setting, *pressure(run.statistics, run.config).values())
-            for kernel, of_kernel in runs.items() for setting, run in of_kernel.items()
-            if setting in ("wid_off", "wid_upper_bound")]  # fmt: skip
-    report.table("What the baseline waits for, and what is left of it where every request can be shared", COLUMNS, rows)
+    rows = [(kernel, setting, *pressure(of_kernel[setting].statistics, of_kernel[setting].config).values())
+            for kernel, of_kernel in runs.items() for setting in ("wid_off", "wid_ideal")]  # fmt: skip
+    report.table("What the schedulers wait for, without coalescing and with ideal alignment", COLUMNS, rows)
 
 
 def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
     """Synthesise the datapath without and with coalescing, and what CORF needs."""
     compared = hardware.off_and_on(config)
     report.table(f"Units without and with coalescing, {config.name}: logic of one instance, and its longest path",
-                 ("unit", "count", "off, µm²", "on, µm²", "ratio", "off, ps", "on, ps", "ratio "), _rows(compared))
+                 ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "off, ps", "on, ps", "ratio "),
+                 _rows(compared))
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead", ("unit", "µm²", "SRAM bits", "ps"),
-                 [(part.unit, logic_um2(part), part.sram_bits, part.delay_ps) for part in parts])
+                 [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
     needs = overheads(config)
     report.table("Table 3.4: overhead", ("what", "unit", "CORF", "published", "ours", "published "),
                  [dataclasses.astuple(need) for need in needs])
@@ -81,8 +82,10 @@ def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
 
 
 def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
-    return [(entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio,
-             _delay(entry.before), _delay(entry.after), entry.delay_ratio) for entry in compared]  # fmt: skip
+    return [(
+        entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
+        _delay(entry.before), _delay(entry.after), entry.delay_ratio,
+    ) for entry in compared]  # fmt: skip
 
 
 def _area(row: Row | None) -> int | None:
