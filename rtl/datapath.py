@@ -26,6 +26,7 @@ from rtl.interfaces import (
     unstoppable,
     words,
 )
+from rtl.lane_control import CONTROL, decode
 from rtl.placement import STRIDE_BITS, Placer
 from rtl.shared import module_name, share
 from rtl.writeback import Writeback
@@ -182,9 +183,18 @@ class Datapath(wiring.Component):
             sent.collector.eq(self._selected(m, "collector", range(len(self.collectors)))),
             self.integer_unit.dispatch.valid.eq(valid),
             self.integer_unit.dispatch.payload.eq(sent),
+            self.integer_unit.control.eq(self._control(m)),
         ]
         for name, _ in held_layout(self._config):
             m.d.comb += sent[name].eq(self._selected(m, name, [collector.held[name] for collector in self.collectors]))
+
+    def _control(self, m: Module) -> Signal:
+        """A register of the control signals of the dispatched operation, decoded while it was selected."""
+        op, modifiers = (merge(self.dispatcher.select, [collector.held[name] for collector in self.collectors])
+                         for name in ("op", "modifiers"))
+        control = Signal(CONTROL, name="dispatch_control", reset_less=True)
+        m.d.sync += control.eq(decode(m, op, modifiers))
+        return control
 
     def _connect_operands(self, m: Module) -> None:
         """The three operand paths end in a register, which the dispatch port shows."""

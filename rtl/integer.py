@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
 from rtl.lane import STAGES, Lane
-from rtl.lane_control import decode
+from rtl.lane_control import CONTROL
 from rtl.shared import share
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
 from warploom.arch.interfaces import index_bits, result_fields
@@ -31,6 +31,7 @@ class IntegerUnit(wiring.Component):
     Members
     -------
     dispatch : instructions with their operands; those that are not integer operations are ignored.
+    control : what the lanes need to know of the operation (`rtl.lane_control.decode`), beside `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
     """
 
@@ -40,6 +41,7 @@ class IntegerUnit(wiring.Component):
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
         super().__init__({
             "dispatch": In(unstoppable(dispatch_layout(config))),
+            "control": In(CONTROL),
             "result": Out(unstoppable(result_layout(config))),
         })
 
@@ -62,13 +64,12 @@ class IntegerUnit(wiring.Component):
         last = track[STAGES - 1]
         fresh = Signal(result_layout(self._config))
         m.d.comb += [fresh[name].eq(last[name]) for name, _ in tracked]
-        control = decode(m, issued.op, issued.modifiers)
         for i in range(LANES):
             lane = Lane()
             m.submodules[f"lane_{i}"] = share(platform, "lane", lane)
             m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in "abc"]
             m.d.comb += [
-                lane.operands.control.eq(control),
+                lane.operands.control.eq(self.control),
                 lane.operands.pred.eq(issued.pred[i]),
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),

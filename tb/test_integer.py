@@ -9,7 +9,7 @@ from golden_model.integer import IntegerUnit
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.codec import join
-from tb.lane_driver import OPS, encoded, modifiers, operand, timing
+from tb.lane_driver import OPS, control, encoded, modifiers, operand, timing
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op, TimingClass
 
@@ -31,8 +31,9 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         if not foreign:
             taken.add(due)
         words = {slot: join([operand(rng) for _ in range(LANES)], 32) for slot in "abc"}
-        yield {"dispatch__valid": 1, "dispatch__payload": words | {
-            "op": Op.FADD if foreign else op, "modifiers": encoded(op, modifiers(rng, op)), "timing": timing(op),
+        chosen = modifiers(rng, op)
+        yield {"dispatch__valid": 1, "control": control(op, chosen), "dispatch__payload": words | {
+            "op": Op.FADD if foreign else op, "modifiers": encoded(op, chosen), "timing": timing(op),
             "tag": rng.getrandbits(10), "writes": rng.getrandbits(1), "bank": rng.randrange(ports.config.banks),
             "row": rng.randrange(ports.config.rows), "left": rng.getrandbits(1), "full": rng.getrandbits(1),
             "lanes": rng.choice((rng.getrandbits(LANES), (1 << LANES) - 1)), "pred": rng.getrandbits(LANES),
