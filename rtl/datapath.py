@@ -219,7 +219,7 @@ class Datapath(wiring.Component):
         lanes, outside = self.integer_unit.result, self.result_sp
         m.d.comb += [
             writeback.result_sp.valid.eq(lanes.valid | outside.valid),
-            writeback.result_sp.payload.eq(Mux(lanes.valid, lanes.payload, outside.payload)),
+            writeback.result_sp.payload.eq(Mux(outside.valid, outside.payload, lanes.payload)),
             arbiter.write_request.eq(writeback.request),
             arbiter.write_bank.eq(writeback.bank),
             writeback.grant.eq(arbiter.write_grant),

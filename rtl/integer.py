@@ -74,11 +74,14 @@ class IntegerUnit(wiring.Component):
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),
             ]
-        self._delay(m, valid[-1], last.extra, fresh)
+        at_once = Signal()
+        m.d.sync += at_once.eq(valid[-2] & (track[STAGES - 2].extra == 0))
+        self._delay(m, at_once, valid[-1], last.extra, fresh)
         return m
 
-    def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> None:
-        """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end."""
+    def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
+        """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end.
+        `at_once` comes from a register: it selects a thousand bits, and the cycle has more to do with them."""
         depth = max(self._extra.values())
         line = [Signal(fresh.shape(), name=f"delay_{i}", reset_less=True) for i in range(depth)]
         occupied = [Signal(name=f"delay_{i}_valid") for i in range(depth)]
@@ -91,7 +94,6 @@ class IntegerUnit(wiring.Component):
             if i + 1 < depth:
                 with m.Elif(moves):
                     m.d.sync += line[i].eq(line[i + 1])
-        at_once = valid & (extra == 0)
         delayed = occupied[0] if depth else Const(0, 1)
         m.d.comb += self.result.valid.eq(at_once | delayed)
         m.d.comb += self.result.payload.eq(Mux(at_once, fresh, line[0]) if depth else fresh)

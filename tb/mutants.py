@@ -91,8 +91,8 @@ class Slotless(Dispatcher):
 class Hasty(IntegerUnit):
     """Results that should wait one cycle do not."""
 
-    def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> None:
-        super()._delay(m, valid, Mux(extra == 1, 0, extra), fresh)
+    def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
+        super()._delay(m, valid & (extra <= 1), valid, Mux(extra == 1, 0, extra), fresh)
 
 
 class CrossedGrants(Datapath):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from amaranth import Cat, Const, Module, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from rtl import arbiter as baseline
@@ -272,18 +272,16 @@ class Coarse(CoalescingArbiter):
 class Overwritten(CoalescingArbiter):
     """Reads do not see what the writes take."""
 
-    def _grant_writes(self, m: Module) -> data.View:
-        super()._grant_writes(m)
-        return Signal(data.ArrayLayout(SUB_BANKS, self._banks))
+    def _competing(self, m: Module) -> dict[Read, Signal]:
+        return {read: self.read_request[read.bank][read.side][read.collector] for read in self._reads}
 
 
 class ManyPaths(CoalescingArbiter):
     """Every writer has a path."""
 
-    def _grant_writes(self, m: Module) -> data.View:
-        taken = super()._grant_writes(m)
+    def _grant_writes(self, m: Module) -> None:
+        super()._grant_writes(m)
         m.d.comb += self.write_grant.eq(self.write_request)
-        return taken
 
 
 class Generous(CoalescingArbiter):

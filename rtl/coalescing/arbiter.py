@@ -3,7 +3,7 @@
 from itertools import combinations, product
 from typing import NamedTuple
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -82,8 +82,8 @@ class CoalescingArbiter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        competing = self._competing(m, self._grant_writes(m))
-        conflicts = self._conflicts(m)
+        self._grant_writes(m)
+        competing, conflicts = self._competing(m), self._conflicts(m)
         waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
         selected = Signal(self._size)
         m.d.comb += selected.eq(1 << self.diagonal)
@@ -96,29 +96,22 @@ class CoalescingArbiter(wiring.Component):
     def _mask(self, read: Read) -> Value:
         return self.read_mask[read.bank][read.side][read.collector]
 
-    def _grant_writes(self, m: Module) -> data.View:
-        """Grant each path to one of its writers, and sub-banks to the paths; what writes take of each bank."""
+    def _grant_writes(self, m: Module) -> None:
+        """Grant each path to one of its writers, the second path where it does not meet the first."""
         sp, sfu, mem = self.write_request
-        targets = data.ArrayLayout(SUB_BANKS, self._banks)
-        first, second, taken = Signal(targets), Signal(targets), Signal(targets)
-        bank, mask = (Mux(sp, port[0], port[1]) for port in (self.write_bank, self.write_mask))
-        for b in range(self._banks):
-            m.d.comb += [
-                first[b].eq(mask & ((sp | sfu) & (bank == b)).replicate(SUB_BANKS)),
-                second[b].eq(self.write_mask[2] & (mem & (self.write_bank[2] == b)).replicate(SUB_BANKS)),
-            ]
-        m.d.comb += [
-            self.write_grant.eq(Cat(sp, sfu & ~sp, mem & ~(first.as_value() & second.as_value()).any())),
-            taken.eq(first.as_value() | Mux(self.write_grant[2], second.as_value(), 0)),
-        ]
-        return taken
+        first = Cat(sp, sfu & ~sp)
+        meets = Cat((bank == self.write_bank[2]) & (mask & self.write_mask[2]).any()
+                    for bank, mask in zip(self.write_bank[:2], self.write_mask[:2], strict=True))
+        m.d.comb += self.write_grant.eq(Cat(first, mem & ~(first & meets).any()))
 
-    def _competing(self, m: Module, taken: data.View) -> dict[Read, Signal]:
-        """Requests that meet no write."""
+    def _competing(self, m: Module) -> dict[Read, Signal]:
+        """Requests that meet no write. Which writers they meet is found out while it is decided who is granted."""
         competing = {read: Signal(name="competing_{}_{}_{}".format(*read)) for read in self._reads}
         for read, competes in competing.items():
+            meets = Cat((bank == read.bank) & (mask & self._mask(read)).any()
+                        for bank, mask in zip(self.write_bank, self.write_mask, strict=True))
             request = self.read_request[read.bank][read.side][read.collector]
-            m.d.comb += competes.eq(request & ~(self._mask(read) & taken[read.bank]).any())
+            m.d.comb += competes.eq(request & ~(meets & self.write_grant).any())
         return competing
 
     def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
