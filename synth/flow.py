@@ -38,8 +38,10 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     the user's own; `top` is another unit than the datapath, with what is inside it; `flat` dissolves all hierarchy, so
     that logic is optimised across units (slower, one row). Results are kept under `build` by the content of everything
     they depend on, down to single modules.
-    Raises `ConfigError` for an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
+    Raises `ConfigError` for a configuration without hardware, an unknown unit or an unusable library, `ToolError` when
+    a tool fails or is missing.
     """
+    config.check_hardware()
     build.mkdir(parents=True, exist_ok=True)
     with FileLock(build / "lock"):  # a second process waits, and finds what the first has made
         return _synthesise(config, units, cells.load(liberty, build), top=top, flat=flat, build=build)

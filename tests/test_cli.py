@@ -85,6 +85,8 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
         (["run", "absent.toml", "--size", "tiny"], "--size tiny goes with a bundled kernel"),
         (["compile", "absent.ptx"], "absent.ptx: cannot be read: "),
         (["presets", "--json", "absent/presets.json"], "absent/presets.json: No such file or directory"),
+        *(([*verb, "--set", "coalescing=on", "--set", "alignment=ideal"], "alignment = ideal: a bound of the golden")
+          for verb in (["run", "bfs", "--rtl", "--out", "."], ["verilog"], ["synth"], ["regress"], ["demo"])),
     ],
 )
 def test_an_error_is_one_line_and_exit_status_1(arguments, message, capsys, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ WAVEFORM_CYCLES = 500
 def main(options: argparse.Namespace) -> Body:
     """Verilog, execution, timing, lockstep and synthesis, and where everything has been left."""
     config = configuration(options)
+    config.check_hardware()
     need_simulator()
     file = find(options.kernel, "tiny")
     hardware = generate_unit(config, "Datapath", FOLDER / "verilog")

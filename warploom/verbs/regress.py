@@ -14,6 +14,7 @@ SETTINGS = ("layout", "scheduler", "coalescing", "alignment")
 def main(options: argparse.Namespace) -> Body:
     """Run what has not passed yet, say how each run went, and list all."""
     config = configuration(options)
+    config.check_hardware()
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
     columns = ("kernel", "size", *SETTINGS, "verdict", "cycles", "warp_instructions")

@@ -17,6 +17,7 @@ def main(options: argparse.Namespace) -> Body:
     """Execute, compare, time, and write what comes back."""
     config = configuration(options)
     if options.rtl:
+        config.check_hardware()
         need_simulator()
     file = find(options.kernel, options.size)
     with report.working("executing"):
