@@ -1,4 +1,4 @@
-"""`Arbiter`: writes first, then reads by a wrapped wavefront (docs/timing.md, section 3; seed 000, Fig. 3.16)."""
+"""`Arbiter`: writes first, then reads by a wrapped wavefront (docs/timing.md, section 3; seed 000, Fig. 3.16a)."""
 
 from collections.abc import Sequence
 from functools import lru_cache

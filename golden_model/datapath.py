@@ -222,7 +222,7 @@ class Datapath(AbstractDatapath):
         self.collectors = [Collector(config, index) for index in range(config.collectors)]
         self.arbiter = Arbiter(config.banks, config.collectors)
         self.crossbar = Crossbar(config.banks, config.collectors)
-        self.writeback = Writeback(config)
+        self.writeback = Writeback()
         self.collector_writes = 0
         self._requests = [0] * config.banks  # collectors that offer a slot to each bank
         self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 
 Result = Mapping[str, Any]
@@ -65,9 +64,6 @@ class Latches(Generic[Request]):
 
 class Writeback(Latches[int]):
     """The latches of the baseline request a bank."""
-
-    def __init__(self, config: SmConfig) -> None:
-        super().__init__()
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""

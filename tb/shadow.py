@@ -2,10 +2,13 @@
 
 from functools import lru_cache
 
+from golden_model.coalescing.alignment import byte_mask, from_sub_banks
 from golden_model.coalescing.width import Code, restore
 from golden_model.words import merge
 from warploom.arch.config import LANES, SUB_BANKS, Coalescing, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+
+_byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)
 
 Place = tuple[int, int]
 """Bank and row of a warp register."""
@@ -36,7 +39,7 @@ class Shadow:
         """What the bank's sub-banks take for a register of this code: 1024 bits, and an enable for each byte."""
         if self._coalescing:
             enables &= _sub_banks(code.mask)
-        written = _bytes(enables)
+        written = _byte_mask(enables)
         self._stored[place] = self._stored.get(place, POISON) & ~written | data & written
 
     def assign(self, place: Place, word: int, lanes: int, defined: int, full: bool) -> None:
@@ -50,27 +53,11 @@ class Shadow:
         """The 32 values that the sub-banks hold, for a register of this code."""
         if not self._coalescing:
             return self._stored[place]
-        return restore(byte_interleaved(self._stored[place], code.left), code)
+        return restore(from_sub_banks(self._stored[place], code.left), code)
 
     def value(self, place: Place) -> int:
         """The 32 values that instructions wrote."""
         return self._values[place]
-
-
-def byte_interleaved(stored: int, left: int) -> int:
-    """The word with lane l in bits 32l .. 32l + 31 of sub-banks that hold a byte of each lane, byte 0 in sub-bank 0 or,
-    on the left, in sub-bank 3."""
-    held, word = stored.to_bytes(BYTES, "little"), bytearray(BYTES)
-    for byte in range(SUB_BANKS):
-        sub_bank = SUB_BANKS - 1 - byte if left else byte
-        word[byte::SUB_BANKS] = held[LANES * sub_bank : LANES * (sub_bank + 1)]
-    return int.from_bytes(word, "little")
-
-
-@lru_cache(maxsize=1 << 16)
-def _bytes(enables: int) -> int:
-    """The 1024-bit mask of a mask over 128 bytes."""
-    return int(f"{enables:b}".replace("0", "00").replace("1", "ff"), 16)
 
 
 @lru_cache

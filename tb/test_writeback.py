@@ -55,7 +55,7 @@ class WritebackCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = Writeback(ports.config)
+        self._twin = Writeback()
         self._banks = ports.config.banks
         self._taken: dict[str, deque[int]] = {writer: deque() for writer in WRITERS}
 

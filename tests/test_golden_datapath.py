@@ -161,8 +161,7 @@ def test_write_back_slots_keep_results_apart() -> None:
 
 
 def test_write_back_latches() -> None:
-    config = SmConfig()
-    writeback = Writeback(config)
+    writeback = Writeback()
     first = {"tag": 1, "bank": 3, "row": 4, "left": 0, "writes": 1, "lanes": 1, "full": 0, "pred": 0, "data": 9}
     predicate = first | {"tag": 2, "writes": 0}
     writeback.step((None, first, predicate), (False,) * 3)

@@ -6,8 +6,10 @@ of one on the left.
 """
 
 from warploom.arch.config import LANES, SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
 
-WORD_BYTES = LANES * SUB_BANKS
+SLICE_BITS = WARP_BITS // SUB_BANKS
+WORD_BYTES = WARP_BITS // 8
 
 
 def to_sub_banks(word: int, left: bool) -> int:

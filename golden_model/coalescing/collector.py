@@ -1,4 +1,4 @@
-"""`CoalescingCollector`: a collector whose port has four slices (docs/timing.md, section 9; seed 000, Fig. 3.18)."""
+"""`CoalescingCollector`: a collector whose port has four slices (docs/timing.md, section 9; seed 000, Fig. 3.19)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

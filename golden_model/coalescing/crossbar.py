@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from warploom.arch.config import SUB_BANKS
-from warploom.arch.interfaces import WARP_BITS
-
-SLICE_BITS = WARP_BITS // SUB_BANKS
+from golden_model.coalescing.alignment import SLICE_BITS
 
 
 class SlicedCrossbar:

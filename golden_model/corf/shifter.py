@@ -3,10 +3,8 @@
 Words are in sub-bank form (`golden_model.coalescing.alignment`): sub-bank k is bits 256k .. 256k + 255.
 """
 
-from warploom.arch.config import SUB_BANKS
+from golden_model.coalescing.alignment import SLICE_BITS
 from warploom.arch.interfaces import WARP_BITS
-
-SLICE_BITS = WARP_BITS // SUB_BANKS
 
 
 def shift_up(form: int, positions: int) -> int:

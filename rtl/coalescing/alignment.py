@@ -5,7 +5,7 @@ k, one byte of each lane, that of lane l in bits 8l .. 8l + 7 of the slice. It i
 byte 3 - k of one on the left.
 """
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,6 +32,11 @@ def swap(parts: Signal, left: Value) -> Value:
     each bit."""
     width = len(parts) // SUB_BANKS
     return Mux(left, Cat(parts.word_select(k, width) for k in reversed(range(SUB_BANKS))), parts)
+
+
+def bytes_below(size: Value) -> Value:
+    """A mask of the bytes of a width, given as its bytes less one."""
+    return Cat(Const(1, 1), (size >= k for k in range(1, SUB_BANKS)))
 
 
 class OperandPath(wiring.Component):

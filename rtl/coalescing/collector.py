@@ -4,11 +4,11 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import SLICE_BITS, swap
+from rtl.coalescing.alignment import SLICE_BITS, bytes_below, swap
 from rtl.collector import SLOTS, Collector, choose
 from rtl.interfaces import CODE, words
 from warploom.arch.config import LANES, SUB_BANKS
@@ -92,4 +92,4 @@ class CoalescingCollector(Collector):
 
 def _mask(code: data.View) -> Value:
     """The sub-banks of a register, which are also the slices that it fills."""
-    return swap(Cat(Const(1, 1), (code.size >= k for k in range(1, SUB_BANKS))), code.left)
+    return swap(bytes_below(code.size), code.left)

@@ -6,10 +6,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from rtl.interfaces import CODE, place_layout
+from rtl.placement import SOURCES
 from warploom.arch.config import Alignment, SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
-
-SOURCES = 3
 
 
 def update_layout(config: SmConfig) -> data.StructLayout:
@@ -41,8 +40,8 @@ class MaskBuffer(wiring.Component):
         self._sides = config.alignment is Alignment.WRITE
         self._bits = CODE.size if self._sides else CODE["left"].offset
         super().__init__({
-            "source": In(data.ArrayLayout(place_layout(config), SOURCES)),
-            "source_code": Out(data.ArrayLayout(CODE, SOURCES)),
+            "source": In(data.ArrayLayout(place_layout(config), len(SOURCES))),
+            "source_code": Out(data.ArrayLayout(CODE, len(SOURCES))),
             "destination": In(data.ArrayLayout(place_layout(config), len(WRITERS))),
             "destination_code": Out(data.ArrayLayout(CODE, len(WRITERS))),
             "write": In(data.ArrayLayout(update_layout(config), len(WRITE_PATHS))),

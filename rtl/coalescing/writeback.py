@@ -4,11 +4,11 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import SLICE_BITS, interleave, swap
+from rtl.coalescing.alignment import SLICE_BITS, bytes_below, interleave, swap
 from rtl.coalescing.mask_buffer import update_layout
 from rtl.coalescing.width import WidthDetector
 from rtl.interfaces import CODE, place_layout, words
@@ -62,8 +62,8 @@ class CodeLatch(wiring.Component):
         m.d.comb += [
             detector.data.eq(self.data),
             detector.lanes.eq(self.lanes),
-            before.eq(_bytes_below(self.old.size)),
-            stored.eq(_bytes_below(detector.size) | self._needed(before, detector.sign)),
+            before.eq(bytes_below(self.old.size)),
+            stored.eq(bytes_below(detector.size) | self._needed(before, detector.sign)),
             filled.eq(Mux(self.full, 0, stored & ~before)),
         ]
         with m.If(self.take):
@@ -149,7 +149,6 @@ class CoalescingWriteback(Writeback):
                 update.enable.eq(path["grant"]),
                 update.place.bank.eq(path["bank"]),
                 update.place.row.eq(path["row"]),
-                update.place.left.eq(path["left"]),
                 update.code.eq(path["code"]),
             ]
         stored = [path | self._stored(m, i, path) for i, path in enumerate(paths)]
@@ -199,11 +198,6 @@ class CoalescingWriteback(Writeback):
 def write_layout(config: SmConfig) -> data.StructLayout:
     """One of the two writes of a bank: `mask` is the sub-banks that it uses."""
     return data.StructLayout({"enable": 1, "row": index_bits(config.rows), "mask": SUB_BANKS})
-
-
-def _bytes_below(size: Value) -> Value:
-    """A mask of the bytes of a width, given as its bytes less one."""
-    return Cat(Const(1, 1), (size >= k for k in range(1, SUB_BANKS)))
 
 
 def _slices(form: Signal) -> list[Value]:

@@ -7,10 +7,9 @@ from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.coalescing.alignment import SLICE_BITS
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
-
-SLICE_BITS = WARP_BITS // SUB_BANKS
 
 
 class Shifter(wiring.Component):

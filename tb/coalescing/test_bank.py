@@ -77,7 +77,7 @@ class BankCheck:
         for port in used:
             if port["write"]:
                 self._write(port, seen["data"], seen["byte_enable"])
-        self._cover(used, ports, seen["byte_enable"])
+        self._cover(used, ports)
 
     def _write(self, port: Access, word: int, byte_enable: int) -> None:
         enabled = byte_enable & slices(port["mask"], BYTES)
@@ -85,7 +85,7 @@ class BankCheck:
         self._twin.write(port["row"], word, byte_mask)
         self._coverage.hit("partial write", 0 < enabled < slices(port["mask"], BYTES))
 
-    def _cover(self, used: list[Access], ports: list[Access], byte_enable: int) -> None:
+    def _cover(self, used: list[Access], ports: list[Access]) -> None:
         cover, kinds = self._coverage.hit, [port["write"] for port in used]
         cover("two reads", kinds == [0, 0])
         cover("two writes", kinds == [1, 1])

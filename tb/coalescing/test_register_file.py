@@ -194,7 +194,7 @@ class Program:
         self.flights[tag] = Flight(operands, target, data)
         self._coverage.hit("three registers", len(set(sources)) == 3)
         if target is not None:
-            self._write(self._registers[target], data, lanes, full, live)
+            self._write(self._registers[target], data, lanes, full)
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         named = {f"src{slot}": key[1] for slot, (key, *_) in operands.items()}
         return fields | named | {
@@ -203,7 +203,7 @@ class Program:
             "lanes": lanes, "full": full, "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
         }  # fmt: skip
 
-    def _write(self, register: Register, data: list[int], lanes: int, full: bool, live: int) -> None:
+    def _write(self, register: Register, data: list[int], lanes: int, full: bool) -> None:
         shape = shape_of(data, lanes)
         if register.last is not None:
             self._coverage.hit(transition(register.last, shape, full))

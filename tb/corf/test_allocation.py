@@ -16,7 +16,7 @@ ROWS = 32
 """Entries of the bank, and registers: as many as could each have one."""
 
 
-def stimuli(ports: Ports) -> Iterator[Stimulus]:
+def stimuli() -> Iterator[Stimulus]:
     """Registers in pairs, but for the last four, are written at random, in phases of narrow, mixed and full widths."""
     rng, twin = source(), Allocator(ROWS)
     at = [NOWHERE] * ROWS
@@ -70,7 +70,7 @@ async def random_writes(dut: cocotb.handle.SimHandleBase) -> None:
     coverage = Coverage("first, beside its partner", "first, alone", "stays beside its partner, wider",
                         "joins its partner on the left", "joins its partner on the right", "leaves its partner",
                         "changes sides alone", "the last entry")
-    await exercise(ports, stimuli(ports), AllocatorCheck(ports, checker, coverage), checker)
+    await exercise(ports, stimuli(), AllocatorCheck(ports, checker, coverage), checker)
     coverage.finish()
 
 

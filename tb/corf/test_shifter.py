@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import cocotb
 import pytest
 
-from golden_model.corf.shifter import SLICE_BITS, shift_down, shift_up
+from golden_model.coalescing.alignment import SLICE_BITS
+from golden_model.corf.shifter import shift_down, shift_up
 from rtl.corf.shifter import Shifter
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
