@@ -93,7 +93,7 @@ class BankCheck:
         cover("two rows", len({port["row"] for port in used}) == 2)
         cover("read back", any(not port["write"] and port["row"] in self._written for port in used))
         cover("disabled access", any(port["mask"] and not port["enable"] for port in ports))
-        cover("unused sub-bank", sum(port["mask"] for port in used) != 15)
+        cover("unused sub-bank", used and sum(port["mask"] for port in used) != 15)
         self._written = {port["row"] for port in used if port["write"]}
 
 

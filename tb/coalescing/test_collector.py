@@ -114,7 +114,8 @@ class CoalescingCollectorCheck(SlotsCheck):
             if (twin.present & ~present) >> slot & 1:
                 self._may_change[slot] = twin.codes[slot].mask
         granted = [read for read in twin.offers() if seen["grant"] >> _bit(read) & 1]
-        self.coverage.hit("masks meet", len(twin.offers()) > len(granted) == 1)
+        self.coverage.hit("masks meet", any(other.mask & read.mask for other in twin.offers() for read in granted
+                                            if other not in granted))  # fmt: skip
         self._arriving = [twin.grant(read) for read in granted]
         self.grants += len(granted)
         banks = {read.bank for read in granted}
