@@ -20,6 +20,8 @@ from synth.report import Report, Row
 from synth.sram import Macro
 from tb.toolchain import source_hash
 from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.program import Hints, Program
 from warploom.cli import main
 from warploom.evaluation import charts, coalescing, energy, metrics, overhead, simulations, tables
 from warploom.evaluation.figures import Figure, Run, Series
@@ -394,6 +396,13 @@ def test_storage_is_that_of_the_table():
     assert found["allocation table, mask buffer"] == (1512, 384)
     by_write = {need.what: need.ours for need in overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
     assert by_write["allocation table, mask buffer"] == 512
+
+
+def test_code_grows_by_its_hints():
+    """Two instructions, 256 bits; a pair of two 8-bit numbers and three sides, 19 bits: 7.4 %."""
+    code = (Instruction(op=Op.EXIT),) * 2
+    program = Program("kernel", "kernel.ptx", code, (0, 0), 3, hints=Hints(((0, 1),)))
+    assert overhead.code_growth([program]) == pytest.approx(100 * 19 / 256)
 
 
 def test_tables_by_register_number_have_the_rows_of_the_hardware():

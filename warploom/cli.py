@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
 
-    regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under every pair of settings",
+    regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")
     regress.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents (default: 1)")
 

@@ -39,7 +39,8 @@ class CoalescingArbiter(wiring.Component):
 
     Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority
     diagonal, and the right one is selected. To rotate the requests instead, and the bits that tell which of
-    them conflict, takes longer and, with 4 banks and 4 collectors, as much area.
+    them conflict, takes longer and, with 4 banks and 4 collectors, as much area. It grows fast: 8 by 8 is nine times
+    as large, and 16 by 16 takes a minute to generate.
 
     Parameters
     ----------
