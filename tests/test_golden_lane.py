@@ -94,12 +94,13 @@ def test_the_unit_computes_executing_lanes_only(lanes: int, carry: int) -> None:
 def test_results_leave_after_their_latency() -> None:
     config = SmConfig()
     unit = IntegerUnit(config)
-    common = {"tag": 0, "warp": 0, "dst": 1, "writes": 1, "lanes": M, "pred": 0, "modifiers": 0, "operands": (7, 0, 0)}
+    common = {"warp": 0, "dst": 1, "writes": 1, "bank": 0, "row": 1, "left": 0, "lanes": M, "full": 1, "pred": 0,
+              "modifiers": 0, "operands": (7, 0, 0)}  # fmt: skip
     left = {}
     for cycle, timing in enumerate((TimingClass.INT_MAX, TimingClass.INT_ADD, TimingClass.INT_MAD, *[None] * 12)):
         dispatch = None if timing is None else common | {"op": Op.MOV, "tag": cycle, "timing": timing}
         result = unit.step(dispatch)
         if result is not None:
             left[result["tag"]] = cycle
-    assert left == {0: 13, 1: 1 + 4, 2: 2 + 5}
+    assert left == {0: 13 - 1, 1: 1 + 4 - 1, 2: 2 + 5 - 1}  # the port shows what was dispatched a cycle before
     assert set(INTEGER_OPS) == {op for op in Op if op <= Op.SEL}
