@@ -100,6 +100,8 @@ class Lockstep:
         expected, actual = datapath.probe(), self._read("probe")
         if expected != actual:
             self._fields_equal("", unpack(self.fields, expected), unpack(self.fields, actual))
+        self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
+                           {"valid": int(self._handles["dispatch__valid"].value)})  # fmt: skip
         self.checks["cycles"] += 1
         if datapath.sent is not None:
             self._sent(source, datapath.sent)

@@ -97,6 +97,7 @@ MUTANTS = (
     Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
                "result_sp__payload": _altered(m, o.result_sp.payload, full=1)}), SETTINGS),
+    Mutant("Datapath", "tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
 )  # fmt: skip
 
 IN_LOCKSTEP = (
