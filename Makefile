@@ -38,7 +38,7 @@ regress: $(STAMP)  ## all kernels in lockstep with the hardware, one of them at 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
 
-evaluate: $(STAMP)  ## the figures of the seeds beside ours, with charts; then what the hardware costs. Cached and resumable
+evaluate: $(STAMP)  ## the published figures beside ours, with charts; then what the hardware costs
 	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
