@@ -17,6 +17,12 @@ LANES = 32
 SUB_BANKS = 4
 """Sub-banks of a register bank, each 32 B wide (seed 000, Fig. 2.6)."""
 
+COLUMNS = 32
+"""Columns of a register bank, each 4 B wide, eight in each sub-bank: what gating enables one by one."""
+
+GROUP = 4
+"""Lanes whose bytes are reordered together (seed 000, Fig. 4.5)."""
+
 
 class Scheduler(StrEnum):
     """How a warp scheduler chooses among ready warps."""
@@ -49,6 +55,21 @@ class Alignment(StrEnum):
     WRITE = "write"  # the other side with each full write
     IDEAL = "ideal"  # sides never conflict, only widths count; golden model only
     UPPER_BOUND = "upper_bound"  # neither sides nor widths conflict; golden model only
+
+
+class Gating(StrEnum):
+    """What is not read, written or computed: what nobody needs, and what is known to be zero (seed 000, chapter 4). Each
+    includes the one before."""
+
+    OFF = "off"
+    ACTIVE = "active"  # columns and lanes that no executing lane needs
+    IN_LANE = "in_lane"  # lanes that are zero, by a zero mask with a bit for each lane; trivial operations
+    CROSS_LANE = "cross_lane"  # also bytes that are zero in four neighbouring lanes
+
+    @property
+    def has_zero_mask(self) -> bool:
+        """Whether a zero mask is kept for each warp register."""
+        return self in (Gating.IN_LANE, Gating.CROSS_LANE)
 
 
 @dataclass(frozen=True)
@@ -95,6 +116,7 @@ class SmConfig:
     layout: Layout = Layout.WSHIFT
     coalescing: Coalescing = Coalescing.OFF
     alignment: Alignment = Alignment.REG
+    gating: Gating = Gating.OFF  # of the lanes too
     # execution
     timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)
     sfu_queue: int = 32  # instructions in flight in the special-function pipe
@@ -119,6 +141,7 @@ class SmConfig:
         object.__setattr__(self, "layout", _enum("layout", Layout, self.layout))
         object.__setattr__(self, "coalescing", _enum("coalescing", Coalescing, self.coalescing))
         object.__setattr__(self, "alignment", _enum("alignment", Alignment, self.alignment))
+        object.__setattr__(self, "gating", _enum("gating", Gating, self.gating))
         for name, low, high in RANGES:
             _check_range(name, getattr(self, name), low, high)
         for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
@@ -129,6 +152,7 @@ class SmConfig:
             raise ConfigError(f"warps = {self.warps} and schedulers = {self.schedulers} disagree: "
                               "every scheduler owns the same number of warps")
         self._check_coalescing()
+        self._check_gating()
         self._check_timing()
 
     def _check_coalescing(self) -> None:
@@ -138,6 +162,16 @@ class SmConfig:
         if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS) and self.layout is not Layout.WID:
             raise ConfigError(f"coalescing = {self.coalescing} and layout = {self.layout} disagree: "
                               "CORF needs all registers of a warp in one bank, layout = wid")
+
+    def _check_gating(self) -> None:
+        if self.gating is Gating.OFF:
+            return
+        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+            raise ConfigError(f"gating = {self.gating} and coalescing = {self.coalescing} disagree: "
+                              "CORF has no columns to gate; use coalescing = off or on")
+        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
+            raise ConfigError(f"gating = {self.gating} and alignment = {self.alignment} disagree: "
+                              "a bound has no columns to gate; use alignment = reg or write")
 
     def check_hardware(self) -> None:
         """Raise `ConfigError` when the configuration exists in the golden model only."""
