@@ -58,8 +58,7 @@ class Alignment(StrEnum):
 
 
 class Gating(StrEnum):
-    """What is not read, written or computed: what nobody needs, and what is known to be zero (seed 000, chapter 4). Each
-    includes the one before."""
+    """What is not read, written or computed (seed 000, chapter 4). Each includes the one before."""
 
     OFF = "off"
     ACTIVE = "active"  # columns and lanes that no executing lane needs
