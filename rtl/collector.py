@@ -106,10 +106,13 @@ class Collector(wiring.Component):
         """The instruction and its destination, kept for dispatch."""
         held = Signal(self.held.shape(), reset_less=True)
         m.d.comb += self.held.eq(held)
-        destination = {name for name, _ in self.destination.shape()}
         with m.If(self.take):
-            for name, _ in held.shape():
-                m.d.sync += held[name].eq(self.destination[name] if name in destination else self.issue[name])
+            m.d.sync += [held[name].eq(value) for name, value in self._taken().items()]
+
+    def _taken(self) -> dict[str, Value]:
+        """What is kept of the instruction at the port, by name: its fields, and where its destination lies."""
+        kept, ports = {name for name, _ in self.held.shape()}, (self.issue, self.destination)
+        return {name: port[name] for port in ports for name, _ in port.shape() if name in kept}
 
     def _offer(self, m: Module) -> Value:
         """Request the lowest waiting slot of each bank; the mask of slots that are granted."""

@@ -31,7 +31,8 @@ class CoalescingCollector(Collector):
     Members
     -------
     take, issue : take the instruction at the end of the cycle; only while not busy.
-    source, destination, code : where its registers lie, and how the sources are stored.
+    source, destination : where its registers lie.
+    code, destination_code : how the sources are stored, and how the destination is so far.
     request, row, mask : for each bank and side, whether a slot waits there, the row that the lowest such slot wants,
         and its sub-banks.
     grant : the requests that are granted in this cycle; their masks do not meet.
@@ -47,6 +48,7 @@ class CoalescingCollector(Collector):
         rows = data.ArrayLayout(index_bits(config.rows), sides)
         return {
             "code": In(data.ArrayLayout(CODE, SLOTS)),
+            "destination_code": In(CODE),
             "request": Out(data.ArrayLayout(sides, config.banks)),
             "row": Out(data.ArrayLayout(rows, config.banks)),
             "mask": Out(data.ArrayLayout(data.ArrayLayout(SUB_BANKS, sides), config.banks)),
@@ -61,6 +63,9 @@ class CoalescingCollector(Collector):
         for slot, held in enumerate(codes):
             with m.If(self.take):
                 m.d.sync += held.eq(Mux(self.issue.reads[slot], self.code[slot].as_value(), NO_REGISTER))
+
+    def _taken(self) -> dict[str, Value]:
+        return super()._taken() | {name: self.destination_code[name] for name, _ in CODE}
 
     def _offer(self, m: Module) -> Value:
         """Request the lowest waiting slot of each bank and side; the mask of slots that are granted."""

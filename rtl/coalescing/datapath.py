@@ -21,9 +21,9 @@ from warploom.arch.interfaces import SIDES, WRITERS
 class CoalescingDatapath(Datapath):
     """Several requests share a bank access where their bytes do not meet, and so do several operands a collector write.
 
-    The codes of an instruction's sources are read from the mask buffer at issue and travel with it, to the operand
-    paths behind the operand register; that of its destination is read when its result comes. Parameters and members
-    are those of `Datapath`.
+    The codes of an instruction's registers are read from the mask buffer at issue and travel with it: those of its
+    sources to the operand paths behind the operand register, that of its destination to write-back. Parameters and
+    members are those of `Datapath`.
     """
 
     def _create_register_file(self) -> None:
@@ -47,8 +47,13 @@ class CoalescingDatapath(Datapath):
 
     def _connect_collectors(self, m: Module) -> None:
         super()._connect_collectors(m)
-        m.d.comb += self.mask_buffer.source.eq(self.placer.source)
-        m.d.comb += [collector.code.eq(self.mask_buffer.source_code) for collector in self.collectors]
+        buffer = self.mask_buffer
+        m.d.comb += [buffer.source.eq(self.placer.source), buffer.destination.eq(self.placer.destination)]
+        for collector in self.collectors:
+            m.d.comb += [
+                collector.code.eq(buffer.source_code),
+                collector.destination_code.eq(buffer.destination_code),
+            ]
 
     def _connect_requests(self, m: Module) -> None:
         arbiter = self.arbiter
@@ -101,8 +106,6 @@ class CoalescingDatapath(Datapath):
         super()._connect_writeback(m)
         m.d.comb += [
             self.arbiter.write_mask.eq(self.writeback.mask),
-            self.mask_buffer.destination.eq(self.writeback.place),
-            self.writeback.old_code.eq(self.mask_buffer.destination_code),
             self.mask_buffer.write.eq(self.writeback.update),
         ]
 

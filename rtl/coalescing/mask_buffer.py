@@ -8,7 +8,7 @@ from amaranth.utils import exact_log2
 from rtl.interfaces import CODE, place_layout
 from rtl.placement import SOURCES
 from warploom.arch.config import Alignment, SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+from warploom.arch.interfaces import WRITE_PATHS
 
 
 def update_layout(config: SmConfig) -> data.StructLayout:
@@ -30,7 +30,7 @@ class MaskBuffer(wiring.Component):
     Members
     -------
     source, source_code : the codes of the sources of an instruction.
-    destination, destination_code : for each writer, the code of the register that its result will overwrite.
+    destination, destination_code : the code of the register that it will overwrite.
     write : for each write path, a new code; never two for the same place.
     """
 
@@ -42,8 +42,8 @@ class MaskBuffer(wiring.Component):
         super().__init__({
             "source": In(data.ArrayLayout(place_layout(config), len(SOURCES))),
             "source_code": Out(data.ArrayLayout(CODE, len(SOURCES))),
-            "destination": In(data.ArrayLayout(place_layout(config), len(WRITERS))),
-            "destination_code": Out(data.ArrayLayout(CODE, len(WRITERS))),
+            "destination": In(place_layout(config)),
+            "destination_code": Out(CODE),
             "write": In(data.ArrayLayout(update_layout(config), len(WRITE_PATHS))),
         })
 
@@ -53,11 +53,11 @@ class MaskBuffer(wiring.Component):
         for write in self.write:
             with m.If(write.enable):
                 m.d.sync += self._entry(codes, write.place).eq(write.code.as_value())
-        for places, outputs in ((self.source, self.source_code), (self.destination, self.destination_code)):
-            for place, code in zip(places, outputs, strict=True):
-                m.d.comb += code.as_value().eq(self._entry(codes, place))
-                if not self._sides:
-                    m.d.comb += code.left.eq(place.left)
+        places, outputs = [*self.source, self.destination], [*self.source_code, self.destination_code]
+        for place, code in zip(places, outputs, strict=True):
+            m.d.comb += code.as_value().eq(self._entry(codes, place))
+            if not self._sides:
+                m.d.comb += code.left.eq(place.left)
         return m
 
     def _reset(self) -> int:

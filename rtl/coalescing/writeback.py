@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from rtl.coalescing.alignment import SLICE_BITS, bytes_below, interleave, swap
 from rtl.coalescing.mask_buffer import update_layout
 from rtl.coalescing.width import WidthDetector
-from rtl.interfaces import CODE, place_layout, words
+from rtl.interfaces import CODE, words
 from rtl.shared import share
 from rtl.writeback import Carried, Writeback
 from warploom.arch.config import LANES, SUB_BANKS, Alignment, SmConfig
@@ -94,8 +94,7 @@ class CoalescingWriteback(Writeback):
 
     Members
     -------
-    result_sp, result_sfu, result_mem : results of the pipes; SP may not stall.
-    place, old_code : for each writer, where the result at its port goes, and how that register is stored so far.
+    result_sp, result_sfu, result_mem : results of the pipes, with the old code of their registers; SP may not stall.
     request, bank, mask, grant : for each writer, the bank and sub-banks it wants, and whether it gets them in this
         cycle; of the writers of a path only the first that requests may be granted.
     right, left : for each bank, the write on each side; zero when there is none.
@@ -110,8 +109,6 @@ class CoalescingWriteback(Writeback):
     def _bank_ports(self) -> dict[str, wiring.Member]:
         config, writers = self._config, len(WRITERS)
         return {
-            "place": Out(data.ArrayLayout(place_layout(config), writers)),
-            "old_code": In(data.ArrayLayout(CODE, writers)),
             "code": Out(data.ArrayLayout(CODE, writers)),
             "mask": Out(data.ArrayLayout(SUB_BANKS, writers)),
             "right": Out(data.ArrayLayout(write_layout(config), config.banks)),
@@ -127,14 +124,11 @@ class CoalescingWriteback(Writeback):
         latch = CodeLatch(toggle=self._config.alignment is Alignment.WRITE)
         m.submodules[f"{writer}_code"] = share(platform, "code_latch", latch)
         m.d.comb += [
-            self.place[i].bank.eq(result.payload.bank),
-            self.place[i].row.eq(result.payload.row),
-            self.place[i].left.eq(result.payload.left),
             latch.take.eq(result.valid & result.ready),
             latch.data.eq(result.payload.data),
             latch.lanes.eq(result.payload.lanes),
             latch.full.eq(result.payload.full),
-            latch.old.eq(self.old_code[i]),
+            *(latch.old[name].eq(result.payload[name]) for name, _ in CODE),
             self.code[i].eq(Mux(carried["request"], latch.code.as_value(), 0)),
             self.mask[i].eq(latch.mask),
         ]

@@ -14,8 +14,9 @@ from tb.coalescing.values import code, code_of
 from warploom.arch.config import Alignment, SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
 
-READERS = {"source": 3, "destination": 3}
-"""Read ports: their codes are at the port of the same name and `_code`."""
+SOURCES = 3
+READS = SOURCES + 1
+"""Places read in a cycle: of three sources and a destination."""
 
 ROUNDS = 3
 """How often every place is read."""
@@ -39,12 +40,13 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     for round_ in range(ROUNDS):
         for place in rng.sample(places, len(places)):
             targets = rng.sample(places, len(WRITE_PATHS))
-            reads = [place, *(rng.choice([*targets, *recent]) for _ in range(sum(READERS.values()) - 1))]
+            reads = [place, *(rng.choice([*targets, *recent]) for _ in range(READS - 1))]
             rng.shuffle(reads)
             recent = targets
+            *sources, destination = (fields(config, read, rng.random() < 0.5) for read in reads)
             yield {
-                **{port: array([fields(config, reads.pop(), rng.random() < 0.5) for _ in range(count)])
-                   for port, count in READERS.items()},
+                "source": array(sources),
+                "destination": destination,
                 "write": array([update(rng, config, target, round_) for target in targets]),
             }  # fmt: skip
 
@@ -73,15 +75,16 @@ class MaskBufferCheck:
         """Check one cycle, then write."""
         updates = list(self._codecs["write"].unpack(seen["write"]).values())
         writes = {(u["place"]["bank"], u["place"]["row"]): i for i, u in enumerate(updates) if u["enable"]}
-        for port in READERS:
-            codes = self._codecs[f"{port}_code"].array(seen[f"{port}_code"])
-            for place, actual in zip(self._codecs[port].unpack(seen[port]).values(), codes, strict=True):
-                bank, row = where = place["bank"], place["row"]
-                expected = self._twin.read(bank, row, bool(place["left"]))
-                self._checker.equal(f"{port}_code of {where}", actual, expected.packed)
-                self._coverage.hit("after reset" if where not in self._written else "written")
-                self._coverage.hit("the cycle after a write of the second path", self._just.get(where) == 1)
-                self._coverage.hit("in the cycle of a write", where in writes)
+        places = [*self._codecs["source"].unpack(seen["source"]).values(),
+                  self._codecs["destination"].unpack(seen["destination"])]
+        codes = [*self._codecs["source_code"].array(seen["source_code"]), seen["destination_code"]]
+        for place, actual in zip(places, codes, strict=True):
+            bank, row = where = place["bank"], place["row"]
+            expected = self._twin.read(bank, row, bool(place["left"]))
+            self._checker.equal(f"code of {where}", actual, expected.packed)
+            self._coverage.hit("after reset" if where not in self._written else "written")
+            self._coverage.hit("the cycle after a write of the second path", self._just.get(where) == 1)
+            self._coverage.hit("in the cycle of a write", where in writes)
         for (bank, row), i in writes.items():
             self._twin.write(bank, row, code_of(updates[i]["code"]))
         self._coverage.hit("two writes", len(writes) == 2)
@@ -92,7 +95,7 @@ class MaskBufferCheck:
 @cocotb.test()
 async def random_codes(dut: cocotb.handle.SimHandleBase) -> None:
     """Reads and writes of every place."""
-    ports, checker = Ports(dut), Checker(minimum=6 * ROUNDS * 16)
+    ports, checker = Ports(dut), Checker(minimum=READS * ROUNDS * 16)
     coverage = Coverage("after reset", "written", "the cycle after a write of the second path",
                         "in the cycle of a write", "two writes")
     await exercise(ports, stimuli(ports), MaskBufferCheck(ports, checker, coverage), checker)

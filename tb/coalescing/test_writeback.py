@@ -18,11 +18,10 @@ from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing.values import code, code_of, lane_mask, narrow_word
 from tb.codec import join
-from warploom.arch.config import LANES, SUB_BANKS, Alignment, SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack, width
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack
 
 CYCLES = 3000
-CODE_BITS = width(CODE_FIELDS)
 
 WIDTHS = (1, 2, 3, 4)
 TRANSITIONS = [
@@ -43,37 +42,29 @@ LANE_BYTES = (1 << LANES) - 1
 
 
 def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
-    """A random result of a pipe; most write a register, often a narrow one."""
+    """A random result of a pipe; most write a register, often a narrow one, over one of any code."""
     fields = {name: rng.getrandbits(bits) for name, bits in result_fields(config)}
     lanes = lane_mask(rng)
-    left = config.alignment is Alignment.REG and fields["left"]
-    return fields | {"writes": rng.random() < 0.8, "lanes": lanes, "left": left, "data": narrow_word(rng, lanes)}
-
-
-def old_code(rng: random.Random, config: SmConfig, offered: dict[str, int] | None) -> int:
-    """What the mask buffer says of a result's register; anything while there is no result."""
-    old = code(rng)
-    return (old._replace(left=bool(offered["left"])) if offered and config.alignment is Alignment.REG else old).packed
+    return fields | unpack(CODE_FIELDS, code(rng).packed) | {
+        "writes": rng.random() < 0.8, "lanes": lanes, "data": narrow_word(rng, lanes),
+    }  # fmt: skip
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Results in bursts, held on the port, with the same old code, until they are taken; grants as the arbiter gives
-    them, MEM's at times withheld."""
+    """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, MEM's at times
+    withheld."""
     rng, config = source(), ports.config
     arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
     active = {writer: busy(rng, 0.6) for writer in WRITERS}
     generous = busy(rng, 0.7)
     offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
-    codes = dict.fromkeys(WRITERS, 0)
     for _ in range(CYCLES):
         for writer in WRITERS:
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = result(rng, config)
-                codes[writer] = old_code(rng, config, offered[writer])
         grants = list(arbiter.decide(requests(ports), []).writes)
         grants[-1] = grants[-1] and next(generous)
-        stimulus: dict[str, Any] = {"grant": join([int(grant) for grant in grants], 1),
-                                    "old_code": join(list(codes.values()), CODE_BITS)}  # fmt: skip
+        stimulus: dict[str, Any] = {"grant": join([int(grant) for grant in grants], 1)}
         for writer in WRITERS:
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
             stimulus[f"result_{writer}__payload"] = offered[writer] or {}
@@ -199,15 +190,12 @@ class CoalescingWritebackCheck:
                 other["bank"] == latch["bank"] and code.mask & stored.code.mask for other, (code, *_) in others))
 
     def _step(self, seen: Observation, grants: list[bool]) -> None:
-        """Places go to the mask buffer as they are; results that are taken enter the twin's latches."""
-        places: Any = self._codecs["place"].unpack(seen["place"])
-        codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in self._codecs["old_code"].array(seen["old_code"])]
-        ready, results = self._twin.ready(grants), []
+        """Results that are taken enter the twin's latches."""
+        ready, results, codes = self._twin.ready(grants), [], []
         for i, writer in enumerate(WRITERS):
             valid, port = seen[f"result_{writer}__valid"], f"result_{writer}__payload"
             fields: Any = self._codecs[port].unpack(seen[port])
-            place = {name: fields[name] for name in ("bank", "row", "left")}
-            self._checker.equal("place", places[str(i)], place)
+            codes.append(code_of(fields))
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
         renewed = [result is not None and result["writes"] for result in results]
@@ -227,7 +215,7 @@ class CoalescingWritebackCheck:
 
 @cocotb.test()
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
-    """Random results, old codes and grants."""
+    """Random results and grants."""
     ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
     coverage = Coverage("stall", *(f"{writer} back to back" for writer in WRITERS), *MEETINGS, *TRANSITIONS)
     await exercise(ports, stimuli(ports), CoalescingWritebackCheck(ports, checker, coverage), checker)
