@@ -30,6 +30,11 @@ def issue_layout(config: SmConfig) -> data.StructLayout:
     return struct(tables.issue_fields(config))
 
 
+def zero_layout(config: SmConfig) -> data.StructLayout:
+    """What is known to be zero in a warp register."""
+    return struct(tables.zero_fields(config))
+
+
 def held_layout(config: SmConfig) -> data.StructLayout:
     """What a collector keeps of an instruction until dispatch, apart from its operands."""
     return struct([field for field in tables.dispatch_fields(config) if field[0] != "collector"])
@@ -40,9 +45,20 @@ def dispatch_layout(config: SmConfig) -> data.StructLayout:
     return struct([*tables.dispatch_fields(config), *((slot, tables.WARP_BITS) for slot in "abc")])
 
 
+def sent_layout(config: SmConfig) -> data.StructLayout:
+    """What the datapath's dispatch port shows: the same, and with a zero mask the outcomes of its lanes on top."""
+    return struct([*tables.dispatch_fields(config), *((slot, tables.WARP_BITS) for slot in "abc"),
+                   *tables.trivial_fields(config)])
+
+
 def result_layout(config: SmConfig) -> data.StructLayout:
     """A result on its way to write-back, with its data word on top."""
     return struct([*tables.result_fields(config), ("data", tables.WARP_BITS)])
+
+
+def activity_layout() -> data.StructLayout:
+    """The activity counters."""
+    return struct(tables.ACTIVITY_FIELDS)
 
 
 def done_layout(config: SmConfig) -> data.StructLayout:
