@@ -9,7 +9,7 @@ from warploom.arch.errors import ConfigError
 
 
 def test_presets_are_bundled_and_named_after_their_file():
-    assert presets() == ["fermi", "small"]
+    assert presets() == ["fermi", "maxwell", "small"]
     assert [SmConfig.preset(name).name for name in presets()] == presets()
 
 
@@ -20,6 +20,16 @@ def test_fermi_has_the_register_file_of_the_seed():
     assert fermi.register_file_bytes == 128 * 1024
     assert (fermi.banks, fermi.collectors, fermi.warps, fermi.blocks, fermi.schedulers) == (4, 4, 48, 8, 2)
     assert fermi.l1_sets * fermi.l1_ways * fermi.line_bytes == 16 * 1024
+
+
+def test_maxwell_is_one_core_of_the_seed():
+    """Seed 000, Table 4.1: a quarter of 256 KB in 16 banks of 128 B, 16 collectors, 64 warps, one scheduler, 8 SFUs."""
+    maxwell = SmConfig.preset("maxwell")
+    assert maxwell.register_file_bytes == 256 * 1024 // 4
+    assert (maxwell.banks, maxwell.rows, maxwell.collectors) == (16, 32, 16)
+    assert (4 * maxwell.warps, 4 * maxwell.shared_bytes, maxwell.schedulers) == (64, 96 * 1024, 1)
+    assert maxwell.l1_sets * maxwell.l1_ways * maxwell.line_bytes == 16 * 1024 // 4
+    assert (maxwell.timing["sfu"][1], maxwell.timing["mem"][1]) == (32 // 8, 32 // 8)
 
 
 @pytest.mark.parametrize("name", presets())
@@ -48,6 +58,7 @@ def test_settings_change_fields_and_single_timing_rows():
         ("coalescing=maybe", "coalescing = 'maybe': must be one of off, on, corf, corf_plus"),
         ("alignment=write", "alignment = write and coalescing = off disagree"),
         ("coalescing=corf", "coalescing = corf and layout = wshift disagree: CORF needs all registers of a warp"),
+        ("gating=zero", "gating = 'zero': must be one of off, active, in_lane, cross_lane"),
         ("colectors=4", "'colectors' is not a configuration field"),
         ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
         ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
@@ -65,6 +76,8 @@ def test_illegal_settings_name_field_value_and_range(setting, message):
 
 @pytest.mark.parametrize("settings", [
     [], ["coalescing=on"], ["coalescing=on", "alignment=write"], ["coalescing=on", "layout=wid"],
+    ["gating=active"], ["gating=in_lane", "coalescing=on"], ["gating=cross_lane", "layout=wid"],
+    ["gating=cross_lane", "coalescing=on", "alignment=write"],
 ])  # fmt: skip
 def test_what_hardware_exists(settings):
     SmConfig().with_settings(settings).check_hardware()
@@ -81,8 +94,18 @@ def test_what_exists_in_the_model_only(settings, message):
         SmConfig().with_settings(settings).check_hardware()
 
 
+@pytest.mark.parametrize(("settings", "message"), [
+    (["gating=active", "coalescing=corf", "layout=wid"], "gating = active and coalescing = corf disagree"),
+    (["gating=in_lane", "coalescing=corf_plus", "layout=wid"], "gating = in_lane and coalescing = corf_plus disagree"),
+    (["gating=active", "coalescing=on", "alignment=ideal"], "gating = active and alignment = ideal disagree"),
+])  # fmt: skip
+def test_what_has_no_columns_to_gate(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(settings)
+
+
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
-    with pytest.raises(ConfigError, match="must be one of fermi, small"):
+    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, small"):
         SmConfig.preset("volta")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
         SmConfig.preset(str(tmp_path / "none.toml"))
