@@ -33,17 +33,22 @@ class IntegerUnit(wiring.Component):
     dispatch : instructions with their operands; those that are not integer operations are ignored.
     control : what the lanes need to know of the operation (`rtl.lane_control.decode`), beside `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
+    loads : for each stage, the lanes whose registers load at the end of the cycle for an instruction.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
         self._extra = {c: config.timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
-        super().__init__({
-            "dispatch": In(unstoppable(dispatch_layout(config))),
+        super().__init__(self._ports())
+
+    def _ports(self) -> dict[str, wiring.Member]:
+        return {
+            "dispatch": In(unstoppable(dispatch_layout(self._config))),
             "control": In(CONTROL),
-            "result": Out(unstoppable(result_layout(config))),
-        })
+            "result": Out(unstoppable(result_layout(self._config))),
+            "loads": Out(data.ArrayLayout(LANES, STAGES)),
+        }
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -52,8 +57,9 @@ class IntegerUnit(wiring.Component):
         layout = struct([("extra", self._extra_bits), *tracked])
         track = Signal(data.ArrayLayout(layout, STAGES), reset_less=True)
         valid = Signal(STAGES)
-        integer = issued.op <= max(INTEGER_OPS).value
-        m.d.sync += valid.eq(Cat(self.dispatch.valid & integer, valid[:-1]))
+        enters = Signal()
+        m.d.comb += enters.eq(self.dispatch.valid & (issued.op <= max(INTEGER_OPS).value))
+        m.d.sync += valid.eq(Cat(enters, valid))
         m.d.sync += [track[stage].eq(track[stage - 1]) for stage in range(1, STAGES)]
         m.d.sync += [track[0][name].eq(issued[name]) for name, _ in tracked]
         with m.Switch(issued.timing):
@@ -64,8 +70,8 @@ class IntegerUnit(wiring.Component):
         last = track[STAGES - 1]
         fresh = Signal(result_layout(self._config))
         m.d.comb += [fresh[name].eq(last[name]) for name, _ in tracked]
-        for i in range(LANES):
-            lane = Lane()
+        lanes = [self._create_lane() for _ in range(LANES)]
+        for i, lane in enumerate(lanes):
             m.submodules[f"lane_{i}"] = share(platform, "lane", lane)
             m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in "abc"]
             m.d.comb += [
@@ -74,10 +80,18 @@ class IntegerUnit(wiring.Component):
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),
             ]
+        self._enable(m, lanes, Cat(enters, valid))
         at_once = Signal()
         m.d.sync += at_once.eq(valid[-2] & (track[STAGES - 2].extra == 0))
         self._delay(m, at_once, valid[-1], last.extra, fresh)
         return m
+
+    def _create_lane(self) -> Lane:
+        return Lane()
+
+    def _enable(self, m: Module, lanes: list[Lane], held: Value) -> None:
+        """Say which lanes load; bit s of `held`: there is an instruction before stage s, counted from 0."""
+        m.d.comb += [loads.eq(held[stage].replicate(LANES)) for stage, loads in enumerate(self.loads)]
 
     def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
         """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end.

@@ -1,6 +1,6 @@
 """Integer lane: one of the 32 that execute `Op.MOV` .. `Op.SEL`."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,12 +36,10 @@ class Lane(wiring.Component):
         computed = Signal(COMPUTED, reset_less=True)
         result = Signal(32, reset_less=True)
         verdict = Signal(reset_less=True)
-        m.d.sync += [
-            conditioned.eq(condition.conditioned),
-            computed.eq(compute.computed),
-            result.eq(finish.result),
-            verdict.eq(finish.verdict),
-        ]
+        final_result, final_verdict = self._final(m, finish)
+        self._load(m, 0, conditioned.eq(condition.conditioned))
+        self._load(m, 1, computed.eq(compute.computed))
+        self._load(m, 2, result.eq(final_result), verdict.eq(final_verdict))
         m.d.comb += [
             condition.operands.eq(self.operands),
             compute.conditioned.eq(conditioned),
@@ -50,3 +48,11 @@ class Lane(wiring.Component):
             self.verdict.eq(verdict),
         ]
         return m
+
+    def _load(self, m: Module, stage: int, *registers: object) -> None:
+        """At the end of the cycle registers of a stage, counted from 0, take new values: `registers` assigns these."""
+        m.d.sync += registers
+
+    def _final(self, m: Module, finish: Finish) -> tuple[Value, Value]:
+        """Word and predicate for the register of the last stage."""
+        return finish.result, finish.verdict

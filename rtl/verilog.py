@@ -32,6 +32,9 @@ from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
+from rtl.gating.integer import GatedIntegerUnit
+from rtl.gating.lane import GatedLane, HoldingLane
+from rtl.gating.trivial import TrivialDetector
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.placement import Placer
@@ -72,6 +75,10 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
     "CoalescingCollector": lambda config: CoalescingCollector(config=config),
     "CoalescingWriteback": lambda config: CoalescingWriteback(config=config),
+    "TrivialDetector": lambda config: TrivialDetector(),
+    "HoldingLane": lambda config: HoldingLane(),
+    "GatedLane": lambda config: GatedLane(),
+    "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config),
     "Shifter": lambda config: Shifter(up=True),
     "RenameTable": lambda config: RenameTable(config=config),
     "MaskTable": lambda config: MaskTable(config=config),

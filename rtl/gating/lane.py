@@ -1,0 +1,79 @@
+"""Lanes that hold their registers: when they do not execute, and also when the operation is trivial (seed 000, 4.4)."""
+
+from amaranth import Cat, Module, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.wiring import In, Out
+
+from rtl.lane import STAGES, Lane
+from rtl.lane_stages import Finish
+from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+
+
+class HoldingLane(Lane):
+    """An integer lane whose registers load only what it executes.
+
+    Members
+    -------
+    executes : the operands are those of an integer instruction that this lane executes.
+    loads : for each stage, its registers load at the end of the cycle; otherwise they hold what they have.
+    """
+
+    executes: In(1)
+    loads: Out(STAGES)
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self.loads.eq(self._enables(m))
+        return m
+
+    def _enables(self, m: Module) -> Value:
+        """Each stage takes over what the one before has of an instruction that the lane executes."""
+        executing = Signal(STAGES - 1)
+        m.d.sync += executing.eq(Cat(self.executes, executing))
+        return Cat(self.executes, executing)
+
+    def _load(self, m: Module, stage: int, *registers: object) -> None:
+        with m.If(self.loads[stage]):
+            m.d.sync += registers
+
+
+class GatedLane(HoldingLane):
+    """A holding lane whose first two stages also hold when the operation is trivial.
+
+    If the result is an operand, that goes through a bypass, a register beside each of the two. The last stage takes it,
+    or zero, in place of what the others have computed.
+
+    Members
+    -------
+    outcome : what is known of the operation at the operands, an `Outcome`.
+    bypass_loads : for each of the first two stages, the register beside it loads at the end of the cycle.
+    """
+
+    outcome: In(OUTCOME_BITS)
+    bypass_loads: Out(STAGES - 1)
+
+    def _enables(self, m: Module) -> Value:
+        computing = Signal()
+        m.d.sync += computing.eq(self.loads[0])
+        return Cat(self.executes & (self.outcome == Outcome.COMPUTE), computing, super()._enables(m)[-1])
+
+    def _final(self, m: Module, finish: Finish) -> tuple[Value, Value]:
+        computed, passed = Signal(), Signal()
+        m.d.sync += [computed.eq(self.loads[1]), passed.eq(self.bypass_loads[1])]
+        result = finish.result & computed.replicate(32) | self._bypass(m) & passed.replicate(32)
+        return result, finish.verdict & computed
+
+    def _bypass(self, m: Module) -> Value:
+        """The operand that is the result, when its instruction is in the second stage."""
+        operand, passing = Signal(32), Signal()
+        beside = Signal(data.ArrayLayout(32, STAGES - 1), reset_less=True)
+        with m.Switch(self.outcome):
+            for outcome, slot in (Outcome.A, "a"), (Outcome.B, "b"), (Outcome.C, "c"):
+                with m.Case(outcome.value):
+                    m.d.comb += operand.eq(self.operands[slot])
+        m.d.comb += self.bypass_loads.eq(Cat(self.executes & (self.outcome >= Outcome.A), passing))
+        m.d.sync += passing.eq(self.bypass_loads[0])
+        for stage, word in enumerate((operand, beside[0])):
+            with m.If(self.bypass_loads[stage]):
+                m.d.sync += beside[stage].eq(word)
+        return beside[-1]
