@@ -3,7 +3,7 @@
 from amaranth.lib import data, stream
 
 from warploom.arch import interfaces as tables
-from warploom.arch.config import SmConfig
+from warploom.arch.config import COLUMNS, SmConfig
 
 
 def struct(fields: tables.Fields) -> data.StructLayout:
@@ -25,6 +25,11 @@ def words(count: int) -> data.ArrayLayout:
     return data.ArrayLayout(tables.WARP_BITS, count)
 
 
+def column_masks(count: int) -> data.ArrayLayout:
+    """`count` masks of the columns of a warp register."""
+    return data.ArrayLayout(COLUMNS, count)
+
+
 def issue_layout(config: SmConfig) -> data.StructLayout:
     """A decoded warp instruction."""
     return struct(tables.issue_fields(config))
@@ -33,6 +38,11 @@ def issue_layout(config: SmConfig) -> data.StructLayout:
 def zero_layout(config: SmConfig) -> data.StructLayout:
     """What is known to be zero in a warp register."""
     return struct(tables.zero_fields(config))
+
+
+def stored_layout(config: SmConfig) -> data.StructLayout:
+    """How a warp register is stored, beyond its place."""
+    return struct(tables.stored_fields(config))
 
 
 def held_layout(config: SmConfig) -> data.StructLayout:
