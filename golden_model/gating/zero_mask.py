@@ -1,8 +1,8 @@
 """What is known to be zero in a warp register, and what is read and written besides (docs/timing.md, section 10).
 
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31, in whatever columns a bank holds their bytes. Masks
-of lanes and of columns have 32 bits. Masks of groups have group g in bit 4g (times fifteen, that is the mask of their
-lanes) or, where it says *packed*, in bit g.
+of lanes and of columns have 32 bits. Masks of granules do too: (g, k) in bit 4g + k or, with coalescing, 8k + g. Masks
+of groups have group g in bit 4g (times fifteen, that is the mask of their lanes) or, where it says *packed*, in bit g.
 """
 
 from functools import lru_cache
@@ -22,11 +22,12 @@ _UNPACKED = list(_PACKED)
 _LANES_OF = [15 * groups for groups in _UNPACKED]
 """The lanes of packed groups."""
 
-_EACH_BYTE = 0x01010101  # times packed groups: their granules, (g, k) in bit 8k + g
+_IN_PLANES = int("1" * 32, 16)  # `_GROUPS`, four times
+_EACH_BYTE = 0x01010101  # times packed groups: all their granules, (g, k) in bit 8k + g
 _BELOW = [(1 << 8 * width) - 1 for width in range(BYTES + 1)]  # the granules below a width
-_BYTE = [broadcast(0xFF << 8 * byte) for byte in range(BYTES)]
 _TOP, _ALL_BUT_TOP = broadcast(1 << 31), broadcast((1 << 31) - 1)
-_DIGITS = b"0" + b"1" * 255  # of a byte: whether it is not zero
+_DIGIT_OF = b"0" + b"1" * 255  # by byte: whether it is not zero
+_BYTE_OF = bytes.maketrans(b"01", b"\x00\xff")  # by digit
 
 
 class Zero(NamedTuple):
@@ -46,85 +47,73 @@ class Rewrite(NamedTuple):
     columns: int
 
 
+class _Choice(NamedTuple):
+    """A `Rewrite` without its word."""
+
+    zero: Zero
+    byte_mask: int
+    columns: int
+
+
 NOTHING_KNOWN = Zero(0)
 """After reset, and always with `Gating.ACTIVE`."""
 
 _ALL_ZERO = Zero(ALL_LANES)
 
 
-class LaneOrder:
-    """The rules without coalescing: a column holds a lane or, in a reordered group, a granule."""
+class _Rules:
+    """What both arrangements of bytes share."""
 
     def __init__(self, gating: Gating) -> None:
-        self._masks = gating.has_zero_mask
-        self._reorders = gating is Gating.CROSS_LANE
+        self._has_mask = gating.has_zero_mask
+        self._across = gating is Gating.CROSS_LANE
+
+    def constant(self, value: int) -> Zero:
+        """What is known of a slot that reads no register, and has this value in every lane."""
+        return _ALL_ZERO if self._has_mask and not value else NOTHING_KNOWN
+
+    def _renew_lanes(self, old: Zero, used: int, lanes: int) -> Zero:
+        """A bit for each lane; `used` are the executing lanes that are not zero."""
+        return Zero(old.mask & ~lanes | lanes & ~used) if self._has_mask else NOTHING_KNOWN
+
+
+class LaneOrder(_Rules):
+    """The rules without coalescing: a column holds a lane or, in a reordered group, a granule."""
 
     def needed(self, lanes: int, zero: Zero) -> int:
         """The columns that a read enables for the executing lanes."""
         if zero.reorder:
-            reordered = _LANES_OF[zero.reorder]
-            lanes = lanes & ~reordered | _some(lanes) * 15 & reordered
+            lanes = _columns_used(lanes, _LANES_OF[zero.reorder])
         return lanes & ~zero.mask
 
     def renew(self, old: Zero, word: int, lanes: int, full: bool) -> Rewrite:
         """The write of a result in the lanes of the mask over a register of which `old` is known. `full` says that the
         lanes are all that are still live."""
         word &= spread(lanes)
-        if not self._masks:
-            return Rewrite(NOTHING_KNOWN, word, spread(lanes), lanes)
-        if self._reorders:
-            return self._select(old, word, lanes, _GROUPS if full else _every(lanes))
-        written = lanes & _lanes_used(word)
-        return Rewrite(Zero(old.mask & ~lanes | lanes & ~written), word, spread(written), written)
+        if self._across:
+            zero, byte_mask, columns = _select(old, *_used(word), lanes, full)
+            return Rewrite(zero, word, byte_mask, columns)
+        used = _lanes_used(word) if self._has_mask else lanes
+        return Rewrite(self._renew_lanes(old, used, lanes), word, spread(used), used)
 
     def restore(self, word: int, zero: Zero) -> int:
         """What the lanes read."""
-        return word & _kept(*zero) if zero.mask else word
+        return word & _kept(zero) if zero.mask else word
 
     def known_zero(self, zero: Zero) -> int:
         """The lanes that are known to be zero."""
         if not zero.reorder:
             return zero.mask
         reordered = _LANES_OF[zero.reorder]
-        return zero.mask & ~reordered | _every(zero.mask) * 15 & reordered
-
-    def constant(self, value: int) -> Zero:
-        """What is known of a slot that reads no register but has this value in every lane."""
-        return _ALL_ZERO if self._masks and not value else NOTHING_KNOWN
-
-    def _select(self, old: Zero, word: int, lanes: int, free: int) -> Rewrite:
-        """Choose lanes or granules in each free group."""
-        used = _bytes_used(word)
-        lanes_used = used[0] | used[1] | used[2] | used[3]
-        granules = [_some(plane) for plane in used]
-        granules_used = granules[0] | granules[1] << 1 | granules[2] << 2 | granules[3] << 3
-        reorder = free & _more(lanes_used, granules_used) | _UNPACKED[old.reorder] & ~free
-        reordered, renewed = reorder * 15, free * 15
-        by_lane = old.mask & ~(lanes | renewed) | ~lanes_used & (lanes | renewed)
-        by_granule = ~granules_used & (old.mask | renewed)
-        zero = Zero((by_lane & ~reordered | by_granule & reordered) & ALL_LANES, _PACKED[reorder])
-        grown = old.mask & ~zero.mask & reordered & ~renewed
-        stored, straight = ~zero.mask & reordered, lanes & ~zero.mask & ~reordered
-        written = [
-            straight | (stored >> k & _GROUPS) * 15 & lanes | (grown >> k & _GROUPS) * 15
-            for k in range(BYTES)
-        ]
-        return Rewrite(zero, word, _byte_mask(*written), self.needed(lanes, zero))
+        return zero.mask & ~reordered | 15 * _every(zero.mask) & reordered
 
 
-class Interleaved:
+class Interleaved(_Rules):
     """The rules with coalescing: a column holds a granule."""
-
-    def __init__(self, gating: Gating) -> None:
-        self._masks = gating.has_zero_mask
-        self._granules = gating is Gating.CROSS_LANE
 
     def needed(self, lanes: int, zero: Zero, code: Code) -> int:
         """The columns that a read enables for the executing lanes."""
-        if self._granules:
-            granules = _groups(lanes) * _EACH_BYTE & ~zero.mask
-        else:
-            granules = _groups(lanes & ~zero.mask) * _EACH_BYTE
+        granules = _granules(lanes) & ~zero.mask if self._across else _granules(lanes & ~zero.mask)
         return _columns(granules & _BELOW[code.width], code.left)
 
     def renew(  # noqa: PLR0917 - a write as the latch has it, called for every result
@@ -132,67 +121,90 @@ class Interleaved:
     ) -> Rewrite:
         """The write of a result in the lanes of the mask over a register with `old_code` of which `old` is known.
         `stored` is the write without gating; `full` says that the lanes are all that are still live."""
-        if self._granules:
-            return _by_granule(old, old_code, stored, word & spread(lanes), lanes, full)
-        used = lanes & _lanes_used(word) if self._masks else lanes
-        zero = Zero(old.mask & ~lanes | lanes & ~used) if self._masks else NOTHING_KNOWN
-        filled = used if full else used | ALL_LANES & ~lanes & ~old.mask
-        below, stores = _BELOW[old_code.width], _BELOW[stored.code.width]
-        granules = (_groups(used) * _EACH_BYTE & below | _groups(filled) * _EACH_BYTE & ~below) & stores
-        written = [
-            0 if k >= stored.code.width else used if k < old_code.width else filled for k in range(BYTES)
-        ]
-        mask = _byte_mask(*written)
-        return Rewrite(zero, stored.word & mask, mask, _columns(granules, stored.code.left))
+        word &= spread(lanes)
+        if self._across:
+            zero, byte_mask, columns = _mark_granules(old, old_code, stored.code, _used(word)[1], lanes, full)
+        else:
+            used = _lanes_used(word) if self._has_mask else lanes
+            zero = self._renew_lanes(old, used, lanes)
+            others = 0 if full else ALL_LANES & ~(lanes | old.mask)
+            byte_mask, columns = _write_lanes(used, others, old_code.width, stored.code)
+        return Rewrite(zero, stored.word & byte_mask, byte_mask, columns)
 
     def restore(self, word: int, zero: Zero, code: Code) -> int:
         """What the lanes read."""
         if not zero.mask:
             return width.restore(word, code)
-        if self._granules:
+        if self._across:
             return width.restore(word & _kept_granules(zero.mask), code)
         return width.restore(word, code) & spread(ALL_LANES & ~zero.mask)
 
     def known_zero(self, zero: Zero, code: Code) -> int:
         """The lanes that are known to be zero."""
-        if not self._granules:
+        if not self._across:
             return zero.mask
-        mask = _counted(zero.mask, code)
-        return _LANES_OF[mask & mask >> 8 & mask >> 16 & mask >> 24]
-
-    def constant(self, value: int) -> Zero:
-        """What is known of a slot that reads no register but has this value in every lane."""
-        return _ALL_ZERO if self._masks and not value else NOTHING_KNOWN
+        granules = _known(zero, code)
+        return _LANES_OF[granules & granules >> 8 & granules >> 16 & granules >> 24]
 
 
-def _by_granule(old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool) -> Rewrite:  # noqa: PLR0917
-    """`Interleaved.renew` with `Gating.CROSS_LANE`; the word is zero in lanes that do not execute."""
-    was = _counted(old.mask, old_code)
-    used = 0
-    for k, plane in enumerate(_bytes_used(word)):
-        used |= _groups(plane) << 8 * k
-    whole = _PACKED[_every(lanes)] * _EACH_BYTE
-    mask = ~used & (ALL_LANES if full else whole | was) & ALL_LANES
-    stores = ~mask & _BELOW[stored.code.width]
-    completed = 0 if full else stores & ~whole & (was | ~_BELOW[old_code.width])  # the other lanes too
-    written = [
-        _LANES_OF[stores >> 8 * k & 0xFF] & lanes | _LANES_OF[completed >> 8 * k & 0xFF] for k in range(BYTES)
-    ]
-    granules = stores & _groups(lanes) * _EACH_BYTE | completed
-    byte_mask = _byte_mask(*written)
-    return Rewrite(Zero(mask), stored.word & byte_mask, byte_mask, _columns(granules, stored.code.left))
+@lru_cache(maxsize=1 << 16)
+def _select(old: Zero, lanes_used: int, granules_used: int, lanes: int, full: bool) -> _Choice:
+    """`LaneOrder.renew` with `Gating.CROSS_LANE`: each free group chooses between its lanes and its granules."""
+    free = _GROUPS if full else _every(lanes)
+    reorder = free & _more(lanes_used, granules_used) | ~free & _UNPACKED[old.reorder]
+    reordered, unbound = 15 * reorder, 15 * free
+    by_lane = ~lanes_used & (lanes | unbound) | old.mask & ~(lanes | unbound)
+    by_granule = ~granules_used & (old.mask | unbound)
+    mask = (by_lane & ~reordered | by_granule & reordered) & ALL_LANES
+    stored, completed = ~mask & reordered, ~mask & reordered & ~unbound & old.mask
+    straight = lanes & ~mask & ~reordered
+    byte_mask = _byte_mask(*(
+        straight | lanes & 15 * (stored >> k & _GROUPS) | 15 * (completed >> k & _GROUPS) for k in range(BYTES)
+    ))  # fmt: skip
+    return _Choice(Zero(mask, _PACKED[reorder]), byte_mask, _columns_used(lanes, reordered) & ~mask)
+
+
+@lru_cache(maxsize=1 << 16)
+def _mark_granules(  # noqa: PLR0917 - hashed by position, called for every result
+    old: Zero, old_code: Code, code: Code, granules_used: int, lanes: int, full: bool
+) -> _Choice:
+    """`Interleaved.renew` with `Gating.CROSS_LANE`; `granules_used` has (g, k) in bit 4g + k."""
+    used = sum(_PACKED[granules_used >> k & _GROUPS] << 8 * k for k in range(BYTES))
+    was, bound = _known(old, old_code), 0 if full else ~(_EACH_BYTE * _PACKED[_every(lanes)])
+    mask = ~used & (was | ~bound) & ALL_LANES
+    stored = ~mask & _BELOW[code.width]
+    completed = stored & bound & (was | ~_BELOW[old_code.width])  # in the other lanes too
+    byte_mask = _byte_mask(*(
+        lanes & _LANES_OF[stored >> 8 * k & 0xFF] | _LANES_OF[completed >> 8 * k & 0xFF] for k in range(BYTES)
+    ))  # fmt: skip
+    return _Choice(Zero(mask), byte_mask, _columns(stored & _granules(lanes) | completed, code.left))
+
+
+@lru_cache(maxsize=1 << 16)
+def _write_lanes(used: int, others: int, old_width: int, code: Code) -> tuple[int, int]:
+    """`Interleaved.renew` with a bit for each lane: byte mask and columns. The `used` lanes write their bytes, and the
+    `others` those that were not stored so far."""
+    below, stored = _BELOW[old_width], _BELOW[code.width]
+    columns = _columns((_granules(used) | _granules(others) & ~below) & stored, code.left)
+    planes = [used | others if k >= old_width else used for k in range(code.width)]
+    return _byte_mask(*planes, *[0] * (BYTES - code.width)), columns
 
 
 def _lanes_used(word: int) -> int:
     """The lanes that are not zero."""
-    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # bit 31 of each lane
-    return int((carried & _TOP).to_bytes(WORD_BYTES, "big")[::BYTES].translate(_DIGITS), 2)
+    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # its bits 31 say it
+    return int((carried & _TOP).to_bytes(WORD_BYTES, "big")[::BYTES].translate(_DIGIT_OF), 2)
 
 
-def _bytes_used(word: int) -> tuple[int, int, int, int]:
-    """For each byte of a lane, the lanes in which it is not zero."""
-    digits = word.to_bytes(WORD_BYTES, "big").translate(_DIGITS)
-    return int(digits[3::4], 2), int(digits[2::4], 2), int(digits[1::4], 2), int(digits[::4], 2)
+def _used(word: int) -> tuple[int, int]:
+    """The lanes, and the granules (g, k) in bit 4g + k, that are not zero."""
+    digits = word.to_bytes(WORD_BYTES, "big").translate(_DIGIT_OF)
+    planes = int(digits[::4] + digits[1::4] + digits[2::4] + digits[3::4], 2)  # bit 32k + l: byte k of lane l
+    lanes = planes | planes >> 64
+    pairs = planes | planes >> 1
+    granules = (pairs | pairs >> 2) & _IN_PLANES
+    granules |= granules >> 31
+    return (lanes | lanes >> 32) & ALL_LANES, (granules | granules >> 62) & ALL_LANES
 
 
 def _some(lanes: int) -> int:
@@ -205,48 +217,56 @@ def _every(lanes: int) -> int:
     return lanes & lanes >> 1 & lanes >> 2 & lanes >> 3 & _GROUPS
 
 
-def _groups(lanes: int) -> int:
-    """`_some`, packed."""
-    return _PACKED[_some(lanes)]
+def _granules(lanes: int) -> int:
+    """All granules, (g, k) in bit 8k + g, of the groups that have a lane in the mask."""
+    return _EACH_BYTE * _PACKED[_some(lanes)]
 
 
 def _more(these: int, those: int) -> int:
-    """The groups that have more lanes in the first mask than in the second."""
-    # Four bits for each group: 8 or more if the difference of the counts, at most 4, is above 0.
+    """The groups that have more bits in the first mask than in the second."""
+    # Counts are at most 4, and four bits for each group hold their difference plus 7.
     return _count(these) + 7 * _GROUPS - _count(those) >> 3 & _GROUPS
 
 
-def _count(lanes: int) -> int:
-    """How many lanes of each group are in the mask, four bits for each group."""
-    return (lanes & _GROUPS) + (lanes >> 1 & _GROUPS) + (lanes >> 2 & _GROUPS) + (lanes >> 3 & _GROUPS)
+def _count(bits: int) -> int:
+    """How many bits of each group are in the mask, in four bits for each group."""
+    return (bits & _GROUPS) + (bits >> 1 & _GROUPS) + (bits >> 2 & _GROUPS) + (bits >> 3 & _GROUPS)
 
 
-def _counted(mask: int, code: Code) -> int:
-    """A mask of granules with those above the width, which are zero unless the sign is 1."""
+def _known(zero: Zero, code: Code) -> int:
+    """The granules, (g, k) in bit 8k + g, that are zero: those above the width unless the sign is 1."""
     below = _BELOW[code.width]
-    return mask & below | (0 if code.sign else ALL_LANES & ~below)
+    return zero.mask & below | (0 if code.sign else ALL_LANES & ~below)
 
 
 def _columns(granules: int, left: bool) -> int:
-    """The columns that hold granules of a register on this side: on the left byte k is in sub-bank 3 - k."""
+    """The columns that hold granules of a register on this side: byte k is in sub-bank k, or 3 - k on the left."""
     return int.from_bytes(granules.to_bytes(BYTES, "little"), "big") if left else granules
+
+
+def _columns_used(lanes: int, reordered: int) -> int:
+    """The columns that hold bytes of the lanes if the groups with the lanes `reordered` are."""
+    return lanes & ~reordered | 15 * _some(lanes) & reordered
 
 
 @lru_cache(maxsize=1 << 16)
 def _byte_mask(lanes0: int, lanes1: int, lanes2: int, lanes3: int) -> int:
     """Ones in byte k of the lanes of the k-th mask."""
-    return sum(spread(lanes) & byte for lanes, byte in zip((lanes0, lanes1, lanes2, lanes3), _BYTE, strict=True))
+    mask = bytearray(WORD_BYTES)  # the last lane first
+    for k, lanes in enumerate((lanes0, lanes1, lanes2, lanes3)):
+        mask[BYTES - 1 - k :: BYTES] = f"{lanes:032b}".encode().translate(_BYTE_OF)
+    return int.from_bytes(mask, "big")
 
 
 @lru_cache(maxsize=1 << 16)
-def _kept(mask: int, reorder: int) -> int:
-    """Ones in the bytes that are not marked zero, in lane order."""
-    reordered = _LANES_OF[reorder]
-    straight = ~mask & ~reordered & ALL_LANES
-    return _byte_mask(*(straight | ((~mask & reordered) >> k & _GROUPS) * 15 for k in range(BYTES)))
+def _kept(zero: Zero) -> int:
+    """Ones in the bytes that are not marked zero, without coalescing."""
+    reordered = _LANES_OF[zero.reorder]
+    kept = ALL_LANES & ~zero.mask
+    return _byte_mask(*(kept & ~reordered | 15 * ((kept & reordered) >> k & _GROUPS) for k in range(BYTES)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _kept_granules(mask: int) -> int:
-    """Ones in the bytes of the granules that are not marked zero."""
+    """Ones in the bytes of granules that are not marked zero, (g, k) in bit 8k + g."""
     return _byte_mask(*(_LANES_OF[~mask >> 8 * k & 0xFF] for k in range(BYTES)))
