@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from golden_model.placement import Place
 from golden_model.words import broadcast
-from warploom.arch.config import SmConfig
+from warploom.arch.config import COLUMNS, SmConfig
 
 SLOTS = range(3)
 ALL_SLOTS = 0b111
@@ -35,12 +35,23 @@ def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
 LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
 """The lowest slot of a mask over slots."""
 
+_SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
+"""The slots of a mask."""
+
+ALL_COLUMNS = (COLUMNS,) * 3
+"""All columns of each slot."""
+
+NOTHING_STORED: Mapping[str, int] = {}
+"""How a register is stored where there is but one way."""
+
 
 class Slots:
     """One instruction and its three operands, the part that all collectors share.
 
     `waiting` and `present` are masks over slots, 0 when the collector is free; `fields` are those of the issue port,
-    and `bank`, `row` and `left` of the destination; `sources` and `words` hold each slot's place and 1024-bit word.
+    and those of the destination's place and of how it is stored; `sources` and `words` hold each slot's place and
+    1024-bit word. `columns` is how many columns of each slot take its operand or constant, and `columns_stored` how
+    many have done so since reset.
     """
 
     def __init__(self, index: int) -> None:
@@ -51,13 +62,22 @@ class Slots:
         self._fills = (0, 0, 0)
         self.sources: Sequence[Place] = ()
         self.words = [0, 0, 0]
+        self.columns: Sequence[int] = ALL_COLUMNS
+        self.columns_stored = 0
 
-    def _take(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+    def _take(
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place,
+        stored: Mapping[str, int] = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
+    ) -> None:  # fmt: skip
+        """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
+        `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
         self.busy = True
-        self.fields = {**fields, "bank": destination.bank, "row": destination.row, "left": destination.left}
+        self.fields = {**fields, "bank": destination.bank, "row": destination.row, "left": destination.left, **stored}
         self.waiting, self._fills = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"])
         self.present = ALL_SLOTS & ~fields["reads"]
-        self.sources = sources
+        self.sources, self.columns = sources, columns
+        for slot in _SLOTS_OF[self.present]:
+            self.columns_stored += columns[slot]
         self.words = [0, 0, 0]
         if fields["imm_slot"] < 3:
             self.words[fields["imm_slot"]] = broadcast(fields["imm"])
@@ -66,6 +86,7 @@ class Slots:
         """The word of a slot arrives, for it and all that repeat it."""
         filled = self._fills[slot]
         self.present |= filled
+        self.columns_stored += self.columns[slot] * filled.bit_count()
         for repeating in SLOTS:
             if filled >> repeating & 1:
                 self.words[repeating] = word

@@ -1,5 +1,6 @@
 """`Writeback`: the latches between the pipes and the banks (docs/timing.md, sections 1 and 5)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -9,17 +10,21 @@ Result = Mapping[str, Any]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 
+_COMES_BACK = ("tag", "writes", "bank", "row", "left", "size", "sign", "zero", "reorder", "lanes", "full")
+"""Fields of a dispatch that come back with its result; which of `stored_fields` there are, the configuration says."""
+
+
 def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched."""
-    return {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
-            "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
-            "data": data}  # fmt: skip
+    result = {name: dispatch[name] for name in _COMES_BACK if name in dispatch}
+    result["pred"], result["data"] = pred, data
+    return result
 
 
 Request = TypeVar("Request")
 
 
-class Latches(Generic[Request]):
+class Latches(ABC, Generic[Request]):
     """One latch for each writer, in the order SP, SFU, MEM, and what each of them requests.
 
     A latch holds a result from the end of cycle w until it is granted. One that writes no register needs no bank and is
@@ -46,6 +51,17 @@ class Latches(Generic[Request]):
         """Whether each latch takes a result in this cycle: it is empty or completes."""
         return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
 
+    def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
+        """The end of a cycle: completed latches empty, results enter."""
+        self._leave(grants)
+        for writer, result in enumerate(results):
+            if result is not None:
+                self._enter(writer, result, self._request(writer, result) if result["writes"] else None)
+
+    @abstractmethod
+    def _request(self, writer: int, result: Result) -> Request:
+        """What a result will request that enters the latch of a writer and writes a register."""
+
     def _leave(self, grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty."""
         if not self.held:
@@ -65,9 +81,6 @@ class Latches(Generic[Request]):
 class Writeback(Latches[int]):
     """The latches of the baseline request a bank."""
 
-    def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
-        """The end of a cycle: completed latches empty, results enter."""
-        self._leave(grants)
-        for writer, result in enumerate(results):
-            if result is not None:
-                self._enter(writer, result, result["bank"] if result["writes"] else None)
+    def _request(self, writer: int, result: Result) -> int:
+        bank: int = result["bank"]
+        return bank

@@ -8,11 +8,14 @@ from golden_model.coalescing.arbiter import Read
 from golden_model.coalescing.width import Code, restore
 from golden_model.collector import SLOTS, Slots
 from golden_model.placement import Place
-from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, Alignment, SmConfig
 
 NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
 """The code of an operand that comes from no register: it passes as it is."""
 
+
+_COLUMNS = [COLUMNS // SUB_BANKS * width for width in range(SUB_BANKS + 1)]
+"""Columns of a slot that an operand of so many bytes takes."""
 
 _request = cache(Read)  # few, and they recur
 
@@ -36,9 +39,10 @@ class CoalescingCollector(Slots):
         self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, codes: Sequence[Code]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
-        codes of its sources (`NO_REGISTER` for slots that read none)."""
-        self._take(fields, sources, destination)
-        self.codes, self._offered = codes, None
+        codes of its sources (`NO_REGISTER` for slots that read none) and, last, of its destination."""
+        *self.codes, code = codes
+        self._offered = None
+        self._take(fields, sources, destination, code.fields, [_COLUMNS[code.width] for code in self.codes])
 
     def offers(self) -> dict[Read, int]:
         """For each bank and side the lowest waiting slot there. With the bounds, where sides mean nothing, the lowest

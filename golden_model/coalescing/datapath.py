@@ -40,9 +40,14 @@ class CoalescingDatapath(AbstractDatapath):
         self._arriving: list[tuple[CoalescingCollector, int, int]] = []  # collector, slot, word read one cycle before
 
     def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        self.collectors[index].issue(fields, sources, destination, self._codes(fields, sources, destination))
+
+    def _codes(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> list[Code]:
+        """How the registers of an instruction are stored: of each slot, and of the destination."""
         reads, read_code = fields["reads"], self.mask_buffer.read
         codes = [read_code(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
-        self.collectors[index].issue(fields, sources, destination, codes)
+        codes.append(read_code(*destination) if fields["writes"] else NO_REGISTER)
+        return codes
 
     def _arbitrate(self) -> None:
         writeback = self.writeback
@@ -82,17 +87,16 @@ class CoalescingDatapath(AbstractDatapath):
         writeback = self.writeback
         if not writeback.held and results == (None, None, None):
             return
-        old = [None if result is None else self._old_code(result) for result in results]  # before updates
-        for _, latch, stored in self._writing:
-            bank, row = latch["bank"], latch["row"]
-            self.banks[bank].write(row, stored.word, stored.byte_mask)
-            self.mask_buffer.write(bank, row, stored.code)
-            self.bank_writes[bank] += 1
-        writeback.step(results, self.decision.writes, old)
+        for writer, latch, stored in self._writing:
+            self._store(writer, latch, stored)
+        writeback.step(results, self.decision.writes)
 
-    def _old_code(self, result: Result) -> Code | None:
-        """How the register is stored that a result will overwrite."""
-        return self.mask_buffer.read(result["bank"], result["row"], result["left"]) if result["writes"] else None
+    def _store(self, writer: int, latch: Result, stored: Stored) -> None:
+        """A granted latch writes its register."""
+        bank, row = latch["bank"], latch["row"]
+        self.banks[bank].write(row, stored.word, stored.byte_mask)
+        self.mask_buffer.write(bank, row, stored.code)
+        self.bank_writes[bank] += 1
 
     def _granted(self) -> list[tuple[int, Result, Stored]]:
         """Writer, result and stored form of the writes of this cycle."""

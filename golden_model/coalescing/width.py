@@ -3,6 +3,7 @@
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -36,7 +37,17 @@ class Code(NamedTuple):
     @property
     def packed(self) -> int:
         """The code as `CODE_FIELDS`."""
-        return pack(CODE_FIELDS, {"size": self.width - 1, "sign": self.sign, "left": self.left})
+        return pack(CODE_FIELDS, self.fields)
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """The code by the names of `CODE_FIELDS`."""
+        return {"size": self.width - 1, "sign": self.sign, "left": int(self.left)}
+
+    @classmethod
+    def of(cls, fields: Mapping[str, int]) -> "Code":
+        """The code that `CODE_FIELDS` say, among others maybe."""
+        return cls(fields["size"] + 1, fields["sign"], bool(fields["left"]))
 
 
 class Stored(NamedTuple):

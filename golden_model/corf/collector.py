@@ -6,7 +6,7 @@ from typing import Any
 from golden_model.collector import LOWEST, SLOTS, Slots
 from golden_model.corf.allocation import Location
 from golden_model.placement import Place
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, Coalescing, SmConfig
 
 
 class CorfCollector(Slots):
@@ -26,7 +26,9 @@ class CorfCollector(Slots):
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
         locations of its sources."""
-        self._take(fields, sources, destination)
+        columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
+                   for slot, location in enumerate(locations)]  # fmt: skip
+        self._take(fields, sources, destination, columns=columns)
         self.bank, self.locations = destination.bank, locations
 
     def grant(self) -> list[int]:

@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from golden_model.words import ALL_LANES, merge
-from golden_model.writeback import Latches, Result
+from golden_model.writeback import Result, Writeback
 from warploom.arch.interfaces import WRITERS
 
 
-class CorfWriteback(Latches[int]):
+class CorfWriteback(Writeback):
     """Latches that request a bank. When a result makes its register grow without writing all of it, as `grows` tells,
     the first grant reads the register and the second one, two cycles later or more, writes it as a whole.
 
@@ -60,4 +60,4 @@ class CorfWriteback(Latches[int]):
 
     def _fill(self, writer: int, result: Result) -> None:
         self.copies[writer] = bool(result["writes"]) and self._grows(result)
-        self._enter(writer, result, result["bank"] if result["writes"] else None)
+        self._enter(writer, result, self._request(writer, result) if result["writes"] else None)
