@@ -116,6 +116,21 @@ def test_only_executing_lanes_are_checked():
     assert execution.trace.warps[3].lanes[7] == 0xF
 
 
+def test_spaces_of_other_lanes_do_not_count():
+    """A generic store of lane 0, while the other lanes point to memory that nobody may write."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(0), cond=0, pdst=1)
+    asm.op(Op.MOV, 4, Imm(0))
+    asm.op(Op.MOV, 5, Imm(CONST_WINDOW >> 32))
+    asm.op(Op.MOV, 4, Imm(GLOBALS_BASE & 0xFFFFFFFF), guard=1)
+    asm.op(Op.MOV, 5, Imm(GLOBALS_BASE >> 32), guard=1)
+    asm.store(4, 5, space=Space.GENERIC, guard=1)
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(constants=bytes(8), globals=bytes(8)), Launch((1, 1, 1), (32, 1, 1)))
+    assert execution.trace.spaces[0] == Space.GLOBAL
+
+
 @pytest.mark.parametrize(("space", "address", "why"), [
     (Space.SHARED, 8, "shared memory has 8 bytes"), (Space.LOCAL, 16, "local memory has 16 bytes"),
     (Space.CONST, 5, "multiple of 4"), (Space.SHARED, 0xFFFFFFFC, "shared memory has 8 bytes"),

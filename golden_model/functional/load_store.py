@@ -60,7 +60,9 @@ class LoadStore:
     ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:  # fmt: skip
         """For each space that is accessed: (space; positions, warp * 32 + lane, of the threads that do, None for
         all; its words; their indices)."""
-        present = [i.space] if spaces.size == 1 else [Space(s) for s in np.unique(spaces)]
+        present = [i.space]
+        if spaces.size > 1:
+            present = [Space(s) for s in np.unique(spaces if lanes is None else spaces[lanes])]
         for space in present:
             threads = lanes
             if len(present) > 1:
