@@ -8,7 +8,7 @@ import numpy as np
 from golden_model.blocks import Flight
 from golden_model.functional.operations import BUILDERS, Operands, evaluate
 from golden_model.trace import Trace
-from golden_model.words import ALL_LANES, merge
+from golden_model.words import ALL_LANES, merge, spread
 from warploom.arch.config import LANES
 from warploom.arch.isa import PT, Op, Pipe
 
@@ -52,8 +52,9 @@ class OutsideUnits:
 
     Whatever is a function of operands is computed from the bits that the hardware dispatched. Answers of memory depend
     on the order of all warps' accesses, which functional execution has fixed: they come from the trace, and every
-    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`tb.replay`). In lanes
-    whose operands the kernel leaves undefined the trace's value stands in for what anyone may compute.
+    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`tb.replay`). Only operands
+    of executing lanes count. In lanes whose operands the kernel leaves undefined the trace's value stands in for what
+    anyone may compute.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -78,6 +79,8 @@ class OutsideUnits:
         if instruction.op in BUILDERS:
             result, verdict = self._evaluate(flight, words, pred, latch)
             defined &= flight.lanes
+            if instruction.op is Op.SHFL:
+                defined &= self._sources(flight, words, defined)
             self._answers[flight.tag] = (
                 merge(traced, result, defined), (verdict & defined) | (flight.pred_out & ~defined),
             )  # fmt: skip
@@ -93,6 +96,12 @@ class OutsideUnits:
     def traced(self, flight: Flight) -> Word:
         """The result word that functional execution has for an instruction, 0 for none."""
         return 0 if flight.result < 0 else to_word(self._trace.results[flight.result])
+
+    def _sources(self, flight: Flight, words: Sequence[Word], defined: int) -> int:
+        """The lanes that a shuffle serves from a lane of the mask. PTX defines nothing for the others, and operands of
+        lanes that do not execute may be anything in hardware."""
+        served, _ = self._evaluate(flight, (spread(defined), *words[1:]), 0, None)
+        return to_mask(to_lanes(served) != 0)
 
     def _evaluate(
         self, flight: Flight, words: Sequence[Word], pred: int, latch: tuple[Word, ...] | None
