@@ -50,14 +50,15 @@ class Ports:
         return int(self.outputs[name].value)
 
     async def reset(self) -> None:
-        """Start the clock and hold the reset for two cycles, inputs zero; return at a falling edge."""
+        """Start the clock and hold the reset, inputs zero: two cycles, and one for each row of the zero masks, which it
+        clears one by one. Return at a falling edge."""
         for handle in self.inputs.values():
             handle.value = 0
         if self.clk is None:
             return
         Clock(self.clk, PERIOD_NS, unit="ns").start()
         self.rst.value = 1
-        for _ in range(2):
+        for _ in range(2 + (self.config.rows if self.config.gating.has_zero_mask else 0)):
             await self.next_cycle()
         self.rst.value = 0
 
