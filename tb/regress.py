@@ -8,14 +8,14 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.toolchain import ROOT, kept, source_hash
-from warploom.arch.config import Alignment, Coalescing, Layout, Scheduler, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Gating, Layout, Scheduler, SmConfig
 from warploom.kernels.library import kernel, kernels
 
 CACHE = ROOT / "build" / "regress"
@@ -24,6 +24,9 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_mod
 
 STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
+
+GATED_CORE = "maxwell"
+"""The preset whose numbers chapter 4 of seed 000 gives."""
 
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""
@@ -44,7 +47,8 @@ class Case:
         """What varies from case to case, in words."""
         register_file = ("no coalescing" if self.config.coalescing is Coalescing.OFF
                          else f"coalescing by {self.config.alignment}")  # fmt: skip
-        return f"{self.config.layout}, {self.config.scheduler}, {register_file}"
+        gating = "no gating" if self.config.gating is Gating.OFF else f"gating {self.config.gating}"
+        return f"{self.config.name}, {self.config.layout}, {self.config.scheduler}, {register_file}, {gating}"
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,17 @@ class Outcome:
 
 def cases(config: SmConfig) -> Iterator[Case]:
     """All kernels at size tiny: without coalescing under every pair of (layout, scheduler), with it under every pair of
-    (layout, alignment). Then one kernel at its default size without and with coalescing."""
-    baseline = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG)
+    (layout, alignment), both with every gating, which the core of its publication has too. Then one kernel at its
+    default size without and with coalescing."""
+    baseline = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
     coalescing = dataclasses.replace(baseline, coalescing=Coalescing.ON)
     varied = [dataclasses.replace(baseline, layout=layout, scheduler=scheduler)
               for layout, scheduler in itertools.product(Layout, Scheduler)]  # fmt: skip
     varied += [dataclasses.replace(coalescing, layout=layout, alignment=alignment)
                for layout, alignment in itertools.product(Layout, IN_HARDWARE)]  # fmt: skip
-    for settings in varied:
+    varied += [dataclasses.replace(core, gating=gating)
+               for core, gating in itertools.product((baseline, coalescing, SmConfig.preset(GATED_CORE)), Gating)]
+    for settings in dict.fromkeys(varied):
         yield from (Case(settings, bundled.name, "tiny") for bundled in kernels())
     yield Case(baseline, STEADY_STATE, "default")
     yield Case(coalescing, STEADY_STATE, "default")
@@ -88,6 +95,21 @@ def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> l
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return outcomes
+
+
+def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
+    """A line for each kernel that some gating makes faster or slower: gating must change no cycle."""
+    runs: dict[Case, dict[Gating, int]] = {}
+    for outcome in outcomes:
+        if outcome.failure is None:
+            case = outcome.case
+            ungated = dataclasses.replace(case, config=dataclasses.replace(case.config, gating=Gating.OFF))
+            runs.setdefault(ungated, {})[case.config.gating] = outcome.cycles
+    return [
+        f"{case.kernel} ({case.size}; {case.settings}): cycles differ with gating: "
+        + ", ".join(f"{gating} {cycles}" for gating, cycles in found.items())
+        for case, found in runs.items() if len(set(found.values())) > 1
+    ]  # fmt: skip
 
 
 def _run(case: Case, seed: int, sources: str) -> Outcome:

@@ -3,11 +3,11 @@
 import argparse
 import dataclasses
 
-from tb.regress import Outcome, regress
+from tb.regress import Outcome, disagreements, regress
 from warploom import report
 from warploom.verbs import Body, configuration
 
-SETTINGS = ("layout", "scheduler", "coalescing", "alignment")
+SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating")
 """Fields of the configuration that vary from run to run."""
 
 
@@ -18,9 +18,12 @@ def main(options: argparse.Namespace) -> Body:
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
     columns = ("kernel", "size", *SETTINGS, "verdict", "cycles", "warp_instructions")
-    report.table(f"Lockstep of {config.name}, seed {options.seed}", columns,
+    report.table(f"Lockstep, seed {options.seed}", columns,
                  [[row[column] for column in columns] for row in rows])
-    failures = [row["failure"] for row in rows if row["failure"]]
+    unequal = disagreements(outcomes)
+    for line in unequal:
+        print(line)
+    failures = [row["failure"] for row in rows if row["failure"]] + unequal
     return {"configuration": dataclasses.asdict(config), "seed": options.seed, "runs": rows,
             "failure": failures[0] if failures else None}  # fmt: skip
 
