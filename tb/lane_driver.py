@@ -20,6 +20,11 @@ def operand(rng: random.Random) -> int:
     ))  # fmt: skip
 
 
+def sparse_operand(rng: random.Random) -> int:
+    """An operand, as often as not zero."""
+    return rng.choice((0, operand(rng)))
+
+
 def modifiers(rng: random.Random, op: Op) -> dict[str, int]:
     """Random legal modifiers of an operation: a comparison of integers, a sign only where the shift allows it."""
     limits = {Kind.COND: Cond.GE + 1, Kind.COMBINE: len(Combine)}

@@ -1,16 +1,22 @@
 """Bench of the integer unit: hardware against `golden_model.integer`."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, NamedTuple
 
 import cocotb
 import pytest
 
 from golden_model.integer import IntegerUnit
+from golden_model.words import ALL_LANES
+from rtl.lane import STAGES
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.codec import join
 from tb.lane_driver import OPS, control, encoded, modifiers, operand, timing
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import stored_fields
 from warploom.arch.isa import Op, TimingClass
 
 CYCLES = 600
@@ -18,7 +24,7 @@ DRAIN = 20
 """Cycles in which the last results leave."""
 
 
-def stimuli(ports: Ports) -> Iterator[Stimulus]:
+def stimuli(ports: Ports, operand: Callable[[Random], int] = operand) -> Iterator[Stimulus]:
     """Dispatches whose write-back slots are free, some of them for other units; then nothing."""
     rng, active, taken = source(), busy(source(), 0.8), set()
     for cycle in range(CYCLES):
@@ -36,18 +42,29 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
             "op": Op.FADD if foreign else op, "modifiers": encoded(op, chosen), "timing": timing(op),
             "tag": rng.getrandbits(10), "writes": rng.getrandbits(1), "bank": rng.randrange(ports.config.banks),
             "row": rng.randrange(ports.config.rows), "left": rng.getrandbits(1), "full": rng.getrandbits(1),
-            "lanes": rng.choice((rng.getrandbits(LANES), (1 << LANES) - 1)), "pred": rng.getrandbits(LANES),
+            "lanes": rng.choice((rng.getrandbits(LANES), ALL_LANES)), "pred": rng.getrandbits(LANES),
+            **{name: rng.getrandbits(bits) for name, bits in stored_fields(ports.config)},
         }}  # fmt: skip
     for _ in range(DRAIN):
         yield {}
 
 
+class Work(NamedTuple):
+    """What an instruction has the lanes do: masks of those that compute, that load the last stage, and that pass an
+    operand along."""
+
+    computing: int = 0
+    finishing: int = 0
+    passing: int = 0
+
+
 class IntegerCheck:
-    """Results equal the twin's in the lanes that execute; as many come out as went in."""
+    """Results equal the twin's in the lanes that execute, and as many come out as went in; stages load for each."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._twin = IntegerUnit(ports.config)
+        self._stages = deque([Work()] * STAGES, STAGES)
         self.entered = self.left = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -58,7 +75,8 @@ class IntegerCheck:
             dispatch["operands"] = tuple(dispatch[slot] for slot in "abc")
             self.entered += dispatch["op"] <= Op.SEL
             self._coverage.hit("not an integer operation", dispatch["op"] > Op.SEL)
-            self._coverage.hit("some lanes", 0 < dispatch["lanes"] < (1 << LANES) - 1)
+            self._coverage.hit("some lanes", 0 < dispatch["lanes"] < ALL_LANES)
+        self._check_loads(seen, dispatch)
         expected = self._twin.step(dispatch)
         self._checker.equal("result.valid", seen["result__valid"], int(expected is not None))
         if expected is not None:
@@ -69,6 +87,18 @@ class IntegerCheck:
                 self._checker.equal(f"result.{name}", actual[name], value)
             self._checker.holds("no predicate in a lane that does not execute", not actual["pred"] & ~actual["lanes"])
         self.left += seen["result__valid"]
+
+    def _check_loads(self, seen: Observation, dispatch: dict[str, Any] | None) -> None:
+        enters = dispatch is not None and dispatch["op"] <= Op.SEL
+        self._stages.appendleft(self._work(seen, dispatch) if enters else Work())
+        first, second, third = self._stages
+        expected = join([first.computing, second.computing, third.finishing], LANES)
+        self._checker.equal("loads", seen["loads"], expected)
+        self._checker.equal("bypass_loads", seen.get("bypass_loads", 0), join([first.passing, second.passing], LANES))
+
+    def _work(self, seen: Observation, dispatch: dict[str, Any]) -> Work:
+        """An integer instruction occupies all lanes."""
+        return Work(ALL_LANES, ALL_LANES)
 
 
 @cocotb.test()

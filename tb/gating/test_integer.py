@@ -1,0 +1,66 @@
+"""Bench of the gated integer unit: hardware against `golden_model.integer`, which knows of no gating."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.gating.trivial import outcomes, packed
+from golden_model.words import split
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.lane_driver import sparse_operand
+from tb.test_integer import CYCLES, IntegerCheck, Work, stimuli
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+from warploom.arch.isa import Pipe
+
+
+def trivial_stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Dispatches with many zeros, of which most are known, and the outcomes that follow."""
+    rng = source()
+    for stimulus in stimuli(ports, sparse_operand):
+        if not stimulus:
+            yield stimulus
+            continue
+        dispatch = stimulus["dispatch__payload"]
+        words = [dispatch[slot] for slot in "abc"]
+        known = [sum((value == 0 and rng.random() < 0.8) << lane for lane, value in enumerate(split(word)))
+                 for word in words]  # fmt: skip
+        found = outcomes({**dispatch, "pipe": Pipe.SP, "operands": words}, tuple(known))
+        yield {**stimulus, "trivial": packed(found)}
+
+
+class GatedCheck(IntegerCheck):
+    """Results as without gating; only lanes that execute load, and those with a trivial operation not the first two
+    stages."""
+
+    def _work(self, seen: Observation, dispatch: dict[str, Any]) -> Work:
+        kinds = [seen.get("trivial", 0) >> OUTCOME_BITS * lane & 7 for lane in range(32)]
+        computing = sum((kind == Outcome.COMPUTE) << lane for lane, kind in enumerate(kinds))
+        passing = sum((kind in (Outcome.A, Outcome.B, Outcome.C)) << lane for lane, kind in enumerate(kinds))
+        lanes = dispatch["lanes"]
+        for outcome in Outcome if "trivial" in seen else ():
+            self._coverage.hit(outcome.name, outcome in kinds)
+        return Work(computing & lanes, lanes, passing & lanes)
+
+
+@cocotb.test()
+async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random operations on many zeros, back to back and with pauses."""
+    ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
+    kinds = [outcome.name for outcome in Outcome] if ports.config.gating.has_zero_mask else []
+    coverage = Coverage("not an integer operation", "some lanes", *kinds)
+    check = GatedCheck(ports, checker, coverage)
+    await exercise(ports, trivial_stimuli(ports), check, checker)
+    checker.equal("results", check.left, check.entered)
+    checker.finish()
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("gating", ["active", "in_lane", "cross_lane"])
+def test_integer(gating: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"gating={gating}"])
+    runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", 1)

@@ -1,0 +1,122 @@
+"""Bench of the lanes that hold: results are those of `golden_model.lane`, whatever is held."""
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import cocotb
+import pytest
+
+from golden_model.gating.trivial import outcomes, packed
+from golden_model.lane import lane
+from rtl.lane import STAGES
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.lane_driver import OPS, control, encoded, modifiers, sparse_operand
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import Outcome
+from warploom.arch.isa import Op, Pipe
+
+CYCLES = 20000
+
+
+class Operation(NamedTuple):
+    """An operation at the operands, what is known of it, and whether the lane executes it."""
+
+    op: Op
+    modifiers: dict[str, int]
+    values: tuple[int, int, int]
+    pred: int
+    outcome: int
+    executes: bool
+
+    @property
+    def computes(self) -> bool:
+        """Whether it is worked out in the stages."""
+        return self.executes and self.outcome == Outcome.COMPUTE
+
+    @property
+    def passes(self) -> bool:
+        """Whether its result is an operand, taken along."""
+        return self.executes and self.outcome in (Outcome.A, Outcome.B, Outcome.C)
+
+
+NOTHING = Operation(Op.MOV, {}, (0, 0, 0), 0, Outcome.COMPUTE, False)
+
+
+def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
+    """Random operations on many zeros. Not every zero is known, and the lane does not execute all."""
+    active = busy(rng, 0.7)
+    for _ in range(CYCLES):
+        op, values, pred = rng.choice(OPS), tuple(sparse_operand(rng) for _ in range(3)), rng.getrandbits(1)
+        chosen = modifiers(rng, op)
+        known = tuple(int(value == 0 and rng.random() < 0.8) for value in values)
+        dispatch = {"op": op, "modifiers": encoded(op, chosen), "pipe": Pipe.SP, "lanes": 1, "pred": pred,
+                    "operands": values}  # fmt: skip
+        outcome = packed(outcomes(dispatch, known)) if trivial else Outcome.COMPUTE
+        yield Operation(op, chosen, values, pred, outcome, next(active))
+
+
+class HoldCheck:
+    """The lane drives what it executes, loads what the specification says, and holds its result otherwise."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._checker, self._coverage = checker, coverage
+        self._trivial = "outcome" in ports.inputs
+        self._stages = deque([NOTHING] * STAGES, STAGES)
+        self._due: Operation | None = None
+        self._held: tuple[int, int] | None = None
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """One operation a cycle."""
+        for operation in operations(source(), self._trivial):
+            self._stages.appendleft(operation)
+            a, b, c = operation.values
+            operands = {"control": control(operation.op, operation.modifiers), "a": a, "b": b, "c": c,
+                        "pred": operation.pred}  # fmt: skip
+            yield {"operands": operands, "executes": int(operation.executes), "outcome": operation.outcome}
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        first, second, third = self._stages
+        loads = first.computes | second.computes << 1 | third.executes << 2
+        self._checker.equal("loads", seen["loads"], loads)
+        self._checker.equal("bypass_loads", seen.get("bypass_loads", 0), first.passes | second.passes << 1)
+        shown = seen["result"], seen["verdict"]
+        if self._due is not None and self._due.executes:
+            op, chosen, values, pred, outcome, _ = self._due
+            name = f"{op.name} {chosen} {values} {pred} {Outcome(outcome).name}"
+            self._checker.equal(name, shown, lane(op, chosen, *values, pred))
+            self._coverage.hit(f"{op.name} {Outcome(outcome).name}" if outcome else op.name)
+        elif self._held is not None:
+            self._checker.equal("what the lane shows while it executes nothing", shown, self._held)
+        self._due, self._held = third, shown
+
+
+def points(trivial: bool) -> Iterator[str]:
+    """Operations that compute, and the outcomes of those that can do without."""
+    zero = (Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.PRMT, Op.BMSK, Op.POPC,
+            Op.BREV, Op.SEL)  # fmt: skip
+    yield from (op.name for op in OPS)
+    if trivial:
+        yield from (f"{op.name} ZERO" for op in zero)
+        yield from (f"{op.name} A" for op in (Op.IADD, Op.ISUB, Op.IMAX, Op.LOP3, Op.SHF))
+        yield from (f"{op.name} B" for op in (Op.IADD, Op.IMAX, Op.LOP3, Op.SHF))
+        yield from (f"{op.name} C" for op in (Op.IMAD, Op.LOP3))
+
+
+@cocotb.test()
+async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random operations, executed or not."""
+    ports, checker = Ports(dut), Checker(minimum=3 * (CYCLES - STAGES))
+    coverage = Coverage(*points("outcome" in ports.inputs))
+    check = HoldCheck(ports, checker, coverage)
+    await exercise(ports, check.stimuli(), check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("unit", ["HoldingLane", "GatedLane"])
+def test_lane(unit: str) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_lane", 1)
