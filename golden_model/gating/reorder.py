@@ -1,0 +1,24 @@
+"""The byte order of columns, without coalescing (docs/timing.md, section 10; seed 000, Fig. 4.5)."""
+
+from golden_model.words import spread
+from warploom.arch.config import GROUP, LANES
+
+_EXCHANGED = {
+    24 * (j - i): sum(0xFF << 32 * (i + offset) + 8 * (j + offset) << 128 * group
+                      for offset in range(GROUP - j) for group in range(LANES // GROUP))
+    for i, j in ((0, 1), (0, 2), (0, 3))
+}  # fmt: skip
+"""By their distance in bits, the lower ones of the bytes that switches exchange: byte j of column i, for byte i of
+column j, i < j."""
+
+
+def reorder(word: int, groups: int) -> int:
+    """The columns of a 1024-bit word or mask in lane order, or the word from its columns: in each group of the mask
+    (8 bits, the R-bits) six 2x2 switches exchange byte j of column i and byte i of column j."""
+    if not groups:
+        return word
+    lanes = spread(sum(0xF << GROUP * group for group in range(LANES // GROUP) if groups >> group & 1))
+    for distance, lower in _EXCHANGED.items():
+        differing = (word ^ word >> distance) & lower & lanes
+        word ^= differing | differing << distance
+    return word
