@@ -18,7 +18,8 @@ class GatedIntegerUnit(IntegerUnit):
     Members
     -------
     trivial : with a zero mask only, the `Outcome` of each lane, beside `dispatch`.
-    bypass_loads : for each of the first two stages, the lanes whose bypass loads at the end of the cycle.
+    bypass_loads : for each of the first two stages, the lanes whose bypass loads at the end of the cycle; without a
+        zero mask there is none.
     """
 
     def _ports(self) -> dict[str, wiring.Member]:
@@ -32,6 +33,7 @@ class GatedIntegerUnit(IntegerUnit):
         return GatedLane() if self._config.gating.has_zero_mask else HoldingLane()
 
     def _enable(self, m: Module, lanes: list[HoldingLane], held: Value) -> None:
+        m.d.comb += self.bypass_loads.eq(0)
         for i, lane in enumerate(lanes):
             m.d.comb += lane.executes.eq(held[0] & self.dispatch.payload.lanes[i])
             enabled = [*zip(self.loads, lane.loads, strict=True)]
