@@ -31,3 +31,8 @@ class Bank:
         """A cycle that writes the lanes of the mask."""
         self.data[row] = merge(self.data[row], data, lanes)
         self.word = None
+
+    def write_bytes(self, row: int, data: int, byte_mask: int) -> None:
+        """A cycle that writes the bits of the 1024-bit mask, which covers whole bytes."""
+        self.data[row] = self.data[row] & ~byte_mask | data & byte_mask
+        self.word = None

@@ -4,7 +4,7 @@ A hazard that the timing model lets slip shows here as a wrong operand. Lanes wh
 the kernel, or computed from such lanes) are left out, since hardware holds anything there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from golden_model.blocks import Warp
@@ -12,6 +12,7 @@ from golden_model.decode import Static
 from golden_model.integer import evaluate
 from golden_model.words import ALL_LANES, broadcast, merge, spread
 from warploom.arch.config import LANES
+from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import INTEGER_OPS, PT
 
 Operand = tuple[int, int]
@@ -35,6 +36,8 @@ class Checker:
     def __init__(self) -> None:
         self.checked = 0
         """Operands compared."""
+        self.trivial = 0
+        """Trivial lanes compared, thread by thread."""
         self._registers: dict[tuple[int, int], Operand] = {}  # by (warp of the grid, register)
         self._expected: dict[int, tuple[list[Operand], int]] = {}  # by tag: operands, defined lanes of the result
 
@@ -59,8 +62,10 @@ class Checker:
     def dispatched(self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int) -> Defined:
         """Operands leave a collector. Returns the lanes in which they and the instruction's result are defined."""
         operands, defined = self._expected.pop(dispatch["tag"])
+        known = dispatch["lanes"] & operands[0][1] & operands[1][1] & operands[2][1]
         for slot, ((expected, lanes), actual) in enumerate(zip(operands, dispatch["operands"], strict=True)):
             self._compare(f"operand {slot} of {static.op.name}", expected, actual, lanes & dispatch["lanes"])
+        self._trivial(static, dispatch, result, pred_out, known)
         if static.op in INTEGER_OPS:
             word, pred = evaluate(dispatch)
             if dispatch["writes"]:
@@ -69,6 +74,19 @@ class Checker:
                 raise Mismatch(f"predicate of {static.op.name}: {pred:#010x}, the trace has {pred_out:#010x}")
         return Defined(tuple(lanes for _, lanes in operands), defined)
 
+    def _trivial(
+        self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int, lanes: int
+    ) -> None:
+        """Lanes that need not compute, of these with defined operands, have the result of the trace all the same."""
+        for outcome, found in _outcomes(dispatch.get("trivial", 0)):
+            trivial = found & lanes
+            value = 0 if outcome is Outcome.ZERO else dispatch["operands"][outcome - Outcome.A]
+            self.trivial += trivial.bit_count()
+            if dispatch["writes"]:
+                self._compare(f"{outcome.name} for {static.op.name}", result, value, trivial)
+            if static.instruction.pdst != PT and pred_out & trivial:
+                raise Mismatch(f"{outcome.name} for {static.op.name} in lanes {pred_out & trivial:#x}: predicate is 1")
+
     def _compare(self, what: str, expected: int, actual: int, lanes: int) -> None:
         self.checked += 1
         wrong = (expected ^ actual) & spread(lanes)
@@ -76,3 +94,10 @@ class Checker:
             lane = (wrong & -wrong).bit_length() - 1 >> 5
             values = [word >> LANES * lane & 0xFFFFFFFF for word in (actual, expected)]
             raise Mismatch(f"{what}, lane {lane}: {values[0]:#010x}, the trace has {values[1]:#010x}")
+
+
+def _outcomes(trivial: int) -> Iterator[tuple[Outcome, int]]:
+    """Each outcome of the `trivial` field of a dispatch but COMPUTE, and its lanes."""
+    for outcome in list(Outcome)[1:] if trivial else ():
+        yield outcome, sum(1 << lane for lane in range(LANES)
+                           if trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1 == outcome)  # fmt: skip

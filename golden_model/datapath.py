@@ -9,18 +9,23 @@ from golden_model.bank import Bank
 from golden_model.collector import Collector, Slots
 from golden_model.crossbar import Crossbar
 from golden_model.dispatch import Dispatcher
+from golden_model.gating.activity import LaneMeter
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.placement import Place, Placement
 from golden_model.words import spread
 from golden_model.writeback import Latches, Result, Writeback
-from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS, pack, probe_fields
+from warploom.arch.isa import Op
 
 SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""
 
 Results = tuple[Result | None, Result | None, Result | None]
 """By writer: what the latches take at the end of a cycle."""
+
+SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
+"""Columns of a sub-bank."""
 
 NONE_DONE: list[Result | None] = [None] * len(WRITERS)
 ALL_READY = [True] * len(WRITERS)
@@ -48,7 +53,7 @@ class Traffic(NamedTuple):
     coalesced: dict[str, int]  # accesses of two requests: "read_read", "write_write", "read_write"
     collector_writes: int
     operands_stored: int
-    sub_bank_reads: int  # sub-banks enabled, summed
+    sub_bank_reads: int  # sub-banks that requests hold, summed
     sub_bank_writes: int
     slice_writes: int  # 32 B slices stored in collectors
 
@@ -69,7 +74,8 @@ class AbstractDatapath(ABC):
     Wires, valid after `settle`: `issue_ready`; `dispatch`, the choice of this cycle: fields of the dispatch port and
     `operands` (or `None`); `sent`, what the dispatch port shows: the choice of the cycle before; `done` and `ready`, by
     writer. `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
-    instructions. After `clock`, `granted` lists the (warp, register) pairs read in that cycle.
+    instructions. After `clock`, `granted` lists the (warp, register) pairs read in that cycle. `lanes` and `activity`
+    count work.
     """
 
     arbiter: _Priority
@@ -86,6 +92,8 @@ class AbstractDatapath(ABC):
         self.bank_writes = [0] * config.banks
         self.bank_conflicts = self.port_conflicts = 0
         self.granted: list[tuple[int, int]] = []
+        self.lanes = LaneMeter()
+        self.operand_columns = 0  # of the operand registers behind the collectors, filled since reset
         self.sent: dict[str, Any] | None = None
         self.dispatch: dict[str, Any] | None = None
         self._places = Placement(config, stride)
@@ -101,8 +109,7 @@ class AbstractDatapath(ABC):
         self.dispatch = None
         chosen = self.dispatcher.select(self.collectors)
         if chosen is not None:
-            collector = self.collectors[chosen]
-            self.dispatch = {**collector.fields, "collector": chosen, "operands": collector.operands()}
+            self.dispatch = self._dispatch(chosen)
 
     def clock(  # noqa: PLR0917 - the input ports, called every cycle
         self,
@@ -125,10 +132,23 @@ class AbstractDatapath(ABC):
             self.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
         else:
             index = dispatch["collector"]
+            self._count(dispatch)
             self.collectors[index].release()
             self._free |= 1 << index
             self.dispatcher.step(index, dispatch, credit_sfu=credit_sfu, credit_mem=credit_mem)
         self.arbiter.advance()
+
+    def activity(self) -> dict[str, int]:
+        """The counters of `interfaces.ACTIVITY_FIELDS`: what happened before this cycle."""
+        traffic = self.traffic()
+        lane_loads, bypass_loads = self.lanes.loads(self.integer.cycle)
+        return {
+            "sub_bank_reads": traffic.sub_bank_reads, "sub_bank_writes": traffic.sub_bank_writes,
+            "column_reads": SUB_BANK_COLUMNS * traffic.sub_bank_reads,
+            "column_writes": SUB_BANK_COLUMNS * traffic.sub_bank_writes,
+            "collector_columns": sum(collector.columns_stored for collector in self.collectors),
+            "operand_columns": self.operand_columns, "lane_loads": lane_loads, "bypass_loads": bypass_loads,
+        }  # fmt: skip
 
     @property
     def quiet(self) -> bool:
@@ -153,6 +173,19 @@ class AbstractDatapath(ABC):
         self._take(index, fields, sources, places[warp | fields["dst"]])
         self.dispatcher.issued(index)
         self._free &= ~(1 << index)
+
+    def _dispatch(self, index: int) -> dict[str, Any]:
+        """What the dispatch port will show of the instruction in a collector."""
+        collector = self.collectors[index]
+        return {**collector.fields, "collector": index, "operands": collector.operands()}
+
+    def _count(self, dispatch: Mapping[str, Any]) -> None:
+        """Count the work that an instruction makes in the operand registers and lanes, which it goes to now."""
+        cycle = self.integer.cycle
+        self.operand_columns += COLUMNS * len(SOURCES)
+        self.lanes.dispatch(cycle, dispatch, 0)
+        if dispatch["op"] <= Op.SEL:
+            self.lanes.load(cycle, LANES, LANES, 0)
 
     def probe(self) -> int:
         """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
@@ -229,9 +262,12 @@ class Datapath(AbstractDatapath):
         self._arriving = self._nothing.reads  # grants of the previous cycle
 
     def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        collector = self.collectors[index]
-        collector.issue(fields, sources, destination)
-        wanted = collector.wanted_banks()
+        self.collectors[index].issue(fields, sources, destination)
+        self._offer(index)
+
+    def _offer(self, index: int) -> None:
+        """A collector offers its slots to their banks from the next cycle on."""
+        wanted = self.collectors[index].wanted_banks()
         while wanted:
             bank = (wanted & -wanted).bit_length() - 1
             self._requests[bank] |= 1 << index
@@ -280,14 +316,18 @@ class Datapath(AbstractDatapath):
     def _write(self, results: Results) -> None:
         writeback, grants = self.writeback, self.decision.writes
         if writeback.held:
-            for latch, granted in zip(writeback.latches, grants, strict=True):
+            for writer, (latch, granted) in enumerate(zip(writeback.latches, grants, strict=True)):
                 if granted:
                     assert latch is not None
-                    self.banks[latch["bank"]].write(latch["row"], latch["data"], latch["lanes"])
+                    self._store(writer, latch)
                     self.bank_writes[latch["bank"]] += 1
         elif results == (None, None, None):
             return
         writeback.step(results, grants)
+
+    def _store(self, writer: int, latch: Result) -> None:
+        """A granted latch writes its register."""
+        self.banks[latch["bank"]].write(latch["row"], latch["data"], latch["lanes"])
 
     def traffic(self) -> Traffic:
         reads, writes = sum(self.bank_reads), sum(self.bank_writes)

@@ -11,11 +11,12 @@ from golden_model.datapath import AbstractDatapath, Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
+from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from golden_model.integer import Evaluate
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.trace import NONE, Trace
 from golden_model.writeback import Result, result_of
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import Coalescing, Gating, SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
@@ -42,11 +43,11 @@ _NO_INPUTS = Inputs(None, None, None, None, False, False)
 
 def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate) -> AbstractDatapath:
     """The datapath that a configuration asks for, ready to run a program."""
-    stride = rows_per_warp(config, program.registers)
+    stride, gated = rows_per_warp(config, program.registers), config.gating is not Gating.OFF
     if config.coalescing is Coalescing.OFF:
-        return Datapath(config, stride, evaluate)
+        return (GatedDatapath if gated else Datapath)(config, stride, evaluate)
     if config.coalescing is Coalescing.ON:
-        return CoalescingDatapath(config, stride, evaluate)
+        return (GatedCoalescingDatapath if gated else CoalescingDatapath)(config, stride, evaluate)
     return CorfDatapath(config, stride, evaluate, program.hints)
 
 

@@ -20,8 +20,9 @@ class Statistics:
     up cycles x schedulers. `bank_reads` and `bank_writes` are granted requests by bank; a *bank access* is one bank in
     one cycle with at least one of them, a *collector write* one collector in one cycle that stores an operand or more;
     conflicts are refused requests (docs/timing.md, sections 6 and 9). `operands` counts datapath instructions by
-    distinct registers read (0..3); the width lists count warp operands by bytes (1..4). Memory transactions are lines
-    looked up or sent.
+    distinct registers read (0..3); the width lists count warp operands by bytes (1..4). `lane_operations` are lanes of
+    the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory transactions are lines looked up
+    or sent.
     """
 
     kernel: str
@@ -42,9 +43,18 @@ class Statistics:
     port_conflicts: int
     collector_writes: int
     operands_stored: int
-    sub_bank_reads: int  # sub-banks enabled, summed over accesses
+    slice_writes: int  # 32 B slices that operands stored in collectors hold
+    sub_bank_reads: int  # the counters of `interfaces.ACTIVITY_FIELDS`
     sub_bank_writes: int
-    slice_writes: int  # 32 B slices stored in collectors
+    column_reads: int
+    column_writes: int
+    collector_columns: int
+    operand_columns: int
+    lane_loads: int
+    bypass_loads: int
+    lane_operations: int
+    lanes_inactive: int
+    lanes_trivial: int
     operands: list[int]
     source_widths: list[int]
     destination_widths: list[int]
@@ -64,7 +74,7 @@ class Statistics:
 
 def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
-    trace, datapath, memory = sm.trace, sm.datapath, sm.memory
+    trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes
     operands = operand_histogram(trace)
     sources, destinations = histograms(trace)
     return Statistics(
@@ -73,7 +83,9 @@ def collect(sm: Sm) -> Statistics:
         datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
         stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
-        **datapath.traffic()._asdict(), bank_reads=list(datapath.bank_reads), bank_writes=list(datapath.bank_writes),
+        **(datapath.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
+        lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial,
+        bank_reads=list(datapath.bank_reads), bank_writes=list(datapath.bank_writes),
         bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts, operands=operands,
         source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
         l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,

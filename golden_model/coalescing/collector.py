@@ -40,9 +40,15 @@ class CoalescingCollector(Slots):
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
         codes of its sources (`NO_REGISTER` for slots that read none) and, last, of its destination."""
-        *self.codes, code = codes
-        self._offered = None
-        self._take(fields, sources, destination, code.fields, [_COLUMNS[code.width] for code in self.codes])
+        columns = [_COLUMNS[code.width] for code in codes[:-1]]
+        self._hold(fields, sources, destination, codes, codes[-1].fields, columns)
+
+    def _hold(  # noqa: PLR0917 - what `_take` takes, and codes
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, codes: Sequence[Code],
+        stored: Mapping[str, int], columns: Sequence[int],
+    ) -> None:  # fmt: skip
+        self._take(fields, sources, destination, stored, columns)
+        self.codes, self._offered = codes[:-1], None
 
     def offers(self) -> dict[Read, int]:
         """For each bank and side the lowest waiting slot there. With the bounds, where sides mean nothing, the lowest

@@ -18,9 +18,10 @@ class CoalescingWriteback(Latches[Write]):
 
     def _request(self, writer: int, result: Result) -> Write:
         """Work out how the result's register will be stored, and what that requests."""
-        stored = self._renew(Code.of(result), result)
+        stored = self._renew(writer, Code.of(result), result)
         self.stored[writer] = stored
         return result["bank"], int(stored.code.left), stored.code.width
 
-    def _renew(self, old: Code, result: Result) -> Stored:
+    def _renew(self, writer: int, old: Code, result: Result) -> Stored:
+        """The write of a result that enters the latch of a writer."""
         return renew(old, result["data"], result["lanes"], result["full"], self._toggles)

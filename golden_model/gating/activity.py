@@ -1,0 +1,76 @@
+"""What activity counters count of columns and lanes (docs/timing.md, section 10, *Activity*)."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from warploom.arch.config import LANES
+from warploom.arch.isa import Pipe
+
+STAGES = 3
+"""Lane stages; there is a bypass beside all but the last."""
+
+_LOW_SEVEN = 0x7F7F7F7F
+"""All but the highest bit of each byte."""
+
+
+class ColumnMeter:
+    """Counts columns that reads and writes enable, and the sub-banks that they are in. Members are named as the
+    counters of `interfaces.ACTIVITY_FIELDS`."""
+
+    def __init__(self) -> None:
+        self.column_reads = self.column_writes = 0
+        self.sub_bank_reads = self.sub_bank_writes = 0
+
+    def read(self, columns: int) -> None:
+        """A request that is granted for reading, with its 32-bit mask of columns."""
+        self.column_reads += columns.bit_count()
+        self.sub_bank_reads += _sub_banks(columns)
+
+    def write(self, columns: int) -> None:
+        """A request that is granted for writing."""
+        self.column_writes += columns.bit_count()
+        self.sub_bank_writes += _sub_banks(columns)
+
+
+def _sub_banks(columns: int) -> int:
+    """How many sub-banks, of eight columns each, have a column in the mask."""
+    return ((columns & _LOW_SEVEN) + _LOW_SEVEN & ~_LOW_SEVEN | columns & ~_LOW_SEVEN).bit_count()
+
+
+class LaneMeter:
+    """Counts what lanes do for the instructions that leave the collectors.
+
+    `operations`, `inactive` and `trivial` are sums over the instructions of SP and SFU. Loads of registers are counted
+    when their instruction is dispatched, but `loads` shows only those that have happened.
+    """
+
+    def __init__(self) -> None:
+        self.operations = self.inactive = self.trivial = 0
+        self._lane_loads = self._bypass_loads = 0
+        self._recent: deque[tuple[int, int, int, int]] = deque(maxlen=STAGES)  # of `dispatch`, loads maybe to come
+
+    def dispatch(self, cycle: int, fields: Mapping[str, Any], trivial: int) -> None:
+        """The fields of an instruction that is dispatched in this cycle, and its number of trivial lanes."""
+        if fields["pipe"] <= Pipe.SFU:
+            self.operations += LANES
+            self.inactive += LANES - fields["lanes"].bit_count()
+            self.trivial += trivial
+
+    def load(self, cycle: int, computing: int, executing: int, passing: int) -> None:
+        """An integer instruction is dispatched in this cycle. So many lanes load their stages but the last, their last
+        stage, and the bypasses."""
+        self._lane_loads += (STAGES - 1) * computing + executing
+        self._bypass_loads += (STAGES - 1) * passing
+        self._recent.append((cycle, computing, executing, passing))
+
+    def loads(self, cycle: int) -> tuple[int, int]:
+        """Lane stages and bypasses that loaded before this cycle. Stage k loads at the end of the k-th cycle after the
+        dispatch, and so does the bypass beside it."""
+        lanes, bypasses = self._lane_loads, self._bypass_loads
+        for dispatched, computing, executing, passing in self._recent:
+            for stage in range(max(1, cycle - dispatched), STAGES + 1):
+                last = stage == STAGES
+                lanes -= executing if last else computing
+                bypasses -= 0 if last else passing
+        return lanes, bypasses
