@@ -4,12 +4,11 @@ from golden_model.words import spread
 from warploom.arch.config import GROUP, LANES
 
 _EXCHANGED = {
-    24 * (j - i): sum(0xFF << 32 * (i + offset) + 8 * (j + offset) << 128 * group
-                      for offset in range(GROUP - j) for group in range(LANES // GROUP))
-    for i, j in ((0, 1), (0, 2), (0, 3))
+    24 * apart: sum(0xFF << 128 * group + 32 * i + 8 * (i + apart)
+                    for group in range(LANES // GROUP) for i in range(GROUP - apart))
+    for apart in range(1, GROUP)
 }  # fmt: skip
-"""By their distance in bits, the lower ones of the bytes that switches exchange: byte j of column i, for byte i of
-column j, i < j."""
+"""Of each two bytes that a switch exchanges the lower one, byte j of column i with j > i, by their distance in bits."""
 
 
 def reorder(word: int, groups: int) -> int:
