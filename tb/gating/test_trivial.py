@@ -53,8 +53,8 @@ NORMAL, NEGATIVE, SUBNORMAL, INFINITE = 0x3F800000, 0xBF800000, 0x007FFFFF, 0x7F
 
 
 def every_condition(rng: random.Random) -> dict[str, object]:
-    """Each pattern of known zeros in four lanes: one that fulfils all conditions, one with a carry, one with numbers that
-    are not normal, one with negative ones."""
+    """Each pattern of known zeros in four lanes: one that fulfils all conditions, one with a carry, one with numbers
+    that are not normal, one with negative ones."""
     words, known = [], []
     for slot in range(SLOTS):
         mask = sum((index >> slot & 1) << lane for index in range(8) for lane in range(4 * index, 4 * index + 4))

@@ -1,0 +1,58 @@
+"""Planted bugs in the lanes that hold, and in what tells them to."""
+
+from amaranth import Cat, Const, Module, Mux, Value
+
+from rtl.gating.integer import GatedIntegerUnit
+from rtl.gating.lane import GatedLane, HoldingLane
+from rtl.gating.trivial import TrivialDetector
+from tb.gating.test_trivial import DecodedDetector
+from tb.mutants import Mutant, Tampered
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+
+ZERO_MASK = ("gating=in_lane",)
+
+
+class Restless(HoldingLane):
+    """The last stage always loads."""
+
+    def _load(self, m: Module, stage: int, *registers: object) -> None:
+        if stage < len(self.loads) - 1:
+            super()._load(m, stage, *registers)
+        else:
+            m.d.sync += registers
+
+
+class Hollow(GatedLane):
+    """An operand that is the result gets lost."""
+
+    def _bypass(self, m: Module) -> Value:
+        super()._bypass(m)
+        return Const(0, 32)
+
+
+def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"known": Cat(*reversed(list(outer.known)))}
+
+
+def _shifted(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"trivial": outer.trivial.rotate_left(OUTCOME_BITS)}
+
+
+MUTANTS = (
+    Mutant("TrivialDetector", "tb.gating.test_trivial", "does not look for a carry",
+           lambda c: DecodedDetector(Tampered(TrivialDetector(), lambda o, m: {"pred": Const(0, LANES)}))),
+    Mutant("TrivialDetector", "tb.gating.test_trivial", "takes slots backwards",
+           lambda c: DecodedDetector(Tampered(TrivialDetector(), _backwards))),
+    Mutant("TrivialDetector", "tb.gating.test_trivial", "looks at lanes that do not execute",
+           lambda c: DecodedDetector(Tampered(TrivialDetector(), lambda o, m: {"lanes": Const(-1, LANES)}))),
+    Mutant("HoldingLane", "tb.gating.test_lane", "does not hold its result", lambda c: Restless()),
+    Mutant("GatedLane", "tb.gating.test_lane", "loses the bypass", lambda c: Hollow()),
+    Mutant("GatedLane", "tb.gating.test_lane", "takes a for c", lambda c: Tampered(GatedLane(), lambda o, m: {
+        "outcome": Mux(o.outcome == Outcome.C, Outcome.A, o.outcome)})),
+    Mutant("GatedIntegerUnit", "tb.gating.test_integer", "computes what is trivial",
+           lambda c: Tampered(GatedIntegerUnit(config=c), lambda o, m: {"trivial": Const(0, OUTCOME_BITS * LANES)}),
+           ZERO_MASK),
+    Mutant("GatedIntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
+           lambda c: Tampered(GatedIntegerUnit(config=c), _shifted), ZERO_MASK),
+)  # fmt: skip
