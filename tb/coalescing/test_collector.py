@@ -59,7 +59,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         yield {
             "take": next(takes) and not ports.peek("busy"), **issued,
             "code": {slot: fields_of(chosen) for slot, chosen in codes.items()},
-            "grant": granted, "operand": rng.getrandbits(WARP_BITS),
+            "destination_code": fields_of(code(rng)), "grant": granted, "operand": rng.getrandbits(WARP_BITS),
             "dispatched": next(dispatches) and ports.peek("ready"),
         }  # fmt: skip
 
@@ -125,7 +125,8 @@ class CoalescingCollectorCheck(SlotsCheck):
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
         codes: Any = self.codecs["code"].unpack(seen["code"])
         read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
-        self._twin.issue(fields, sources, destination, read)
+        overwritten: Any = self.codecs["destination_code"].unpack(seen["destination_code"])
+        self._twin.issue(fields, sources, destination, [*read, code_of(overwritten)])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
                           and read[1].width < SUB_BANKS)  # fmt: skip

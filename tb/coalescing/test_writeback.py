@@ -191,18 +191,16 @@ class CoalescingWritebackCheck:
 
     def _step(self, seen: Observation, grants: list[bool]) -> None:
         """Results that are taken enter the twin's latches."""
-        ready, results, codes = self._twin.ready(grants), [], []
+        ready, results = self._twin.ready(grants), []
         for i, writer in enumerate(WRITERS):
             valid, port = seen[f"result_{writer}__valid"], f"result_{writer}__payload"
             fields: Any = self._codecs[port].unpack(seen[port])
-            codes.append(code_of(fields))
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
-        renewed = [result is not None and result["writes"] for result in results]
-        self._twin.step(results, grants, [old if new else None for old, new in zip(codes, renewed, strict=True)])
-        for i, new in enumerate(renewed):
-            if new:
-                self._old[i] = codes[i]
+        self._twin.step(results, grants)
+        for i, result in enumerate(results):
+            if result is not None and result["writes"]:
+                self._old[i] = code_of(result)
                 self._transition(i)
 
     def _transition(self, writer: int) -> None:
