@@ -6,7 +6,10 @@ KERNEL ?= hotspot
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.complete
-SETTINGS := --preset $(PRESET) $(foreach setting,$(SET),--set '$(setting)')
+SETS := $(foreach setting,$(SET),--set '$(setting)')
+SETTINGS := --preset $(PRESET) $(SETS)
+# Gating has a preset of its own, unless the user names one.
+GATING := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
 .PHONY: help setup run test lint verilog regress synth evaluate bench mutation clean
 .DELETE_ON_ERROR:
@@ -40,6 +43,7 @@ synth: $(STAMP)  ## area and critical path of every unit
 
 evaluate: $(STAMP)  ## the published figures beside ours, with charts; then what the hardware costs
 	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
+	$(VENV)/bin/warploom evaluate gating $(GATING)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench

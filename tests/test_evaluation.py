@@ -11,9 +11,10 @@ import time
 from itertools import pairwise
 
 import pytest
+from runs import run, statistics
 
 from golden_model.simulate import simulate
-from golden_model.statistics import Statistics
+from golden_model.values import Values, values
 from rtl.corf.names import REGISTERS
 from synth.compare import compare
 from synth.report import Report, Row
@@ -23,7 +24,7 @@ from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Hints, Program
 from warploom.cli import main
-from warploom.evaluation import charts, coalescing, energy, metrics, overhead, simulations, tables
+from warploom.evaluation import charts, coalescing, energy, gating, metrics, overhead, simulations, tables
 from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.overhead import mask_buffer, overheads
 from warploom.evaluation.pressure import COLUMNS, pressure
@@ -33,20 +34,6 @@ from warploom.kernels.library import kernels
 
 FERMI = SmConfig.preset("fermi")
 SMALL = SmConfig.preset("small")
-
-NOTHING = Statistics(
-    kernel="k", preset="fermi", cycles=100, warp_instructions=0, thread_instructions=0, datapath_instructions=0,
-    ipc=0.5, occupancy=1.0, stalls={}, bank_requests=0, bank_accesses=0,
-    coalesced={"read_read": 0, "write_write": 0, "read_write": 0}, bank_reads=[], bank_writes=[], bank_conflicts=0,
-    port_conflicts=0, collector_writes=0, operands_stored=0, sub_bank_reads=0, sub_bank_writes=0, slice_writes=0,
-    operands=[0, 0, 0, 0], source_widths=[0, 0, 0, 0], destination_widths=[0, 0, 0, 0], l1_hits=0, l1_misses=0,
-    l1_merges=0, load_transactions=0, store_transactions=0, shared_instructions=0, shared_passes=0,
-    memory_stall_cycles=0,
-)  # fmt: skip
-
-
-def statistics(**fields):
-    return dataclasses.replace(NOTHING, **fields)
 
 
 # ------------------------------------------------------------------ definitions
@@ -137,8 +124,8 @@ def test_codes_of_corf_are_in_two_tables():
 
 
 def test_energy_of_a_gpu_is_fifteen_percent_register_file():
-    before = Run(FERMI, statistics(sub_bank_reads=100, cycles=200))
-    after = Run(FERMI, statistics(sub_bank_reads=60, cycles=180))
+    before = run(FERMI, sub_bank_reads=100, cycles=200)
+    after = run(FERMI, sub_bank_reads=60, cycles=180)
     assert energy.register_file_saved(after, before) == pytest.approx(40)
     assert energy.gpu_saved_by_work(after, before) == pytest.approx(0.15 * 40)
     assert energy.gpu_saved_by_time(after, before) == pytest.approx(0.15 * 40 + 0.85 * 10)
@@ -153,8 +140,8 @@ NUMBERS = [f"Fig. {n}" for n in (
 
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
-    figures = coalescing.figures()
-    assert set(NUMBERS) <= {figure.number for figure in figures}
+    assert set(NUMBERS) <= {figure.number for figure in coalescing.figures()}
+    figures = [*coalescing.figures(), *gating.figures()]
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() for name in names)
@@ -162,15 +149,15 @@ def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
 
 def test_every_published_average_stands_beside_one_of_ours():
     bars = {}
-    for figure in coalescing.figures():
+    for figure in (*coalescing.figures(), *gating.figures()):
         bars.setdefault(figure.number, set()).update(series.key for series in figure.series)
-    assert len(published()) >= 15
+    assert len(published()) >= 24
     for number, averages in published().items():
         assert averages.keys() <= bars[number], number
 
 
 def test_every_figure_measures_every_run_of_the_experiment():
-    runs = {"k": {name: Run(config, OURS if "off" not in name else BASELINE) for name, config in
+    runs = {"k": {name: Run(config, OURS if "off" not in name else BASELINE, Values()) for name, config in
                   coalescing.configurations(FERMI).items()}}  # fmt: skip
     found = {figure.name: figure.measure(runs) for figure in coalescing.figures() if "energy" not in figure.title}
     assert found["fig_3_21"].values["ideal"] == {"k": pytest.approx(20)}
@@ -184,8 +171,8 @@ def test_every_figure_measures_every_run_of_the_experiment():
 
 
 def test_a_comparison_is_with_the_baseline_of_the_same_layout():
-    runs = {name: Run(config, statistics(ipc=1.0)) for name, config in coalescing.configurations(FERMI).items()}
-    runs["wid_off"] = Run(FERMI, statistics(ipc=0.5))
+    runs = {name: run(config, ipc=1.0) for name, config in coalescing.configurations(FERMI).items()}
+    runs["wid_off"] = run(FERMI, ipc=0.5)
     found = next(f for f in coalescing.figures() if f.number == "Fig. 3.32").measure({"k": runs})
     averages = {key: found.average(key) for key in found.values}
     assert averages == pytest.approx({"wid_reg": 100, "wid_write": 100, "wshift_reg": 0, "wshift_write": 0})
@@ -193,7 +180,7 @@ def test_a_comparison_is_with_the_baseline_of_the_same_layout():
 
 def test_an_average_is_one_of_percentages():
     figure = Figure("Fig. 3.21", "saved", (Series("reg", lambda runs: runs["x"].statistics.ipc),))
-    runs = {name: {"x": Run(FERMI, statistics(ipc=ipc))} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
+    runs = {name: {"x": run(FERMI, ipc=ipc)} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
     measured = figure.measure(runs)
     assert measured.average("reg") == pytest.approx(30)
     document = measured.to_json()["series"]["reg"]
@@ -258,6 +245,19 @@ def test_a_table_has_kernels_average_and_what_is_published(capsys):
     ]  # fmt: skip
 
 
+def test_bars_on_top_of_one_another_have_a_sum(capsys):
+    parts = Figure("Fig. 4.7", "saved", tuple(Series(key, lambda runs: 4.0) for key in published()["Fig. 4.7"]), True)
+    tables.show(parts.measure({"a": {}}))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["a", "4.0", "4.0", "4.0", "12.0"] in lines
+    assert ["published", "15.0", "15.0", "20.0", "50.0"] in lines
+
+
+def test_shares_have_no_sum(capsys):
+    tables.show(STACK.measure({"a": {}}))
+    assert "in all" not in capsys.readouterr().out
+
+
 def test_the_table_of_averages_leaves_out_what_nobody_published(capsys):
     tables.show_averages([GROUP.measure({"a": {}})])
     text = capsys.readouterr().out
@@ -281,8 +281,8 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     wanted, heard = cases(["vector_add"], "tiny", PAIR), []
     first = simulate_all(wanted, heard.append)
     trace = simulations._trace("vector_add", "tiny")
-    assert {name: run.statistics for name, run in first["vector_add"].items()} == {
-        name: simulate(config, trace).statistics for name, config in PAIR.items()
+    assert first["vector_add"] == {
+        name: Run(config, simulate(config, trace).statistics, values(trace)) for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted
     monkeypatch.setattr(simulations, "ProcessPoolExecutor", None)  # nothing is left to simulate
@@ -290,11 +290,15 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     assert len(heard) == 2 * len(wanted)
 
 
-@pytest.mark.parametrize("damage", ["", "{", "{}", "[1]", "null", '{"kernel": "vector_add"}'])
+@pytest.mark.parametrize("damage", [
+    "", "{", "{}", "[1]", "null", '{"kernel": "vector_add"}', '{"statistics": {}, "values": {}}',
+    '{"statistics": [], "values": {}}',
+])  # fmt: skip
 def test_a_damaged_file_counts_as_none(damage, tmp_path):
+    case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     path = tmp_path / "run.json"
     path.write_text(damage)
-    assert simulations._read(path) is None
+    assert simulations._read(case, path) is None
 
 
 def test_a_damaged_file_is_made_again(folder):
@@ -302,8 +306,10 @@ def test_a_damaged_file_is_made_again(folder):
     path = simulations._path(wanted[0], source_hash(*simulations.SOURCES))
     path.parent.mkdir()
     path.write_text("{")
-    found = simulate_all(wanted, lambda case: None)["vector_add"]["wid_off"].statistics
-    assert json.loads(path.read_text()) == found.to_json()
+    found = simulate_all(wanted, lambda case: None)["vector_add"]["wid_off"]
+    assert json.loads(path.read_text()) == {
+        "statistics": found.statistics.to_json(), "values": dataclasses.asdict(found.values),
+    }
 
 
 def test_another_configuration_or_source_has_another_file(folder):

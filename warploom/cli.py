@@ -152,10 +152,12 @@ def _parser() -> argparse.ArgumentParser:
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 
     evaluate = _verb(verbs, "evaluate", "an experiment of the seeds: our figures beside the published ones",
-                     "warploom evaluate coalescing --size tiny\n"
-                     "warploom evaluate hardware --json hardware.json")
-    evaluate.add_argument("experiment", choices=("coalescing", "hardware"),
-                          help="coalescing: seed 000, chapter 3, on the golden SM; hardware: its units synthesised")
+                     "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
+                     "warploom evaluate hardware --json hardware.json", preset="fermi, or maxwell for gating")
+    evaluate.add_argument("experiment", choices=("coalescing", "gating", "hardware"),
+                          help="coalescing, gating: seed 000, chapters 3 and 4, on the golden SM; "
+                               "hardware: their units synthesised")
+    evaluate.set_defaults(preset=None)
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",
                           help="launches of the kernels (default: default; tiny is for a quick look)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",
@@ -168,14 +170,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _verb(verbs: argparse._SubParsersAction, name: str, what: str, examples: str, *,
-          configured: bool = True) -> argparse.ArgumentParser:
-    """A subparser with the options that all verbs have, and with those of a configuration if `configured`."""
+          configured: bool = True, preset: str = "fermi") -> argparse.ArgumentParser:
+    """A subparser with the options that all verbs have, and with those of a configuration if `configured`; `preset`
+    names the one that is taken by default."""
     indented = "".join(f"\n  {line}" for line in examples.splitlines())
     verb = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
                             epilog=f"examples:{indented}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if configured:
         verb.add_argument("--preset", default="fermi", metavar="NAME",
-                          help="configuration: a preset's name or a TOML file (default: fermi)")
+                          help=f"configuration: a preset's name or a TOML file (default: {preset})")
         verb.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="settings",
                           help="change one field of the configuration; may be given again")
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON (docs/json.md)")

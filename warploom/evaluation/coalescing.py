@@ -12,13 +12,12 @@ from warploom.evaluation.coalescing_bars import (
     by_layout,
     kinds,
     name,
-    of_statistics,
     shares,
     summary,
     unused,
     used,
 )
-from warploom.evaluation.figures import Figure
+from warploom.evaluation.figures import Figure, of_statistics
 
 BYTES = (4, 3, 2, 1)
 SOURCES = (1, 2, 3)

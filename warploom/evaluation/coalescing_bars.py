@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from golden_model.statistics import Statistics
 from warploom.arch.config import Alignment, Coalescing, Layout
 from warploom.evaluation import metrics
-from warploom.evaluation.figures import Figure, Run, Runs, Series
+from warploom.evaluation.figures import Compare, Figure, Runs, Series
 
 BASELINE = "off"
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
@@ -14,9 +14,6 @@ COMPARATORS = (Coalescing.CORF, Coalescing.CORF_PLUS)
 KINDS = {"read-read": "read_read", "write-write": "write_write", "read-write": "read_write"}
 """Coalesced accesses, and what `Statistics` calls them."""
 
-Compare = Callable[[Run, Run], float]
-"""A percentage of a run and of its baseline."""
-
 Value = Callable[[Statistics], float]
 """A percentage of one run."""
 
@@ -24,11 +21,6 @@ Value = Callable[[Statistics], float]
 def name(layout: Layout, setting: str) -> str:
     """The name of a configuration in this experiment: ``wid_off``, ``wshift_reg``, ``wid_corf``."""
     return f"{layout}_{setting}"
-
-
-def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare:
-    """A comparison of statistics, as one of runs."""
-    return lambda ours, baseline: compare(ours.statistics, baseline.statistics)
 
 
 def shares(number: str, title: str, values: dict[str, Value]) -> Figure:

@@ -7,20 +7,30 @@ from statistics import fmean
 from typing import Any
 
 from golden_model.statistics import Statistics
+from golden_model.values import Values
 from warploom.arch.config import SmConfig
 from warploom.evaluation.published import Published, published
 
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel under one configuration."""
+    """A kernel under one configuration, and the values that it computes under any."""
 
     config: SmConfig
     statistics: Statistics
+    values: Values
 
 
 Runs = Mapping[str, Run]
 """One kernel under each configuration of an experiment, by the configuration's name."""
+
+Compare = Callable[[Run, Run], float]
+"""A percentage of a run and of its baseline."""
+
+
+def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare:
+    """A comparison of statistics, as one of runs."""
+    return lambda ours, baseline: compare(ours.statistics, baseline.statistics)
 
 
 @dataclass(frozen=True)

@@ -76,5 +76,15 @@ def ipc_gained(ours: Statistics, baseline: Statistics) -> float:
     return gained(ours.ipc, baseline.ipc)
 
 
+def column_reads_saved(ours: Statistics, baseline: Statistics) -> float:
+    """4 B columns that need not be read (Fig. 4.7)."""
+    return saved(ours.column_reads, baseline.column_reads)
+
+
+def column_writes_saved(ours: Statistics, baseline: Statistics) -> float:
+    """4 B columns that need not be written (Fig. 4.8)."""
+    return saved(ours.column_writes, baseline.column_writes)
+
+
 def _bytes(widths: Sequence[int]) -> int:
     return sum(size * count for size, count in enumerate(widths, start=1))

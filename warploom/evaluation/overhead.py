@@ -1,12 +1,13 @@
-"""What the two designs need beside the register file (seed 000, Table 3.4): storage and code."""
+"""What the designs need beside the register file (seed 000, Tables 3.4 and 4.1): storage and code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log2
 from statistics import fmean
 
-from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, Alignment, Coalescing, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
+from warploom.arch.interfaces import SIDES, width, zero_fields
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
 from warploom.kernels.library import kernels
@@ -44,6 +45,20 @@ def free_map(config: SmConfig) -> tuple[int, int]:
     return config.banks * config.rows, SUB_BANKS
 
 
+COPIES = 4
+"""Of the zero buffer: one for each register that an instruction names, three sources and a destination."""
+
+
+def zero_buffer(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row of one SRAM of the zero buffer."""
+    return config.rows, width(zero_fields(config))
+
+
+def zero_buffer_srams(config: SmConfig) -> int:
+    """How many SRAMs one copy of the zero buffer has: one for each bank, and with coalescing for each side."""
+    return config.banks * (len(SIDES) if config.coalescing is Coalescing.ON else 1)
+
+
 @dataclass(frozen=True)
 class Overhead:
     """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the seed prints."""
@@ -73,6 +88,30 @@ def overheads(config: SmConfig) -> list[Overhead]:
                  _bytes(mask_buffer(config)), "384 B"),
         Overhead("code size", "%", code_growth(programs), "1.3", 0, "0"),
         Overhead("byte-level shifters, byte multiplexers", "parts", CORF_SHIFTERS, "10", sum(PATHS), "5"),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GatingOverhead:
+    """One row of what gating needs, in `unit`, beside what the seed prints (Table 4.1 and section 4.5)."""
+
+    what: str
+    unit: str
+    ours: float
+    published: str
+
+
+def gating_overheads(config: SmConfig) -> list[GatingOverhead]:
+    """Storage that the zero masks of a configuration need."""
+    copy, entry = zero_buffer_srams(config) * _bytes(zero_buffer(config)), width(zero_fields(config))
+    return [
+        GatingOverhead("zero buffer, one copy", "bytes", copy, "2.25 KB"),
+        GatingOverhead("zero buffer, one copy, of the register file", "%", 100 * copy / config.register_file_bytes,
+                       "about 1/32, 3.1 %"),
+        GatingOverhead("zero buffer, all copies", "bytes", COPIES * copy, "-"),
+        GatingOverhead("collector: active mask and entries of the sources", "bits", LANES + (COPIES - 1) * entry,
+                       "152"),
+        GatingOverhead("collector: entry of the destination", "bits", entry, "-"),
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from golden_model.functional.executor import execute
 from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from golden_model.trace import Trace
+from golden_model.values import Values, values
 from tb.toolchain import kept, source_hash
 from warploom import report
 from warploom.arch.config import SmConfig
@@ -52,18 +53,18 @@ def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[s
     """The runs of each kernel, by setting; `done` hears of each case as it ends. Raises `WarploomError`."""
     sources = source_hash(*SOURCES)
     paths = {case: _path(case, sources) for case in wanted}
-    found = {case: known for case, path in paths.items() if (known := _read(path)) is not None}
+    found = {case: known for case, path in paths.items() if (known := _read(case, path)) is not None}
     for case in found:
         done(case)
-    for case, statistics in _missing({case: path for case, path in paths.items() if case not in found}, done):
-        found[case] = statistics
+    for case, run in _missing({case: path for case, path in paths.items() if case not in found}, done):
+        found[case] = run
     kernels: dict[str, dict[str, Run]] = {}
     for case in wanted:
-        kernels.setdefault(case.kernel, {})[case.setting] = Run(case.config, found[case])
+        kernels.setdefault(case.kernel, {})[case.setting] = found[case]
     return dict(kernels)
 
 
-def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[tuple[Case, Statistics]]:
+def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[tuple[Case, Run]]:
     """Simulate cases in processes of their own; results are kept in files."""
     if not paths:
         return []
@@ -96,19 +97,21 @@ def _path(case: Case, sources: str) -> Path:
     return CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
 
 
-def _read(path: Path) -> Statistics | None:
-    """Statistics that were kept; None where there are none, or not whole ones."""
+def _read(case: Case, path: Path) -> Run | None:
+    """A run that was kept; None where there is none, or not a whole one."""
     try:
-        return Statistics(**kept(path))
-    except TypeError:
+        found = kept(path)
+        return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]))
+    except (KeyError, TypeError):
         return None
 
 
-def _simulate(case: Case, path: Path) -> Statistics:
-    statistics = simulate(case.config, _trace(case.kernel, case.size)).statistics
+def _simulate(case: Case, path: Path) -> Run:
+    run = Run(case.config, simulate(case.config, _trace(case.kernel, case.size)).statistics,
+              _values(case.kernel, case.size))  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    report.write_json(path, statistics.to_json())
-    return statistics
+    report.write_json(path, {"statistics": run.statistics.to_json(), "values": asdict(run.values)})
+    return run
 
 
 @lru_cache(maxsize=1)
@@ -122,3 +125,9 @@ def _trace(name: str, size: str) -> Trace:
             raise ExecutionError(f"{name} ({size}): not what its reference computes: {wrong}")
     assert execution.trace is not None
     return execution.trace
+
+
+@lru_cache(maxsize=1)
+def _values(name: str, size: str) -> Values:
+    """What a kernel computes, whatever the configuration."""
+    return values(_trace(name, size))

@@ -1,6 +1,8 @@
 """Figures as tables on the terminal: a row for each kernel, their average, and what is published below it."""
 
 from collections.abc import Iterable
+from math import isclose
+from statistics import fmean
 
 from rich import box
 from rich.markup import escape
@@ -9,26 +11,41 @@ from rich.table import Table
 from warploom import report
 from warploom.evaluation.figures import Measured
 
+IN_ALL = "in all"
+"""The column of what stacked bars add up to."""
+
 
 def show(measured: Measured) -> None:
     """Print one figure."""
-    figure, keys = measured.figure, list(measured.values)
-    rows = [[kernel, *(f"{measured.values[key][kernel]:.1f}" for key in keys)] for kernel in measured.kernels]
-    rows.append(["average", *(f"{measured.average(key):.1f}" for key in keys)])
-    if figure.published:
-        rows.append(["published", *(_published(measured, key) for key in keys)])
-    _print(figure.heading, ["kernel", *keys], rows, rule=len(measured.kernels))
+    columns = _columns(measured)
+    rows = [[kernel, *(f"{column[kernel]:.1f}" for column in columns.values())] for kernel in measured.kernels]
+    rows.append(["average", *(f"{fmean(column.values()):.1f}" for column in columns.values())])
+    if measured.figure.published:
+        rows.append(["published", *(_published(measured, key) for key in columns)])
+    _print(measured.figure.heading, ["kernel", *columns], rows, rule=len(measured.kernels))
 
 
 def show_averages(figures: Iterable[Measured]) -> None:
     """Print all averages that have a published one beside them."""
-    rows = [[measured.figure.heading, key, f"{measured.average(key):.1f}", _published(measured, key)]
-            for measured in figures for key in measured.values if key in measured.figure.published]  # fmt: skip
+    rows = [[measured.figure.heading, key, f"{fmean(column.values()):.1f}", published]
+            for measured in figures for key, column in _columns(measured).items()
+            if (published := _published(measured, key)) != "-"]  # fmt: skip
     _print("Averages beside the published ones, %", ["figure", "bar", "ours", "published"], rows, words=2)
+
+
+def _columns(measured: Measured) -> dict[str, dict[str, float]]:
+    """By bar, then by kernel; with the sum of bars that lie on top of one another, unless it is always 100."""
+    columns = {key: dict(values) for key, values in measured.values.items()}
+    sums = {kernel: sum(column[kernel] for column in columns.values()) for kernel in measured.kernels}
+    if measured.figure.stacked and not all(isclose(total, 100) for total in sums.values()):
+        columns[IN_ALL] = sums
+    return columns
 
 
 def _published(measured: Measured, key: str) -> str:
     known = measured.figure.published
+    if key == IN_ALL and known.keys() == measured.values.keys():
+        return f"{sum(average.value for average in known.values()):.1f}"
     return str(known[key]) if key in known else "-"
 
 

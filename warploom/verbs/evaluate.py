@@ -9,9 +9,9 @@ from synth.compare import Comparison, logic_um2
 from synth.report import Row
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.evaluation import charts, coalescing, hardware, tables
-from warploom.evaluation.figures import Measured, Runs
-from warploom.evaluation.overhead import overheads
+from warploom.evaluation import charts, coalescing, gating, hardware, tables
+from warploom.evaluation.figures import Figure, Measured, Runs
+from warploom.evaluation.overhead import gating_overheads, overheads
 from warploom.evaluation.pressure import COLUMNS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
@@ -19,27 +19,59 @@ from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"
 
+PRESETS = {"gating": "maxwell"}
+"""The preset of an experiment; `fermi` for all others."""
+
+COMPOSED = "fermi"
+"""The preset on which gating joins coalescing."""
+
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment."""
+    options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
-    body = {"coalescing": _coalescing, "hardware": _hardware}[options.experiment](options, config)
+    verbs = {"coalescing": _coalescing, "gating": _gating, "hardware": _hardware}
+    body = verbs[options.experiment](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
 
 
 def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Simulate every kernel under every setting; draw and print every figure."""
-    wanted = cases([kernel.name for kernel in kernels()], options.size, coalescing.configurations(config))
+    """Chapter 3: every kernel under every setting, and every figure."""
+    runs = _simulate(options, coalescing.configurations(config))
+    body = _figures(options, coalescing.figures(), runs)
+    _show_pressure(runs)
+    return body
+
+
+def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Chapter 4: the same, and what the zero masks need."""
+    composed = SmConfig.preset(COMPOSED).with_settings(options.settings)
+    configurations = gating.configurations(config, composed)
+    body = _figures(options, gating.figures(), _simulate(options, configurations))
+    needs = {setting: gating_overheads(configurations[setting]) for setting in gating.OVERHEADS}
+    for setting, found in needs.items():
+        report.table(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}",
+                     ("what", "unit", "ours", "published"), [dataclasses.astuple(need) for need in found])
+    return {**body, "overheads": {setting: [dataclasses.asdict(need) for need in found]
+                                  for setting, found in needs.items()}}  # fmt: skip
+
+
+def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig]) -> dict[str, Runs]:
+    """Every kernel under every configuration."""
+    wanted = cases([kernel.name for kernel in kernels()], options.size, configurations)
     with report.counting("simulating", len(wanted)) as done:
-        runs = simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
-    found = [figure.measure(runs) for figure in coalescing.figures()]
+        return simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
+
+
+def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs]) -> Body:
+    """Draw and print figures."""
+    found = [figure.measure(runs) for figure in figures]
     folder = options.out or FOLDER / options.size
     what = ", ".join([options.preset, *options.settings, f"kernels at {options.size} size"])
     _draw(found, folder, what)
     for measured in found:
         tables.show(measured)
     tables.show_averages(found)
-    _show_pressure(runs)
     report.fields("What this was", {"configuration and kernels": what, "charts, PNG and SVG": folder})
     return {
         "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],

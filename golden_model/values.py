@@ -1,0 +1,77 @@
+"""What the threads of a kernel do and compute, counted in its trace (seed 000, Fig. 4.1): no timing is involved.
+
+Counted are the instructions that enter the datapath: those with an executing lane, but for control.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from golden_model.trace import NONE, Trace, WarpTrace
+from golden_model.widths import lane_bits
+from warploom.arch.config import LANES
+from warploom.arch.isa import RZ, Instruction, Pipe
+
+BYTES = 5
+"""Classes of a value: zero, then 1 to 4 bytes below its leading zeros."""
+
+_BOUNDS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
+
+
+@dataclass
+class Values:
+    """Thread instructions and their values, counted.
+
+    `inactive` lanes do not execute; those that do are `writing` a register, or `silent`. `reading` are executing ones
+    that read registers, `zero_operand` those of them that find a zero in one. `operands` (each register once) and
+    `results` are values by bytes, 0 to 4, after leading zeros.
+    """
+
+    inactive: int = 0
+    writing: int = 0
+    silent: int = 0
+    reading: int = 0
+    zero_operand: int = 0
+    operands: list[int] = field(default_factory=lambda: [0] * BYTES)
+    results: list[int] = field(default_factory=lambda: [0] * BYTES)
+
+
+def values(trace: Trace) -> Values:
+    """All threads of a trace."""
+    counts = Values()
+    for warp in trace.warps:
+        _count(trace, warp, counts)
+    return counts
+
+
+def _count(trace: Trace, warp: WarpTrace, counts: Values) -> None:
+    """Replay a warp: its registers as each instruction finds them."""
+    code = trace.program.instructions
+    registers = np.zeros((RZ + 1, LANES), np.uint32)
+    for pc, row, executing in zip(warp.pc.tolist(), warp.result.tolist(), lane_bits(warp.lanes), strict=True):
+        instruction, lanes = code[pc], int(executing.sum())
+        if not lanes or not _enters(instruction):
+            continue
+        counts.inactive += LANES - lanes
+        if instruction.sources:
+            read = registers[list(instruction.sources)][:, executing]
+            counts.reading += lanes
+            counts.zero_operand += int((read == 0).any(axis=0).sum())
+            _add(counts.operands, read)
+        if row == NONE:
+            counts.silent += lanes
+            continue
+        counts.writing += lanes
+        written = trace.results[row, executing]
+        _add(counts.results, written)
+        registers[instruction.dst, executing] = written
+
+
+def _enters(instruction: Instruction) -> bool:
+    return instruction.pipe is not Pipe.CONTROL or instruction.dst != RZ
+
+
+def _add(histogram: list[int], found: np.ndarray) -> None:
+    """Count values (uint32, any shape) by bytes."""
+    for size, count in enumerate(np.bincount(np.searchsorted(_BOUNDS, found.ravel())).tolist()):
+        histogram[size] += count

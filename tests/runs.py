@@ -1,0 +1,26 @@
+"""Runs as a test wants them: what it does not name is zero."""
+
+import dataclasses
+from typing import Any
+
+from golden_model.statistics import Statistics
+from golden_model.values import Values
+from warploom.arch.config import SmConfig
+from warploom.evaluation.figures import Run
+
+NOTHING = dataclasses.replace(
+    Statistics(**{field.name: field.type() for field in dataclasses.fields(Statistics)}), ipc=0.5,
+    coalesced={"read_read": 0, "write_write": 0, "read_write": 0}, operands=[0, 0, 0, 0],
+    source_widths=[0, 0, 0, 0], destination_widths=[0, 0, 0, 0],
+)  # fmt: skip
+"""Statistics of no events at all."""
+
+
+def statistics(**fields: Any) -> Statistics:
+    """Statistics with some fields."""
+    return dataclasses.replace(NOTHING, **fields)
+
+
+def run(config: SmConfig, values: Values | None = None, **fields: Any) -> Run:
+    """A run of a configuration, with some fields of its statistics."""
+    return Run(config, statistics(**fields), values or Values())

@@ -1,0 +1,92 @@
+"""The experiment of seed 000, chapter 4: gating, against the same datapath without it.
+
+It is made twice: byte-interleaved, as in the seed, and on the coalescing register file, which is thread-interleaved.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.evaluation import gating_energy, gating_lanes, metrics
+from warploom.evaluation.figures import Compare, Figure, Run, of_statistics
+from warploom.evaluation.gating_bars import (
+    BYTES,
+    LANE_STEPS,
+    THREADS,
+    UNCOALESCED,
+    both_chapters,
+    by_mask,
+    name,
+    parts,
+    steps,
+    threads,
+)
+from warploom.evaluation.gating_energy import APART, SHARED, WHOLE, Organisation
+
+ORGANISATIONS = {"rows shared": SHARED, "columns apart": APART, "no column enables for reads": WHOLE}
+"""The ways in which columns may be macros."""
+
+OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, THREADS))
+"""Configurations of which the storage is told."""
+
+
+def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
+    """Every configuration: `config` byte-interleaved, `composed` with coalescing; how they gate does not matter."""
+    found = {}
+    for experiment, base, coalescing in ((BYTES, config, Coalescing.OFF), (THREADS, composed, Coalescing.ON)):
+        for gating in Gating:
+            found[name(experiment, gating)] = dataclasses.replace(base, coalescing=coalescing, gating=gating)
+    found[UNCOALESCED] = dataclasses.replace(composed, coalescing=Coalescing.OFF, gating=Gating.OFF)
+    return found
+
+
+def figures() -> list[Figure]:
+    """The figures of the seed, byte-interleaved; the same with coalescing; and both chapters together."""
+    found = threads()
+    for experiment in (BYTES, THREADS):
+        found += [*_accesses(experiment), *_energies(experiment), *_overheads(experiment)]
+    energy = _by(gating_energy.register_file_saved, SHARED)
+    return [*found, both_chapters("Dynamic energy of the register file saved", energy, note="rows shared")]
+
+
+def _accesses(experiment: str) -> list[Figure]:
+    reads, writes = of_statistics(metrics.column_reads_saved), of_statistics(metrics.column_writes_saved)
+    return [
+        steps(experiment, "Fig. 4.7", "Columns saved in reads", reads),
+        steps(experiment, "Fig. 4.8", "Columns saved in writes", writes),
+    ]
+
+
+def _energies(experiment: str) -> list[Figure]:
+    file, lanes = "Dynamic energy of the register file saved", "Dynamic energy of the execution units saved"
+    ways = {note: _by(gating_energy.register_file_saved, columns) for note, columns in ORGANISATIONS.items()}
+    ways["rows shared, macros only"] = _by(gating_energy.macros_saved, SHARED)
+    return [
+        *(steps(experiment, "Fig. 4.9", file, compare, note=note) for note, compare in ways.items()),
+        steps(experiment, "Fig. 4.10", lanes, gating_lanes.execution_saved, keys=LANE_STEPS),
+        steps(experiment, "Fig. 4.10", "Registers of integer lanes that need not load", gating_lanes.registers_saved,
+              note="counted", keys=LANE_STEPS),
+        by_mask(experiment, "Lane operations that are trivial", gating_lanes.trivial),
+        *(parts(experiment, "Fig. 4.11", "Dynamic energy of the GPU saved", {
+            "register file": _by(gating_lanes.gpu_saved_by_register_file, columns),
+            "execution units": gating_lanes.gpu_saved_by_execution,
+        }, note=note, stacked=True) for note, columns in ORGANISATIONS.items()),
+    ]  # fmt: skip
+
+
+def _overheads(experiment: str) -> list[Figure]:
+    of_file = {part: _overhead(part) for part in (*gating_energy.OVERHEADS, "all")}
+    return [
+        parts(experiment, "Section 4.5, register file", "Overhead, of its dynamic energy", of_file),
+        parts(experiment, "Section 4.5, whole GPU", "Overhead, of its dynamic energy", {
+            "all": _by(gating_lanes.gpu_overhead, SHARED),
+        }),
+    ]  # fmt: skip
+
+
+def _by(compare: Callable[[Organisation, Run, Run], float], columns: Organisation) -> Compare:
+    return lambda ours, baseline: compare(columns, ours, baseline)
+
+
+def _overhead(part: str) -> Compare:
+    return lambda ours, baseline: gating_energy.overhead(part, SHARED, ours, baseline)

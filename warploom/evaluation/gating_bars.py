@@ -1,0 +1,112 @@
+"""The kinds of figures that seed 000, chapter 4, has: which bars of which configurations, given what is compared."""
+
+from collections.abc import Callable, Mapping
+
+from golden_model.values import Values
+from warploom.arch.config import Gating
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
+from warploom.evaluation.metrics import share
+
+BYTES, THREADS = "bytes", "threads"
+"""The two experiments, by what a bank interleaves: lanes byte by byte, or one byte of each thread after another."""
+
+UNCOALESCED = "uncoalesced"
+"""The configuration of `THREADS` without coalescing and without gating."""
+
+STEPS = {"inactive": Gating.ACTIVE, "in-lane zeros": Gating.IN_LANE, "cross-lane zeros": Gating.CROSS_LANE}
+"""Bars of what each setting saves beyond the bar below it."""
+
+LANE_STEPS = {"inactive": Gating.ACTIVE, "trivial operations": Gating.CROSS_LANE}
+"""The same for the execution units."""
+
+RESULTS = ("zero", "8 bits", "16 bits", "24 bits", "32 bits")
+
+
+def name(experiment: str, gating: Gating) -> str:
+    """The name of a configuration: ``bytes_off``, ``threads_cross_lane``."""
+    return f"{experiment}_{gating}"
+
+
+def number(of_seed: str, experiment: str) -> str:
+    """The number of a figure: the seed's, byte-interleaved as there; with coalescing one beside which nothing is
+    published."""
+    return of_seed if experiment == BYTES else f"{of_seed}, coalescing"
+
+
+def threads() -> list[Figure]:
+    """Figs. 4.1a and 4.1b, and the text beside: what threads do, and their values."""
+    return [
+        Figure("Fig. 4.1a", "Threads of dispatched warps", (
+            _of_threads("inactive", lambda v: v.inactive),
+            _of_threads("active and writing", lambda v: v.writing),
+            _of_threads("active, not writing", lambda v: v.silent),
+        ), stacked=True),
+        Figure("Fig. 4.1b", "Results of threads by bits after leading zeros", tuple(
+            _of_results(key, size) for size, key in enumerate(RESULTS)
+        ), stacked=True),
+        Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", (
+            Series("zero operand", _of_values(lambda v: share(v.zero_operand, v.reading))),
+        )),
+    ]  # fmt: skip
+
+
+def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: str = "",
+          keys: Mapping[str, Gating] = STEPS) -> Figure:
+    """What each setting of gating saves beyond the one before it: together, what the last one saves."""
+    before = (Gating.OFF, *keys.values())
+    series = tuple(Series(key, _difference(compare, experiment, ours, below))
+                   for (key, ours), below in zip(keys.items(), before, strict=False))  # fmt: skip
+    return Figure(number(of_seed, experiment), title, series, stacked=True, note=note)
+
+
+def parts(experiment: str, of_seed: str, title: str, compares: Mapping[str, Compare], *, note: str = "",
+          stacked: bool = False) -> Figure:
+    """Several quantities of `cross_lane`, against no gating."""
+    series = tuple(Series(key, _against(compare, experiment, Gating.CROSS_LANE)) for key, compare in compares.items())
+    return Figure(number(of_seed, experiment), title, series, stacked, note)
+
+
+def by_mask(experiment: str, title: str, value: Callable[[Run], float]) -> Figure:
+    """A quantity under both zero masks."""
+    def of(gating: Gating) -> Callable[[Runs], float]:
+        return lambda runs: value(runs[name(experiment, gating)])
+
+    masks = [gating for gating in Gating if gating.has_zero_mask]
+    return Figure(number("By mask", experiment), title, tuple(Series(mask, of(mask)) for mask in masks))
+
+
+def both_chapters(title: str, compare: Compare, *, note: str = "") -> Figure:
+    """What coalescing saves, and what gating saves beyond it, of a register file without either."""
+    def saved(runs: Runs, setting: str) -> float:
+        return compare(runs[setting], runs[UNCOALESCED])
+
+    def beyond(ours: Gating, below: Gating) -> Callable[[Runs], float]:
+        return lambda runs: saved(runs, name(THREADS, ours)) - saved(runs, name(THREADS, below))
+
+    series = [Series("coalescing", lambda runs: saved(runs, name(THREADS, Gating.OFF)))]
+    below = Gating.OFF
+    for key, ours in STEPS.items():
+        series.append(Series(key, beyond(ours, below)))
+        below = ours
+    return Figure("Both chapters", title, tuple(series), stacked=True, note=note)
+
+
+def _against(compare: Compare, experiment: str, ours: Gating) -> Callable[[Runs], float]:
+    return lambda runs: compare(runs[name(experiment, ours)], runs[name(experiment, Gating.OFF)])
+
+
+def _difference(compare: Compare, experiment: str, ours: Gating, below: Gating) -> Callable[[Runs], float]:
+    return lambda runs: _against(compare, experiment, ours)(runs) - _against(compare, experiment, below)(runs)
+
+
+def _of_values(value: Callable[[Values], float]) -> Callable[[Runs], float]:
+    """A percentage of what threads compute, which is the same in every run."""
+    return lambda runs: value(runs[name(BYTES, Gating.OFF)].values)
+
+
+def _of_threads(key: str, part: Callable[[Values], int]) -> Series:
+    return Series(key, _of_values(lambda v: share(part(v), v.inactive + v.writing + v.silent)))
+
+
+def _of_results(key: str, size: int) -> Series:
+    return Series(key, _of_values(lambda v: share(v.results[size], sum(v.results))))

@@ -1,0 +1,141 @@
+"""What gating saves of dynamic energy, and what it takes: register file, execution units, whole GPU. Estimates.
+
+Costs of an event are those of `energy.Costs`; figures and their sources stand in `energy.toml`. The rules:
+
+- *column*: an eighth of what crosses, or is stored, with a sub-bank's 32 B. An access to a sub-bank's SRAM has a part
+  for the row, paid once if any column is enabled, and a part for each column: see `Organisation`;
+- *zero buffer*: a look-up for each register that is read and for each destination, and a write to each of four copies
+  for each result, each an access to a macro of its shape;
+- *logic*: zero detector and reordering switches take, for each word that passes, their area times the energy of
+  an adder by its area; the trivial detector likewise, beside a lane;
+- *fields*: the four entries of an instruction stored in and taken out of its collector, and that of its destination
+  in every register on its way to write-back, at the price of a bit in a collector;
+- *lane*: what computes takes one unit, whatever the operation; a lane that is inactive none; one that is
+  trivial only the share of its last stage and of the bypass in the area of a lane.
+"""
+
+from dataclasses import dataclass
+
+from golden_model.statistics import Statistics
+from synth.sram import VOLTAGE, Macro
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import width, zero_fields
+from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
+from warploom.evaluation.figures import Run
+from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.overhead import COPIES, zero_buffer
+
+COLUMNS = 8
+"""Of a sub-bank."""
+
+TRAVEL = 5
+"""Registers that the entry of a destination passes, with a latency of 4: one behind each cycle from d to w, and the
+write latch."""
+
+
+@dataclass(frozen=True)
+class Organisation:
+    """How the columns of a sub-bank are macros: the share of an access that is paid with the row, once for all its
+    columns, in a read and in a write."""
+
+    read: float
+    write: float
+
+
+ROW = FIGURES["sram_row"]["share"]
+OVERHEADS = ("zero buffer", "detector and switches", "fields")
+
+SHARED = Organisation(ROW, ROW)
+"""Columns share decoder and word line."""
+
+APART = Organisation(0.0, 0.0)
+"""Each column is a macro of its own, with a decoder of its own."""
+
+WHOLE = Organisation(1.0, ROW)
+"""One macro without column enables for reading: all its columns are read; byte enables save in writes."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Dynamic energy of a register file in pJ: its SRAM, what moves and holds data around it, and what gating adds."""
+
+    macros: float
+    around: float
+    overhead: float
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.macros + self.around + self.overhead
+
+
+def register_file(run: Run, organisation: Organisation) -> Parts:
+    """Dynamic energy of the register file in one run."""
+    counts, costs = run.statistics, Costs(run.config)
+    reads = organisation.read * COLUMNS * counts.sub_bank_reads + (1 - organisation.read) * counts.column_reads
+    writes = organisation.write * COLUMNS * counts.sub_bank_writes + (1 - organisation.write) * counts.column_writes
+    put_out = COLUMNS * counts.sub_bank_reads if organisation is WHOLE else counts.column_reads
+    moved = (put_out + counts.column_writes) * costs.wires
+    held = (counts.collector_columns + counts.operand_columns) * costs.collector_slice
+    codes = (_sources(counts) + 2 * _results(counts)) * costs.code
+    return Parts((reads + writes) * costs.sub_bank / COLUMNS, (moved + held) / COLUMNS + codes,
+                 sum(overhead_pj(run).values()))  # fmt: skip
+
+
+def register_file_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
+    """Dynamic energy of the register file saved, percent of the baseline's, overhead taken off."""
+    return saved(register_file(ours, organisation).total, register_file(baseline, organisation).total)
+
+
+def macros_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
+    """The same if only the SRAM saves, and wires and collectors take what they took, as the seed has it."""
+    before, after = register_file(baseline, organisation), register_file(ours, organisation)
+    return saved(after.macros + before.around + after.overhead, before.total)
+
+
+# ------------------------------------------------------------------ overhead
+
+
+def overhead_pj(run: Run) -> dict[str, float]:
+    """Energy that gating adds to the register file, by part; nothing without a zero mask."""
+    config, counts = run.config, run.statistics
+    sources, results = _sources(counts), _results(counts)
+    bits = width(zero_fields(config))
+    if not bits:
+        return dict.fromkeys(OVERHEADS, 0.0)
+    lookups, um2 = sources + results, results * detector_um2(config)
+    if config.coalescing is Coalescing.OFF and config.gating is Gating.CROSS_LANE:
+        um2 += (sources + results) * FIGURES["gating"]["switches_um2"]
+    held = bits * (2 * COPIES * counts.datapath_instructions + TRAVEL * results)
+    spent = (
+        (lookups + COPIES * results) * Macro(*zero_buffer(config)).energy_pj,
+        logic_pj(um2),
+        held / SLICE_BITS * Costs(config).collector_slice,
+    )
+    return dict(zip(OVERHEADS, spent, strict=True))
+
+
+def overhead(part: str, organisation: Organisation, ours: Run, baseline: Run) -> float:
+    """A part of the overhead, or ``all``, percent of the energy of the baseline's register file."""
+    parts = overhead_pj(ours)
+    spent = sum(parts.values()) if part == "all" else parts[part]
+    return share(spent, register_file(baseline, organisation).total)
+
+
+def detector_um2(config: SmConfig) -> float:
+    """Area of the zero detector: of lanes, and with `cross_lane` of bytes of neighbouring lanes."""
+    return float(FIGURES["gating"]["detector_um2"][config.gating])
+
+
+def logic_pj(um2: float) -> float:
+    """Energy of logic that a word passes, by its area, at 45 nm and 1.1 V."""
+    adder = FIGURES["adder"]
+    return float(um2 * adder["energy_pj"] / adder["area_um2"] * (VOLTAGE / adder["voltage"]) ** 2)
+
+
+def _sources(counts: Statistics) -> int:
+    return sum(counts.source_widths)
+
+
+def _results(counts: Statistics) -> int:
+    return sum(counts.destination_widths)
