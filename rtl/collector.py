@@ -8,9 +8,9 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import held_layout, issue_layout, place_layout, words
+from rtl.interfaces import column_masks, held_layout, issue_layout, place_layout, words
 from rtl.placement import SOURCES
-from warploom.arch.config import LANES, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, index_bits
 
 SLOTS = len(SOURCES)
@@ -38,6 +38,7 @@ class Collector(wiring.Component):
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
     held, operands : the instruction and its operands, for dispatch.
+    loads : for each slot, the columns that take an operand or a constant at the end of the cycle, for counters.
     dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """
 
@@ -55,6 +56,7 @@ class Collector(wiring.Component):
             "ready": Out(1),
             "held": Out(held_layout(config)),
             "operands": Out(words(SLOTS)),
+            "loads": Out(column_masks(SLOTS)),
             "dispatched": In(1),
             **self._bank_ports(),
         })
@@ -117,15 +119,18 @@ class Collector(wiring.Component):
     def _offer(self, m: Module) -> Value:
         """Request the lowest waiting slot of each bank; the mask of slots that are granted."""
         source = self._sources(m)
+        wanted = self._wanted(source)
         taken_up: list[Value] = []
         for bank in range(self._config.banks):
             lowest = self._lowest(m, f"bank_{bank}", Cat(place.bank == bank for place in source))
-            m.d.comb += [
-                self.request[bank].eq(lowest.any()),
-                self.row[bank].eq(choose(lowest, [place.row for place in source])),
-            ]
+            m.d.comb += self.request[bank].eq(lowest.any())
+            m.d.comb += [getattr(self, name)[bank].eq(choose(lowest, values)) for name, values in wanted.items()]
             taken_up.append(lowest & self.grant[bank].replicate(SLOTS))
         return reduce(or_, taken_up)
+
+    def _wanted(self, source: data.View) -> dict[str, list[Value]]:
+        """What each slot asks of its bank, by the name of the port that shows it."""
+        return {"row": [place.row for place in source]}
 
     def _sources(self, m: Module) -> data.View:
         """Where the sources of the instruction that is held lie."""
@@ -145,13 +150,28 @@ class Collector(wiring.Component):
         stored = Signal(words(SLOTS), reset_less=True)
         m.d.comb += self.operands.eq(stored)
         for slot in range(SLOTS):
+            m.d.comb += self.loads[slot].eq((arriving[slot] | self._takes_constant(slot)).replicate(COLUMNS))
             with m.If(self.take):
-                m.d.sync += stored[slot].eq(self._constant(slot).replicate(LANES))
+                m.d.sync += stored[slot].eq(self._constant_word(m, slot))
             with m.Elif(arriving[slot]):
                 m.d.sync += stored[slot].eq(self.operand)
 
+    def _takes_constant(self, slot: int) -> Value:
+        """Whether the slot takes a constant at the end of the cycle."""
+        return self.take & ~self.issue.reads[slot]
+
+    def _constant_word(self, m: Module, slot: int) -> Signal:
+        """What a slot holds that reads no register."""
+        word = Signal(WARP_BITS, name=f"constant_{slot}")
+        m.d.comb += word.eq(self._form(self._constant(slot)))
+        return word
+
+    def _form(self, constant: Value) -> Value:
+        """The word, in the form of an operand register, whose lanes are all the same."""
+        return constant.replicate(LANES)
+
     def _constant(self, slot: int) -> Value:
-        """What each lane of a slot holds that reads no register: the immediate or zero."""
+        """What each lane of a slot reads that reads no register: the immediate or zero."""
         return Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
 
 

@@ -10,19 +10,22 @@ from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from rtl.activity import ActivityCounters
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
-from rtl.collector import Collector
+from rtl.collector import SLOTS, Collector
 from rtl.crossbar import Crossbar
 from rtl.dispatch import Dispatcher
 from rtl.integer import IntegerUnit
 from rtl.interfaces import (
+    activity_layout,
     dispatch_layout,
     done_layout,
     held_layout,
     issue_layout,
     probe_layout,
     result_layout,
+    sent_layout,
     unstoppable,
     words,
 )
@@ -30,7 +33,7 @@ from rtl.lane_control import CONTROL, decode
 from rtl.placement import STRIDE_BITS, Placer
 from rtl.shared import module_name, share
 from rtl.writeback import Writeback
-from warploom.arch.config import SmConfig
+from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS
 
 
@@ -43,7 +46,7 @@ class Datapath(wiring.Component):
     Parameters
     ----------
     config : the machine.
-    probe : add the ports of a lockstep bench, `probe`, `stored_data` and `stored_bytes`.
+    probe : add the ports of a lockstep bench, `probe`, `stored_data`, `stored_bytes` and `activity`.
 
     Members
     -------
@@ -56,6 +59,7 @@ class Datapath(wiring.Component):
     probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
     stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
         hold it, and the bytes of it that they store; zero when the bank is not written.
+    activity : counters of what was enabled or loaded (`rtl.activity`).
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -64,7 +68,7 @@ class Datapath(wiring.Component):
         super().__init__({
             "issue": In(stream.Signature(issue_layout(config))),
             "stride": In(STRIDE_BITS),
-            "dispatch": Out(unstoppable(dispatch_layout(config))),
+            "dispatch": Out(unstoppable(sent_layout(config))),
             "result_sp": In(unstoppable(result)),
             "result_sfu": In(stream.Signature(result)),
             "result_mem": In(stream.Signature(result)),
@@ -76,7 +80,8 @@ class Datapath(wiring.Component):
 
         self.placer = Placer(config=config)
         self.dispatcher = Dispatcher(config=config)
-        self.integer_unit = IntegerUnit(config=config)
+        self.activity_counters = ActivityCounters(config=config)
+        self._create_lanes()
         self._create_register_file()
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
@@ -85,7 +90,12 @@ class Datapath(wiring.Component):
             "probe": Out(probe_layout(config)),
             "stored_data": Out(words(config.banks)),
             "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, config.banks)),
+            "activity": Out(activity_layout()),
         }
+
+    def _create_lanes(self) -> None:
+        """Make the unit that executes."""
+        self.integer_unit = IntegerUnit(config=self._config)
 
     def _create_register_file(self) -> None:
         """Make the units from the collectors to the write latches."""
@@ -95,6 +105,7 @@ class Datapath(wiring.Component):
         self.writeback = Writeback(config=config)
         self.collectors = [Collector(config=config) for _ in range(config.collectors)]
         self.banks = [Bank(rows=config.rows) for _ in range(config.banks)]
+        self.operand_paths: list[Any] = []  # words are stored as they are read
 
     def _units(self) -> dict[str, wiring.Component]:
         """The clocked parts of the datapath, by their names in it."""
@@ -103,11 +114,17 @@ class Datapath(wiring.Component):
             **{name: getattr(self, name) for name in singles},
             **{f"collector_{c}": collector for c, collector in enumerate(self.collectors)},
             **{f"bank_{b}": bank for b, bank in enumerate(self.banks)},
+            **({"activity_counters": self.activity_counters} if self._with_probe else {}),
         }
+
+    def _combinational_units(self) -> dict[str, wiring.Component]:
+        """The parts without a clock."""
+        return {"placer": self.placer, **{f"operand_path_{slot}": path for slot, path in enumerate(self.operand_paths)}}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
+        for name, unit in self._combinational_units().items():
+            m.submodules[name] = share(platform, module_name(type(unit).__name__), unit, clocked=False)
         for name, unit in self._units().items():
             m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_collectors(m)
@@ -119,6 +136,7 @@ class Datapath(wiring.Component):
         if self._with_probe:
             self._connect_probe(m)
             self._connect_bank_probe(m)
+            self._connect_activity(m)
         return m
 
     def _connect_collectors(self, m: Module) -> None:
@@ -160,9 +178,13 @@ class Datapath(wiring.Component):
                 bank.write.eq(self.writeback.write[b]),
                 bank.row.eq(self.writeback.row[b] | read_row),
                 bank.data.eq(self.writeback.data[b]),
-                bank.lanes.eq(self.writeback.lanes[b]),
                 self.crossbar.read_data[b].eq(bank.read_data),
             ]
+            self._connect_parts(m, b)
+
+    def _connect_parts(self, m: Module, b: int) -> None:
+        """The parts of its words that a bank writes."""
+        m.d.comb += self.banks[b].lanes.eq(self.writeback.lanes[b])
 
     def _connect_dispatch(self, m: Module) -> None:
         """The selected collector's instruction goes, a cycle later, to the integer unit and to the units outside."""
@@ -182,7 +204,7 @@ class Datapath(wiring.Component):
             self.dispatch.valid.eq(valid),
             sent.collector.eq(self._selected(m, "collector", range(len(self.collectors)))),
             self.integer_unit.dispatch.valid.eq(valid),
-            self.integer_unit.dispatch.payload.eq(sent),
+            *(self.integer_unit.dispatch.payload[name].eq(sent[name]) for name, _ in dispatch_layout(self._config)),
             self.integer_unit.control.eq(self._control(m)),
         ]
         for name, _ in held_layout(self._config):
@@ -190,17 +212,26 @@ class Datapath(wiring.Component):
 
     def _control(self, m: Module) -> Signal:
         """A register of the control signals of the dispatched operation, decoded while it was selected."""
-        op, modifiers = (merge(self.dispatcher.select, [collector.held[name] for collector in self.collectors])
-                         for name in ("op", "modifiers"))
         control = Signal(CONTROL, name="dispatch_control", reset_less=True)
-        m.d.sync += control.eq(decode(m, op, modifiers))
+        m.d.sync += control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))
         return control
+
+    def _chosen(self, name: str) -> Value:
+        """A field of the instruction that is selected in this cycle."""
+        return merge(self.dispatcher.select, [collector.held[name] for collector in self.collectors])
 
     def _connect_operands(self, m: Module) -> None:
         """The three operand paths end in a register, which the dispatch port shows."""
         for slot, name in enumerate("abc"):
-            operands = [collector.operands[slot] for collector in self.collectors]
-            m.d.comb += self.dispatch.payload[name].eq(self._selected(m, name, operands))
+            self._connect_operand(m, slot, name, self._operand_register(m, slot, name))
+
+    def _operand_register(self, m: Module, slot: int, name: str) -> Signal:
+        """The register at the end of an operand path."""
+        return self._selected(m, name, [collector.operands[slot] for collector in self.collectors])
+
+    def _connect_operand(self, m: Module, slot: int, name: str, register: Signal) -> None:
+        """What the dispatch port shows of an operand register."""
+        m.d.comb += self.dispatch.payload[name].eq(register)
 
     def _selected(self, m: Module, name: str, values: Iterable[ValueLike]) -> Signal:
         """A register of what the collector had that was selected in the cycle before."""
@@ -253,10 +284,11 @@ class Datapath(wiring.Component):
         for b, bank in enumerate(self.banks):
             writers = writeback.grant & Cat(target == b for target in writeback.bank)
             self._connect_access(m, f"bank{b}", bank, self.arbiter.read_grant[b], writers)
-            m.d.comb += [
-                self.stored_data[b].eq(writeback.data[b]),
-                self.stored_bytes[b].eq(Cat(lane.replicate(4) for lane in writeback.lanes[b])),
-            ]
+            m.d.comb += [self.stored_data[b].eq(writeback.data[b]), self.stored_bytes[b].eq(self._written_bytes(b))]
+
+    def _written_bytes(self, b: int) -> Value:
+        """The bytes that a bank writes."""
+        return Cat(lane.replicate(4) for lane in self.writeback.lanes[b])
 
     def _connect_access(self, m: Module, port: str, access: Any, readers: Value, writers: Value) -> None:
         """One port of a bank, with the collector that reads or the writer that writes."""
@@ -267,6 +299,33 @@ class Datapath(wiring.Component):
             self.probe[f"{port}_row"].eq(access.row),
             self.probe[f"{port}_who"].eq(reader | writer),
         ]
+
+    def _connect_activity(self, m: Module) -> None:
+        """What is enabled and loaded, to the counters."""
+        counters = self.activity_counters
+        for b in range(self._config.banks):
+            m.d.comb += [
+                counters.read_columns[b].eq(self._read_columns(b)),
+                counters.written_columns[b].eq(self._written_columns(b)),
+            ]
+        m.d.comb += [
+            counters.collector_columns.eq(Cat(collector.loads for collector in self.collectors)),
+            *(counters.operand_columns[slot].eq(self._operand_columns(slot)) for slot in range(SLOTS)),
+            counters.lane_loads.eq(self.integer_unit.loads),
+            self.activity.eq(counters.activity),
+        ]
+
+    def _read_columns(self, b: int) -> Value:
+        """The columns of a bank that are enabled for reading."""
+        return (self.banks[b].enable & ~self.banks[b].write).replicate(COLUMNS)
+
+    def _written_columns(self, b: int) -> Value:
+        """The columns of a bank that are enabled for writing."""
+        return self.banks[b].write.replicate(COLUMNS)
+
+    def _operand_columns(self, slot: int) -> Value:
+        """The columns of an operand register that take an operand at the end of the cycle."""
+        return self.dispatcher.select.any().replicate(COLUMNS)
 
 
 def merge(select: Value, values: Iterable[ValueLike]) -> Value:

@@ -32,6 +32,7 @@ from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
+from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.gating.trivial import TrivialDetector
@@ -41,7 +42,7 @@ from rtl.placement import Placer
 from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import Coalescing, Gating, SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 
 
@@ -51,7 +52,11 @@ def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
     Raises `ConfigError` for a configuration without hardware.
     """
     config.check_hardware()
-    kind = CoalescingDatapath if config.coalescing is Coalescing.ON else Datapath
+    coalescing = config.coalescing is Coalescing.ON
+    if config.gating is Gating.OFF:
+        kind = CoalescingDatapath if coalescing else Datapath
+    else:
+        kind = GatedCoalescingDatapath if coalescing else GatedDatapath
     return kind(config=config, probe=probe)
 
 

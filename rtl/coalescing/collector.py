@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from rtl.coalescing.alignment import SLICE_BITS, bytes_below, swap
 from rtl.collector import SLOTS, Collector, choose
 from rtl.interfaces import CODE, words
-from warploom.arch.config import LANES, SUB_BANKS
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS
 from warploom.arch.interfaces import SIDES, index_bits
 
 NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
@@ -39,6 +39,7 @@ class CoalescingCollector(Collector):
     operand : what was granted in the previous cycle, in sub-bank form, each slice from its own bank.
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
+    loads : for each slot, the columns that take an operand or a constant at the end of the cycle, for counters.
     held, operands, codes : the instruction, its operands in sub-bank form, and how they are stored, for dispatch.
     dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """
@@ -69,32 +70,41 @@ class CoalescingCollector(Collector):
 
     def _offer(self, m: Module) -> Value:
         """Request the lowest waiting slot of each bank and side; the mask of slots that are granted."""
-        source, masks = self._sources(m), [_mask(code) for code in self.codes]
+        source = self._sources(m)
+        wanted = self._wanted(source)
         taken_up: list[Value] = []
         for bank, side in product(range(self._config.banks), range(len(SIDES))):
             here = Cat((place.bank == bank) & (code.left == side)
                        for place, code in zip(source, self.codes, strict=True))
             lowest = self._lowest(m, f"bank_{bank}_{SIDES[side]}", here)
-            m.d.comb += [
-                self.request[bank][side].eq(lowest.any()),
-                self.row[bank][side].eq(choose(lowest, [place.row for place in source])),
-                self.mask[bank][side].eq(choose(lowest, masks)),
-            ]
+            m.d.comb += self.request[bank][side].eq(lowest.any())
+            m.d.comb += [getattr(self, name)[bank][side].eq(choose(lowest, values)) for name, values in wanted.items()]
             taken_up.append(lowest & self.grant[bank][side].replicate(SLOTS))
         return reduce(or_, taken_up)
+
+    def _wanted(self, source: data.View) -> dict[str, list[Value]]:
+        return super()._wanted(source) | {"mask": [mask_of(code) for code in self.codes]}
 
     def _store(self, m: Module, arriving: Signal) -> None:
         """The operand registers: filled when the instruction is taken, or slice by slice when their bytes arrive."""
         stored = Signal(words(SLOTS), reset_less=True)
         m.d.comb += self.operands.eq(stored)
+        constants = [self._constant_word(m, slot) for slot in range(SLOTS)]
         for slot, number in product(range(SLOTS), range(SUB_BANKS)):
-            part = stored[slot].word_select(number, SLICE_BITS)
+            part, constant, operand = (word.word_select(number, SLICE_BITS)
+                                       for word in (stored[slot], constants[slot], self.operand))
+            arrives = arriving[slot] & mask_of(self.codes[slot])[number]
+            columns = self.loads[slot].word_select(number, COLUMNS // SUB_BANKS)
+            m.d.comb += columns.eq((arrives | self._takes_constant(slot)).replicate(len(columns)))
             with m.If(self.take):
-                m.d.sync += part.eq(self._constant(slot).word_select(number, 8).replicate(LANES))
-            with m.Elif(arriving[slot] & _mask(self.codes[slot])[number]):
-                m.d.sync += part.eq(self.operand.word_select(number, SLICE_BITS))
+                m.d.sync += part.eq(constant)
+            with m.Elif(arrives):
+                m.d.sync += part.eq(operand)
+
+    def _form(self, constant: Value) -> Value:
+        return Cat(constant.word_select(number, 8).replicate(LANES) for number in range(SUB_BANKS))
 
 
-def _mask(code: data.View) -> Value:
+def mask_of(code: data.View) -> Value:
     """The sub-banks of a register, which are also the slices that it fills."""
     return swap(bytes_below(code.size), code.left)

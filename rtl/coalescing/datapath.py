@@ -1,9 +1,12 @@
 # amaranth: UnusedElaboratable=no
 """The datapath with the coalescing register file (seed 000, Fig. 3.9)."""
 
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from rtl.coalescing.alignment import OperandPath
@@ -14,7 +17,7 @@ from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.datapath import Datapath, merge
-from rtl.shared import share
+from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
 
 
@@ -38,12 +41,6 @@ class CoalescingDatapath(Datapath):
 
     def _units(self) -> dict[str, wiring.Component]:
         return super()._units() | {"mask_buffer": self.mask_buffer}
-
-    def elaborate(self, platform: object) -> Module:
-        m = super().elaborate(platform)
-        for slot, path in enumerate(self.operand_paths):
-            m.submodules[f"operand_path_{slot}"] = share(platform, "operand_path", path, clocked=False)
-        return m
 
     def _connect_collectors(self, m: Module) -> None:
         super()._connect_collectors(m)
@@ -90,17 +87,14 @@ class CoalescingDatapath(Datapath):
             access.mask.eq(write.mask | read_mask),
         ]
 
-    def _connect_operands(self, m: Module) -> None:
-        """The register holds operands as they are stored; behind it they are restored."""
-        for slot, name in enumerate("abc"):
-            path = self.operand_paths[slot]
-            operands = [collector.operands[slot] for collector in self.collectors]
-            codes = [collector.codes[slot] for collector in self.collectors]
-            m.d.comb += [
-                path.word.eq(self._selected(m, name, operands)),
-                path.code.eq(self._selected(m, f"{name}_code", codes)),
-                self.dispatch.payload[name].eq(path.operand),
-            ]
+    def _connect_operand(self, m: Module, slot: int, name: str, register: Signal) -> None:
+        """The register holds an operand as it is stored; behind it the operand is restored."""
+        path = self.operand_paths[slot]
+        m.d.comb += [
+            path.word.eq(register),
+            path.code.eq(self._selected(m, f"{name}_code", [collector.codes[slot] for collector in self.collectors])),
+            self.dispatch.payload[name].eq(path.operand),
+        ]
 
     def _connect_writeback(self, m: Module) -> None:
         super()._connect_writeback(m)
@@ -130,3 +124,14 @@ class CoalescingDatapath(Datapath):
     def _connect_access(self, m: Module, port: str, access: Any, readers: Value, writers: Value) -> None:
         super()._connect_access(m, port, access, readers, writers)
         m.d.comb += self.probe[f"{port}_mask"].eq(access.mask)
+
+    def _read_columns(self, b: int) -> Value:
+        return self._columns(b, lambda access: access.enable & ~access.write)
+
+    def _written_columns(self, b: int) -> Value:
+        return self._columns(b, lambda access: access.enable & access.write)
+
+    def _columns(self, b: int, counts: Callable[[Any], Value]) -> Value:
+        """The columns of the sub-banks of those accesses of a bank that count."""
+        masks = [Mux(counts(access), access.mask, 0) for access in (self.banks[b].right, self.banks[b].left)]
+        return Cat(used.replicate(COLUMNS // SUB_BANKS) for used in reduce(or_, masks))

@@ -1,0 +1,107 @@
+# amaranth: UnusedElaboratable=no
+"""Operand paths that restore what was not read because it is zero (seed 000, Fig. 4.7)."""
+
+from functools import reduce
+from operator import and_
+
+from amaranth import Cat, Module, Mux, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.coalescing.alignment import OperandPath, bytes_below, swap
+from rtl.gating.reorder import Reorder
+from rtl.interfaces import CODE, zero_layout
+from rtl.shared import share
+from warploom.arch.config import GROUP, LANES, Gating, SmConfig
+from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
+
+
+class GatedOperandPath(wiring.Component):
+    """Restores a word in lane order: marked columns are zero, reordered groups come into order.
+
+    Combinational: one gate for each bit, and with R-bits a multiplexer.
+
+    Parameters
+    ----------
+    config : which zero masks there are.
+
+    Members
+    -------
+    word : the operand as the operand register has it; marked columns may hold anything.
+    zero : its zero mask.
+    operand : the word that the lanes read.
+    known : the lanes that are known to be zero.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._reordered = config.gating is Gating.CROSS_LANE
+        super().__init__({
+            "word": In(WARP_BITS), "zero": In(zero_layout(config)), "operand": Out(WARP_BITS), "known": Out(LANES),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        cleared = without(self.word, self.zero.zero)
+        if not self._reordered:
+            m.d.comb += [self.operand.eq(cleared), self.known.eq(self.zero.zero)]
+            return m
+        order = Reorder()
+        m.submodules.reorder = share(platform, "reorder", order, clocked=False)
+        m.d.comb += [order.word.eq(cleared), order.reorder.eq(self.zero.reorder), self.operand.eq(order.reordered)]
+        for g, reordered in enumerate(self.zero.reorder):
+            marked = self.zero.zero.word_select(g, GROUP)
+            m.d.comb += self.known.word_select(g, GROUP).eq(Mux(reordered, marked.all().replicate(GROUP), marked))
+        return m
+
+
+class GatedCoalescingOperandPath(wiring.Component):
+    """Restores a register of the coalescing register file; what its zero mask marks is zero.
+
+    Combinational: one gate for each bit beside `OperandPath`.
+
+    Parameters
+    ----------
+    config : which zero masks there are.
+
+    Members
+    -------
+    word : the operand in sub-bank form; columns that the register does not use or that are marked may hold anything.
+    code, zero : how the register is stored, and its zero mask.
+    operand : the byte-interleaved word.
+    known : the lanes that are known to be zero.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._by_granule = config.gating is Gating.CROSS_LANE
+        super().__init__({
+            "word": In(WARP_BITS), "code": In(CODE), "zero": In(zero_layout(config)),
+            "operand": Out(WARP_BITS), "known": Out(LANES),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        path = OperandPath()
+        m.submodules.path = share(platform, "operand_path", path, clocked=False)
+        zero = self.zero.zero
+        m.d.comb += path.code.eq(self.code)
+        if self._by_granule:
+            m.d.comb += [
+                path.word.eq(without(self.word, swap(zero, self.code.left))),
+                self.operand.eq(path.operand),
+                self.known.eq(self._zero_lanes()),
+            ]
+        else:
+            m.d.comb += [path.word.eq(self.word), self.operand.eq(without(path.operand, zero)), self.known.eq(zero)]
+        return m
+
+    def _zero_lanes(self) -> Value:
+        """The lanes of the groups of which all granules are zero, those above the width by the sign."""
+        above = (~self.code.sign).replicate(REORDER_BITS)
+        granules = [Mux(used, self.zero.zero.word_select(k, REORDER_BITS), above)
+                    for k, used in enumerate(bytes_below(self.code.size))]
+        return Cat(group.replicate(GROUP) for group in reduce(and_, granules))
+
+
+def without(word: Value, zero: Value) -> Value:
+    """A word with the 32-bit parts zero whose bit is set."""
+    return word & ~Cat(marked.replicate(32) for marked in zero)
