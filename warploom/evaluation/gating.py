@@ -26,6 +26,9 @@ from warploom.evaluation.gating_energy import APART, SHARED, WHOLE, Organisation
 ORGANISATIONS = {"rows shared": SHARED, "columns apart": APART, "no column enables for reads": WHOLE}
 """The ways in which columns may be macros."""
 
+BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns is not APART}
+"""Those between which a whole GPU is."""
+
 OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, THREADS))
 """Configurations of which the storage is told."""
 
@@ -64,13 +67,11 @@ def _energies(experiment: str) -> list[Figure]:
     return [
         *(steps(experiment, "Fig. 4.9", file, compare, note=note) for note, compare in ways.items()),
         steps(experiment, "Fig. 4.10", lanes, gating_lanes.execution_saved, keys=LANE_STEPS),
-        steps(experiment, "Fig. 4.10", "Registers of integer lanes that need not load", gating_lanes.registers_saved,
-              note="counted", keys=LANE_STEPS),
         by_mask(experiment, "Lane operations that are trivial", gating_lanes.trivial),
         *(parts(experiment, "Fig. 4.11", "Dynamic energy of the GPU saved", {
             "register file": _by(gating_lanes.gpu_saved_by_register_file, columns),
             "execution units": gating_lanes.gpu_saved_by_execution,
-        }, note=note, stacked=True) for note, columns in ORGANISATIONS.items()),
+        }, note=note, stacked=True) for note, columns in BRACKET.items()),
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What gating saves of dynamic energy, and what it takes: register file, execution units, whole GPU. Estimates.
+"""What gating saves of the register file's dynamic energy, and what it takes: estimates.
 
 Costs of an event are those of `energy.Costs`; figures and their sources stand in `energy.toml`. The rules:
 
@@ -6,19 +6,18 @@ Costs of an event are those of `energy.Costs`; figures and their sources stand i
   for the row, paid once if any column is enabled, and a part for each column: see `Organisation`;
 - *zero buffer*: a look-up for each register that is read and for each destination, and a write to each of four copies
   for each result, each an access to a macro of its shape;
-- *logic*: zero detector and reordering switches take, for each word that passes, their area times the energy of
-  an adder by its area; the trivial detector likewise, beside a lane;
+- *logic*: what a result passes on its way in, and an operand on its way out (zero detection, switches, zeros that are
+  forced), takes each time what an adder of its area takes for an addition;
 - *fields*: the four entries of an instruction stored in and taken out of its collector, and that of its destination
-  in every register on its way to write-back, at the price of a bit in a collector;
-- *lane*: what computes takes one unit, whatever the operation; a lane that is inactive none; one that is
-  trivial only the share of its last stage and of the bypass in the area of a lane.
+  in every register on its way to write-back, at the price of a bit in a collector.
+
+Left out: decoding of column enables, and the clock.
 """
 
 from dataclasses import dataclass
 
 from golden_model.statistics import Statistics
 from synth.sram import VOLTAGE, Macro
-from warploom.arch.config import Coalescing, Gating, SmConfig
 from warploom.arch.interfaces import width, zero_fields
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
@@ -44,6 +43,7 @@ class Organisation:
 
 ROW = FIGURES["sram_row"]["share"]
 OVERHEADS = ("zero buffer", "detector and switches", "fields")
+"""What gating takes of the register file's energy, by part."""
 
 SHARED = Organisation(ROW, ROW)
 """Columns share decoder and word line."""
@@ -103,13 +103,11 @@ def overhead_pj(run: Run) -> dict[str, float]:
     bits = width(zero_fields(config))
     if not bits:
         return dict.fromkeys(OVERHEADS, 0.0)
-    lookups, um2 = sources + results, results * detector_um2(config)
-    if config.coalescing is Coalescing.OFF and config.gating is Gating.CROSS_LANE:
-        um2 += (sources + results) * FIGURES["gating"]["switches_um2"]
+    passed = FIGURES["gating"][config.gating][config.coalescing]
     held = bits * (2 * COPIES * counts.datapath_instructions + TRAVEL * results)
     spent = (
-        (lookups + COPIES * results) * Macro(*zero_buffer(config)).energy_pj,
-        logic_pj(um2),
+        (sources + (1 + COPIES) * results) * Macro(*zero_buffer(config)).energy_pj,
+        logic_pj(sources * passed["operand"] + results * passed["result"]),
         held / SLICE_BITS * Costs(config).collector_slice,
     )
     return dict(zip(OVERHEADS, spent, strict=True))
@@ -120,11 +118,6 @@ def overhead(part: str, organisation: Organisation, ours: Run, baseline: Run) ->
     parts = overhead_pj(ours)
     spent = sum(parts.values()) if part == "all" else parts[part]
     return share(spent, register_file(baseline, organisation).total)
-
-
-def detector_um2(config: SmConfig) -> float:
-    """Area of the zero detector: of lanes, and with `cross_lane` of bytes of neighbouring lanes."""
-    return float(FIGURES["gating"]["detector_um2"][config.gating])
 
 
 def logic_pj(um2: float) -> float:

@@ -38,12 +38,6 @@ def execution_overhead(ours: Run) -> float:
     return looked_at * _area_share("trivial_detector") + trivial(ours) * _area_share("bypass")
 
 
-def registers_saved(ours: Run, baseline: Run) -> float:
-    """Registers of integer lanes, bypasses included, that need not load, percent: counted, not estimated."""
-    counts = ours.statistics
-    return saved(counts.lane_loads + counts.bypass_loads, baseline.statistics.lane_loads)
-
-
 def gpu_saved_by_register_file(organisation: Organisation, ours: Run, baseline: Run) -> float:
     """Dynamic energy of the GPU saved in the register file, percent."""
     return float(REGISTER_FILE * register_file_saved(organisation, ours, baseline))
@@ -70,4 +64,4 @@ def _execution(run: Run) -> float:
 def _area_share(part: str) -> float:
     """What a part has of the area of a lane, of which there is one each."""
     lane = FIGURES["lane"]
-    return float(lane[f"{part}_um2"] / lane["lane_um2"])
+    return float(lane[part] / lane["lane"])

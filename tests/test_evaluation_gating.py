@@ -1,0 +1,266 @@
+"""The evaluation of gating: what is counted in traces, energies by hand, figures, and the command."""
+
+import json
+
+import numpy as np
+import pytest
+from runs import run
+
+from golden_model.trace import NONE, Trace, WarpTrace
+from golden_model.values import Values, values
+from synth.sram import Macro
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.program import Program
+from warploom.cli import main
+from warploom.evaluation import energy, gating, gating_energy, gating_lanes, simulations
+from warploom.evaluation.gating_energy import APART, SHARED, WHOLE
+from warploom.evaluation.overhead import gating_overheads, zero_buffer
+from warploom.kernels.library import kernels
+
+MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
+FOUR = gating.configurations(MAXWELL, FERMI)
+OFF, ACTIVE, IN_LANE, CROSS_LANE = (FOUR[f"bytes_{setting}"] for setting in Gating)
+
+
+# ------------------------------------------------------------------ values of threads
+
+CODE = (
+    Instruction(op=Op.MOV, dst=1, src=(255, 255, 255)),
+    Instruction(op=Op.IADD, dst=2, src=(1, 1, 255)),
+    Instruction(op=Op.ST, src=(1, 2, 255)),
+    Instruction(op=Op.BRA),
+    Instruction(op=Op.EXIT),
+)
+
+
+def trace(lanes, results):
+    """A warp that executes `CODE` once, each instruction in some lanes; a row of results for each that writes."""
+    rows = np.array([[value] * 32 for value in results], np.uint32)
+    none = np.full(len(CODE), NONE, np.int32)
+    result = none.copy()
+    result[: len(results)] = range(len(results))
+    warp = WarpTrace(0, 0, 0xFFFFFFFF, np.arange(len(CODE), dtype=np.int32), np.array(lanes, np.uint32),
+                     np.zeros(len(CODE), np.uint32), np.zeros(len(CODE), np.uint32), result, none)  # fmt: skip
+    return Trace(Program("k", "k.ptx", CODE, (0,) * len(CODE), 3), None, (warp,), rows, rows[:0], rows[:0])
+
+
+def test_threads_are_counted_where_instructions_enter_the_datapath():
+    found = values(trace([0xFFFFFFFF, 0xF, 0x1, 0xFF, 0], [0, 256]))
+    assert (found.inactive, found.writing, found.silent) == (28 + 31, 32 + 4, 1)  # neither the branch nor the exit
+    assert (found.reading, found.zero_operand) == (4 + 1, 4 + 1)  # the move reads nothing; both others find R1 zero
+    assert found.operands == [4 + 1, 0, 1, 0, 0]  # R1 of the addition once; R1 and R2 of the store
+    assert found.results == [32, 0, 4, 0, 0]
+
+
+def test_an_instruction_that_no_lane_executes_does_not_count():
+    assert values(trace([0] * 5, [0, 0])) == Values()
+
+
+@pytest.mark.parametrize(("value", "size"), [
+    (0, 0), (1, 1), (0xFF, 1), (0x100, 2), (0xFFFF, 2), (0x10000, 3), (0xFFFFFF, 3), (0x1000000, 4), (0xFFFFFFFF, 4),
+])  # fmt: skip
+def test_bytes_of_a_value_are_those_below_its_leading_zeros(value, size):
+    assert values(trace([1, 0, 0, 0, 0], [value])).results.index(1) == size
+
+
+def test_a_register_keeps_what_other_lanes_have_written():
+    """R1 is written in lane 0 only: its other lanes are zero, as before."""
+    found = values(trace([0x1, 0x3, 0, 0, 0], [5, 5]))
+    assert found.operands == [1, 1, 0, 0, 0]
+    assert found.zero_operand == 1
+
+
+# ------------------------------------------------------------------ energy
+
+READS = {"sub_bank_reads": 10, "column_reads": 80}
+FEWER = {"sub_bank_reads": 10, "column_reads": 20}
+
+
+def macros(organisation, **fields):
+    """Energy of the SRAM in accesses to a sub-bank."""
+    return gating_energy.register_file(run(ACTIVE, **fields), organisation).macros / energy.Costs(MAXWELL).sub_bank
+
+
+@pytest.mark.parametrize("organisation", [SHARED, APART, WHOLE])
+def test_without_gating_all_organisations_cost_an_access_to_each_sub_bank(organisation):
+    assert macros(organisation, **READS) == pytest.approx(10)
+    assert macros(organisation, sub_bank_writes=10, column_writes=80) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(("organisation", "read", "written"), [
+    (SHARED, 0.2 * 10 + 0.8 * 2.5, 0.2 * 10 + 0.8 * 2.5), (APART, 2.5, 2.5), (WHOLE, 10, 0.2 * 10 + 0.8 * 2.5),
+])  # fmt: skip
+def test_a_quarter_of_the_columns(organisation, read, written):
+    assert macros(organisation, **FEWER) == pytest.approx(read)
+    assert macros(organisation, sub_bank_writes=10, column_writes=20) == pytest.approx(written)
+
+
+def test_without_gating_the_register_file_takes_what_it_takes_for_coalescing():
+    plain = run(OFF, sub_bank_reads=8, column_reads=64, sub_bank_writes=4, column_writes=32, slice_writes=8,
+                operands_stored=2, collector_columns=64, operand_columns=64)  # fmt: skip
+    for organisation in (SHARED, APART, WHOLE):
+        assert gating_energy.register_file(plain, organisation).total == pytest.approx(
+            energy.register_file_pj(plain.statistics, OFF))
+
+
+def test_where_columns_are_read_whole_their_wires_move_too():
+    costs = energy.Costs(MAXWELL)
+    assert gating_energy.register_file(run(ACTIVE, **FEWER), SHARED).around == pytest.approx(2.5 * costs.wires)
+    assert gating_energy.register_file(run(ACTIVE, **FEWER), WHOLE).around == pytest.approx(10 * costs.wires)
+
+
+def test_macros_alone_save_nothing_around_them():
+    before, after = run(OFF, **READS, collector_columns=80), run(ACTIVE, **FEWER, collector_columns=20)
+    costs = energy.Costs(MAXWELL)
+    whole = 10 * (costs.sub_bank + costs.wires + costs.collector_slice)
+    assert gating_energy.macros_saved(APART, after, before) == pytest.approx(100 * 7.5 * costs.sub_bank / whole)
+    assert gating_energy.register_file_saved(APART, after, before) == pytest.approx(75)
+
+
+OPERANDS = {"source_widths": [0, 0, 0, 2], "destination_widths": [0, 0, 0, 1], "datapath_instructions": 1}
+"""An instruction that reads two registers and writes one."""
+
+
+def test_the_zero_buffer_is_looked_up_three_times_and_written_four_times():
+    parts = gating_energy.overhead_pj(run(IN_LANE, **OPERANDS))
+    assert parts["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 32).energy_pj)
+    both = gating_energy.overhead_pj(run(CROSS_LANE, **OPERANDS))
+    assert both["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 40).energy_pj)
+    assert both["fields"] == pytest.approx(40 / 32 * parts["fields"])
+
+
+@pytest.mark.parametrize("setting", ["bytes_in_lane", "bytes_cross_lane", "threads_in_lane", "threads_cross_lane"])
+def test_logic_is_passed_by_each_operand_and_by_each_result(setting):
+    config = FOUR[setting]
+    um2 = energy.FIGURES["gating"][config.gating][config.coalescing]
+    found = gating_energy.overhead_pj(run(config, **OPERANDS))["detector and switches"]
+    assert found == pytest.approx(gating_energy.logic_pj(2 * um2["operand"] + um2["result"]))
+
+
+def test_logic_takes_what_an_adder_of_its_area_takes():
+    assert gating_energy.logic_pj(137) == pytest.approx(0.1 * (1.1 / 0.9) ** 2)
+
+
+@pytest.mark.parametrize("config", [OFF, ACTIVE])
+def test_without_a_zero_mask_there_is_no_overhead(config):
+    assert set(gating_energy.overhead_pj(run(config, **OPERANDS)).values()) == {0.0}
+    assert gating_lanes.execution_overhead(run(config, lane_operations=64, lanes_inactive=16)) == 0
+
+
+LANES = {"lane_operations": 64, "lanes_inactive": 16}
+
+
+def test_lanes_that_do_not_compute_take_nothing_but_the_overhead():
+    before = run(OFF, **LANES)
+    assert gating_lanes.execution_saved(before, before) == 0
+    assert gating_lanes.execution_saved(run(ACTIVE, **LANES), before) == pytest.approx(25)
+    lane = energy.FIGURES["lane"]
+    overhead = (75 * lane["trivial_detector"] + 12.5 * lane["bypass"]) / lane["lane"]
+    gated = run(CROSS_LANE, **LANES, lanes_trivial=8)
+    assert gating_lanes.execution_saved(gated, before) == pytest.approx(25 + 12.5 - overhead)
+
+
+def test_a_gpu_is_fifteen_parts_register_file_and_twenty_execution_units():
+    before, after = run(OFF, **READS, **LANES), run(ACTIVE, **FEWER, **LANES)
+    assert gating_lanes.gpu_saved_by_register_file(APART, after, before) == pytest.approx(0.15 * 75)
+    assert gating_lanes.gpu_saved_by_execution(after, before) == pytest.approx(0.20 * 25)
+
+
+# ------------------------------------------------------------------ figures
+
+
+def test_configurations_are_the_nine_of_the_experiment():
+    assert len(FOUR) == 9
+    assert {name: (config.name, config.coalescing, config.gating) for name, config in FOUR.items()} == {
+        **{f"bytes_{setting}": ("maxwell", Coalescing.OFF, setting) for setting in Gating},
+        **{f"threads_{setting}": ("fermi", Coalescing.ON, setting) for setting in Gating},
+        "uncoalesced": ("fermi", Coalescing.OFF, Gating.OFF),
+    }
+
+
+COUNTS = {Gating.OFF: 100, Gating.ACTIVE: 90, Gating.IN_LANE: 60, Gating.CROSS_LANE: 40}
+
+
+def measured(number, **fields):
+    """A figure of runs in which `fields`, named by setting, are counted."""
+    by_setting = {setting: {name: count[setting] for name, count in fields.items()} for setting in Gating}
+    runs = {name: run(config, **by_setting[config.gating]) for name, config in FOUR.items()}
+    return next(figure for figure in gating.figures() if figure.number == number).measure({"k": runs})
+
+
+@pytest.mark.parametrize(("number", "field"), [("Fig. 4.7", "column_reads"), ("Fig. 4.8", "column_writes")])
+def test_bars_are_what_each_setting_saves_beyond_the_one_before(number, field):
+    found = measured(number, **{field: COUNTS})
+    assert {key: found.average(key) for key in found.values} == pytest.approx(
+        {"inactive": 10, "in-lane zeros": 30, "cross-lane zeros": 20})
+
+
+def test_trivial_operations_stand_on_inactive_lanes():
+    found = measured("Fig. 4.10", lane_operations=dict.fromkeys(Gating, 100), lanes_inactive=dict.fromkeys(Gating, 10),
+                     lanes_trivial={**dict.fromkeys(Gating, 0), Gating.CROSS_LANE: 20})  # fmt: skip
+    assert found.average("inactive") == pytest.approx(10)
+    assert 15 < found.average("trivial operations") < 20  # less its overhead
+
+
+def test_both_chapters_are_measured_against_neither():
+    """Coalescing halves what moves; gating leaves it 90, 60, 40 % of that."""
+    runs = {name: run(config, column_writes=COUNTS[config.gating], sub_bank_writes=0) for name, config in FOUR.items()}
+    runs["uncoalesced"] = run(FOUR["uncoalesced"], column_writes=200)
+    found = next(figure for figure in gating.figures() if figure.number == "Both chapters").measure({"k": runs})
+    assert {key: found.average(key) for key in found.values} == pytest.approx(
+        {"coalescing": 50, "inactive": 5, "in-lane zeros": 15, "cross-lane zeros": 10})
+
+
+def test_values_of_threads_make_shares():
+    known = Values(20, 60, 20, 40, 10, [0] * 5, [10, 20, 30, 25, 15])
+    runs = {"k": {name: run(config, known) for name, config in FOUR.items()}}
+    found = {figure.number: figure.measure(runs) for figure in gating.figures() if figure.number.startswith("Fig. 4.1")}
+    assert [found["Fig. 4.1a"].average(key) for key in found["Fig. 4.1a"].values] == [20, 60, 20]
+    assert [found["Fig. 4.1b"].average(key) for key in found["Fig. 4.1b"].values] == [10, 20, 30, 25, 15]
+    assert found["Fig. 4.1, operands"].average("zero operand") == 25
+
+
+# ------------------------------------------------------------------ storage
+
+
+def test_zero_buffer_is_that_of_table_4_1():
+    found = {need.what: need.ours for need in gating_overheads(CROSS_LANE)}
+    assert found["zero buffer, one copy"] == 2560  # 2.5 KB: 512 registers of 32 + 8 bits
+    assert found["zero buffer, all copies"] == 4 * 2560
+    assert found["zero buffer, one copy, of the register file"] == pytest.approx(100 / 25.6)
+    assert found["collector: active mask and entries of the sources"] == 152
+    assert {need.what: need.ours for need in gating_overheads(IN_LANE)}["zero buffer, one copy"] == 2048  # 1/32
+
+
+def test_with_coalescing_each_side_has_a_zero_buffer():
+    composed = FOUR["threads_cross_lane"]
+    assert zero_buffer(composed) == (256, 32)
+    assert {need.what: need.ours for need in gating_overheads(composed)}["zero buffer, one copy"] == 2 * 4 * 256 * 4
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def one_kernel(monkeypatch, tmp_path):
+    """Only `vector_add`, and a folder of its own for what is kept."""
+    import warploom.verbs.evaluate as verb
+
+    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
+    monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
+    return tmp_path
+
+
+def test_the_command_draws_prints_and_writes_every_figure(one_kernel, capsys):
+    path = one_kernel / "gating.json"
+    assert main(["evaluate", "gating", "--size", "tiny", "--out", str(one_kernel / "charts"), "--json", str(path)]) == 0
+    text, document = capsys.readouterr().out, json.loads(path.read_text())
+    assert document["configuration"]["name"] == "maxwell"
+    assert len(document["figures"]) == len(gating.figures())
+    assert len(list((one_kernel / "charts").glob("*.svg"))) == len(gating.figures())
+    assert document["runs"]["vector_add"].keys() == FOUR.keys()
+    assert "152" in text
+    cycles = {name: counts["cycles"] for name, counts in document["runs"]["vector_add"].items()}
+    assert len({cycles[f"bytes_{setting}"] for setting in Gating}) == 1  # gating changes no cycle
+    assert len({cycles[f"threads_{setting}"] for setting in Gating}) == 1
