@@ -111,7 +111,7 @@ def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int]) -> Outcom
     if row is None or dispatch["pipe"] != Pipe.SP:
         return NONE
     a, b, c = known
-    found = [0] * len(Outcome)
+    found = [0, *NONE]
     computing = dispatch["lanes"]
     for pattern, outcome in row.smallest:
         lanes = computing
