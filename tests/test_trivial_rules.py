@@ -93,7 +93,7 @@ def test_every_row_is_proved() -> None:
 def test_terms_are_the_operations(op: Op) -> None:
     """Those of functional execution, and those of integer lanes."""
     print(f"seed {SEED}")
-    columns = samples(8 if op is Op.LOP3 else 128)
+    columns = samples(32 if op is Op.LOP3 else 128)
     pred = [bool(word & 4) for word in columns[1]]
     operands = list(zip(*columns, pred, strict=True))
     constants = [([z3.BitVecVal(x, 32) for x in abc], z3.BitVecVal(p, 1)) for *abc, p in operands]
@@ -126,7 +126,9 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize(("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops])
+@pytest.mark.parametrize(
+    ("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops], ids=lambda x: getattr(x, "name", x)
+)
 def test_every_condition_is_needed(condition: str, op: Op) -> None:
     """Without it, operands of some form break an outcome, in the proof as in the operation itself."""
     assert any(
