@@ -1,17 +1,20 @@
 # amaranth: UnusedElaboratable=no
 """Register bank: four sub-banks side by side (seed 000, Fig. 2.6 and 3.11a)."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.shared import share
 from rtl.sizes import check_positive
 from rtl.subbank import BYTES, SubBank
-from warploom.arch.config import LANES, SUB_BANKS
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
 
 SUB_BANK_BITS = 8 * BYTES
+
+
+SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 
 
 class Bank(wiring.Component):
@@ -20,15 +23,23 @@ class Bank(wiring.Component):
     Byte-interleaved: sub-bank k holds all four bytes of lanes 8k .. 8k + 7. Every access enables all sub-banks; a
     write stores the bytes of the enabled lanes only. Read data is there in the next cycle.
 
+    A gated bank enables only the columns that a read needs, or of which a write stores a byte; column c is bits
+    32c .. 32c + 31 of a word.
+
     Parameters
     ----------
     rows : number of warp registers.
+    gated : enable columns one by one.
+    poison : show `rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------
     enable, write, row : the access.
-    data, lanes : what a write stores, and the lanes it stores.
-    read_data : the warp register read in the previous cycle; unspecified after a cycle without a read.
+    data : what a write stores.
+    lanes : not gated: the lanes that a write stores.
+    columns, byte_enable : gated: the columns that a read enables, and the bytes that a write stores.
+    read_data : the warp register read in the previous cycle; unspecified after a cycle without a read, and in columns
+        that were not enabled.
 
     Raises
     ------
@@ -36,30 +47,44 @@ class Bank(wiring.Component):
         When `rows` is not positive.
     """
 
-    def __init__(self, *, rows: int) -> None:
+    def __init__(self, *, rows: int, gated: bool = False, poison: bool = False) -> None:
         check_positive(rows=rows)
-        self._rows = rows
+        self._rows, self._gated, self._poison = rows, gated, poison
         super().__init__({
             "enable": In(1),
             "write": In(1),
             "row": In(index_bits(rows)),
             "data": In(WARP_BITS),
-            "lanes": In(LANES),
+            **({"columns": In(COLUMNS), "byte_enable": In(SUB_BANKS * BYTES)} if gated else {"lanes": In(LANES)}),
             "read_data": Out(WARP_BITS),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        byte_enable = Cat(lane.replicate(4) for lane in self.lanes)
+        byte_enable = self.byte_enable if self._gated else Cat(lane.replicate(4) for lane in self.lanes)
         for k in range(SUB_BANKS):
-            sub_bank = SubBank(rows=self._rows)
+            sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
+            enabled = byte_enable.word_select(k, BYTES)
             m.d.comb += [
-                sub_bank.enable.eq(self.enable),
+                sub_bank.enable.eq(self._enabled(k, enabled)),
                 sub_bank.write.eq(self.write),
                 sub_bank.row.eq(self.row),
                 sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
-                sub_bank.byte_enable.eq(byte_enable.word_select(k, BYTES)),
+                sub_bank.byte_enable.eq(enabled),
                 self.read_data.word_select(k, SUB_BANK_BITS).eq(sub_bank.read_data),
             ]
         return m
+
+    def _enabled(self, k: int, byte_enable: Value) -> Value:
+        """The enables of sub-bank `k`, of which a write stores these bytes."""
+        if not self._gated:
+            return self.enable
+        needed = used_columns(self.write, self.columns.word_select(k, SUB_BANK_COLUMNS), byte_enable)
+        return Mux(self.enable, needed, 0)
+
+
+def used_columns(write: Value, columns: Value, byte_enable: Value) -> Value:
+    """The columns of a sub-bank that an access uses: those of which it writes a byte, or those that a read needs."""
+    width = BYTES // SUB_BANK_COLUMNS
+    return Mux(write, Cat(byte_enable.word_select(i, width).any() for i in range(SUB_BANK_COLUMNS)), columns)

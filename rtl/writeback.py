@@ -92,6 +92,9 @@ class Writeback(wiring.Component):
     done_sp, done_sfu, done_mem : completions.
     """
 
+    STORED = ("row", "data", "lanes")
+    """What of a path a bank takes."""
+
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
         result = result_layout(config)
@@ -150,7 +153,7 @@ class Writeback(wiring.Component):
             here = Signal(len(paths), name=f"paths_to_bank_{bank}")
             m.d.comb += here.eq(Cat(path["grant"] & (path["bank"] == bank) for path in paths))
             m.d.comb += self.write[bank].eq(here.any())
-            for name in ("row", "data", "lanes"):
+            for name in self.STORED:
                 carried = [Mux(here[i], path[name], 0) for i, path in enumerate(paths)]
                 m.d.comb += getattr(self, name)[bank].eq(reduce(or_, carried))
 

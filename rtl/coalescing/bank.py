@@ -5,11 +5,11 @@ from amaranth import Module, Mux, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bank import SUB_BANK_BITS
+from rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS, used_columns
 from rtl.shared import share
 from rtl.sizes import check_positive
 from rtl.subbank import BYTES, SubBank
-from warploom.arch.config import SUB_BANKS
+from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
 
 
@@ -25,17 +25,23 @@ class DualBank(wiring.Component):
     each with the row of the access that uses it: one multiplexer for each address. The two masks never meet, which is
     the arbiter's business. Read data is there in the next cycle.
 
+    A gated bank enables of these sub-banks only the columns that a read needs, or of which a write stores a byte;
+    column c is bits 32c .. 32c + 31 of a word.
+
     Parameters
     ----------
     rows : number of warp registers.
+    gated : enable columns one by one.
+    poison : show `rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------
     right, left : the accesses (`access_layout`).
     data, byte_enable : what writes store, sub-bank k's word in bits 256k .. 256k + 255, and the bytes, sub-bank k's in
         bits 32k .. 32k + 31, that they store; both of two writes, each in its sub-banks.
+    columns : gated: the columns that reads enable; both of two reads, each in its sub-banks.
     read_data : sub-bank k, in bits 256k .. 256k + 255, shows what it read in the previous cycle; unspecified after a
-        cycle in which it did not read.
+        cycle in which it did not read, and in columns that were not enabled.
 
     Raises
     ------
@@ -43,25 +49,26 @@ class DualBank(wiring.Component):
         When `rows` is not positive.
     """
 
-    def __init__(self, *, rows: int) -> None:
+    def __init__(self, *, rows: int, gated: bool = False, poison: bool = False) -> None:
         check_positive(rows=rows)
-        self._rows = rows
+        self._rows, self._gated, self._poison = rows, gated, poison
         super().__init__({
             "right": In(access_layout(rows)),
             "left": In(access_layout(rows)),
             "data": In(WARP_BITS),
             "byte_enable": In(SUB_BANKS * BYTES),
+            **({"columns": In(COLUMNS)} if gated else {}),
             "read_data": Out(WARP_BITS),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         for k in range(SUB_BANKS):
-            sub_bank = SubBank(rows=self._rows)
+            sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
             of_left = self._of_left(k)
             m.d.comb += [
-                sub_bank.enable.eq(of_left | self.right.enable & self.right.mask[k]),
+                sub_bank.enable.eq(self._enabled(k, sub_bank.write)),
                 sub_bank.write.eq(Mux(of_left, self.left.write, self.right.write)),
                 sub_bank.row.eq(Mux(of_left, self.left.row, self.right.row)),
                 sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
@@ -73,3 +80,11 @@ class DualBank(wiring.Component):
     def _of_left(self, k: int) -> Value:
         """Whether sub-bank `k` is the left access's; else it is the right one's or idle."""
         return self.left.enable & self.left.mask[k]
+
+    def _enabled(self, k: int, write: Value) -> Value:
+        """The enables of sub-bank `k`, which is written or read."""
+        used = self._of_left(k) | self.right.enable & self.right.mask[k]
+        if not self._gated:
+            return used
+        columns = self.columns.word_select(k, SUB_BANK_COLUMNS)
+        return Mux(used, used_columns(write, columns, self.byte_enable.word_select(k, BYTES)), 0)

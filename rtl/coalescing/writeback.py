@@ -153,19 +153,22 @@ class CoalescingWriteback(Writeback):
 
     def _stored(self, m: Module, number: int, path: Carried) -> Carried:
         """The word of a path in sub-bank form, with fills, and its byte enables."""
-        form, filled, word = (Signal(WARP_BITS, name=f"{name}_{number}") for name in ("form", "filled", "word"))
+        form, swapped, word = (Signal(WARP_BITS, name=f"{name}_{number}") for name in ("form", "swapped", "word"))
         lanes, enable = Signal(SLICE_BITS, name=f"lanes_{number}"), Signal(BYTES, name=f"byte_enable_{number}")
-        lowest, *others = _slices(form)
-        fill = path["fill_sign"].replicate(SLICE_BITS)
+        fill = Cat((path["fill"][k] & path["fill_sign"]).replicate(SLICE_BITS) for k in range(SUB_BANKS))
+        executes = lanes.replicate(SUB_BANKS)
         m.d.comb += [
             lanes.eq(Cat(lane.replicate(8) for lane in path["lanes"])),
             form.eq(interleave(path["data"])),
-            filled.eq(Cat(lowest, ((part & lanes) | (fill & ~lanes) for part in others))),
-            word.eq(swap(filled, path["left"])),
-            enable.eq(Cat(Mux(path["mask"][k], path["lanes"] | path["fill"][k].replicate(LANES), 0)
-                          for k in range(SUB_BANKS))),
+            swapped.eq(swap(form, path["left"])),
+            word.eq((swapped & executes) | (fill & ~executes)),
+            enable.eq(self._byte_enable(path)),
         ]
         return {"data": word, "byte_enable": enable}
+
+    def _byte_enable(self, path: Carried) -> Value:
+        """The bytes that a path writes, in sub-bank form."""
+        return Cat(Mux(path["mask"][k], path["lanes"] | path["fill"][k].replicate(LANES), 0) for k in range(SUB_BANKS))
 
     def _connect_sides(self, m: Module, bank: int, paths: list[Carried], granted: list[Value]) -> None:
         """The right and the left write of a bank; no two paths are granted the same side."""
