@@ -11,6 +11,9 @@ REPLACED = {
     "sliced_crossbar": "crossbar",
     "coalescing_collector": "collector",
     "coalescing_writeback": "writeback",
+    "gated_collector": "collector",
+    "gated_integer_unit": "integer_unit",
+    "gated_writeback": "writeback",
 }
 """Units that take the place of another, by module name: all others have one name in both, or are new."""
 
@@ -46,6 +49,12 @@ class Comparison:
         return after - before
 
     @property
+    def added_sram_bits(self) -> int:
+        """SRAM that all instances together have more than before."""
+        before, after = (row.instances * row.sram_bits if row else 0 for row in (self.before, self.after))
+        return after - before
+
+    @property
     def delay_ratio(self) -> float | None:
         """Longest path after over before; None where one has none."""
         if self.before is None or self.after is None or not self.before.end:
@@ -56,7 +65,8 @@ class Comparison:
         """Areas, paths and their ratios."""
         return {
             "unit": self.unit, "before": _plain(self.before), "after": _plain(self.after),
-            "area_ratio": self.area_ratio, "added_um2": self.added_um2, "delay_ratio": self.delay_ratio,
+            "area_ratio": self.area_ratio, "added_um2": self.added_um2, "added_sram_bits": self.added_sram_bits,
+            "delay_ratio": self.delay_ratio,
         }  # fmt: skip
 
     @property

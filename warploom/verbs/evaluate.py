@@ -95,19 +95,21 @@ def _show_pressure(runs: Mapping[str, Runs]) -> None:
 
 
 def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Synthesise the datapath without and with coalescing, and what CORF needs."""
-    compared = hardware.off_and_on(config)
-    report.table(f"Units without and with coalescing, {config.name}: logic of one instance, and its longest path",
-                 ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "off, ps", "on, ps", "ratio "),
-                 _rows(compared))
+    """Synthesise the datapath without and with each mechanism, and what CORF needs."""
+    compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
+    for mechanism, entries in (("coalescing", compared), ("gating", gated)):
+        report.table(f"Units without and with {mechanism}, {config.name}: logic of one instance, and its longest path",
+                     ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps",
+                      "ratio "), _rows(entries))
     parts = hardware.alone(config, hardware.CORF_UNITS)
-    report.table("What CORF needs instead", ("unit", "µm²", "SRAM bits", "ps"),
+    report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
     needs = overheads(config)
     report.table("Table 3.4: overhead", ("what", "unit", "CORF", "published", "ours", "published "),
                  [dataclasses.astuple(need) for need in needs])
     return {
         "units": [entry.to_json() for entry in compared],
+        "gating_units": [entry.to_json() for entry in gated],
         "corf_units": [dataclasses.asdict(part) for part in parts],
         "overheads": [dataclasses.asdict(need) for need in needs],
     }
@@ -116,7 +118,7 @@ def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
 def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
     return [(
         entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
-        _delay(entry.before), _delay(entry.after), entry.delay_ratio,
+        entry.added_sram_bits, _delay(entry.before), _delay(entry.after), entry.delay_ratio,
     ) for entry in compared]  # fmt: skip
 
 
