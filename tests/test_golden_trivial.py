@@ -82,10 +82,12 @@ def outcome_of_lane(port: dict, known: tuple[bool, bool, bool], operands: tuple[
 
 
 def random_port(op: Op, rng: random.Random) -> dict:
-    """A dispatch of the operation with any modifiers, now and then to a pipe that it does not go to."""
+    """A dispatch of the operation with any modifiers (often the truth tables of 0, a, b, c), now and then to a pipe
+    that it does not go to."""
     words = [[rng.choice(SPECIAL) if rng.random() < 0.7 else rng.getrandbits(32) for _ in range(LANES)] for _ in "abc"]
     return {
-        "op": int(op), "modifiers": rng.getrandbits(12), "pipe": rng.choice((0, 0, 0, 1, 2)),
+        "op": int(op), "pipe": rng.choice((0, 0, 0, 1, 2)),
+        "modifiers": rng.choice((rng.choice((0, 0xF0, 0xCC, 0xAA)), rng.getrandbits(12))),
         "pred": rng.choice((0, rng.getrandbits(LANES))), "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))),
         "operands": tuple(join(word) for word in words),
     }  # fmt: skip
