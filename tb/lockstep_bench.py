@@ -9,7 +9,7 @@ inputs of the cycle are put on the ports: one trigger a cycle.
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,22 +18,33 @@ from cocotb.triggers import FallingEdge
 
 from golden_model.blocks import Flight
 from golden_model.check import Defined
-from golden_model.coalescing.width import Code
 from golden_model.datapath import Datapath
+from golden_model.gating.zero_mask import Zero
 from golden_model.sm import Inputs, Sm
 from golden_model.words import ALL_LANES, WORD_MASK, spread
 from golden_model.writeback import Result
 from tb.bench import Driver, Ports
 from tb.coalescing.values import code_of
+from tb.gating.values import outcome_bits, promised
 from tb.lockstep import JOB, RESULT
 from tb.outside import OutsideUnits
 from tb.readback import Readback
 from tb.replay import replay
-from tb.shadow import UNCODED, Shadow
+from tb.shadow import Form, Shadow
 from warploom.arch.config import LANES, Coalescing
 from warploom.arch.errors import ExecutionError
-from warploom.arch.interfaces import CODE_FIELDS, WRITERS, probe_fields, unpack
-from warploom.arch.isa import PT, Op
+from warploom.arch.interfaces import (
+    ACTIVITY_FIELDS,
+    CODE_FIELDS,
+    WRITERS,
+    Outcome,
+    probe_fields,
+    stored_fields,
+    trivial_fields,
+    unpack,
+    zero_fields,
+)
+from warploom.arch.isa import PT, Op, Pipe
 from warploom.kernels.launchfile import load
 from warploom.running import run as run_kernel
 
@@ -41,7 +52,11 @@ CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes"
 """Fields of the dispatch port that are compared."""
 
 PLACE = ("bank", "row", "left")
-"""Where the destination lies: these too, but only if there is one."""
+"""Where the destination lies: these too, and how it is stored so far, but only if there is one."""
+
+
+GATED_ONLY = ("bypass_loads",)
+"""Activity that a kernel can do without; all other counters count in any run."""
 
 
 class Difference(AssertionError):
@@ -78,9 +93,11 @@ class Lockstep:
         self.driver = Driver(ports)
         self.shadow = Shadow(ports.config)
         self.fields = probe_fields(ports.config)
-        self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
+        self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "outcomes", "writes", "predicates"), 0)
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
+        self._destination = (*PLACE, *(name for name, _ in stored_fields(ports.config)))
+        self._has_outcomes, self._zero_names = bool(trivial_fields(ports.config)), dict(zero_fields(ports.config))
         self._stride = 0
 
     async def run(self, source: Source, stride: int, cycles: int | None = None) -> None:
@@ -95,11 +112,17 @@ class Lockstep:
             self.cycle += 1
             await FallingEdge(self.ports.clk)
 
+    @property
+    def activity(self) -> dict[str, int]:
+        """The hardware's activity counters."""
+        return unpack(ACTIVITY_FIELDS, self._read("activity"))
+
     def _compare(self, source: Source) -> None:
         datapath = source.datapath
         expected, actual = datapath.probe(), self._read("probe")
         if expected != actual:
             self._fields_equal("", unpack(self.fields, expected), unpack(self.fields, actual))
+        self._fields_equal("activity_", datapath.activity(), self.activity)
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})  # fmt: skip
         self.checks["cycles"] += 1
@@ -111,7 +134,7 @@ class Lockstep:
     def _sent(self, source: Source, expected: Mapping[str, Any]) -> None:
         """The dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
         codec, word = self._codecs["dispatch__payload"], self._read("dispatch__payload")
-        names = CONTROL + PLACE if expected["writes"] else CONTROL
+        names = CONTROL + self._destination if expected["writes"] else CONTROL
         self._fields_equal("dispatch_", {name: expected[name] for name in names},
                            {name: codec.field(word, name) for name in names})  # fmt: skip
         self.checks["dispatches"] += 1
@@ -123,8 +146,32 @@ class Lockstep:
             self.checks["operands"] += 1
             common &= lanes
         flight = source.flight(expected["tag"])
-        if flight is not None and expected["op"] > Op.SEL:
+        served = flight is not None and expected["op"] > Op.SEL
+        if served:
             self.outside.accept(flight, operands, expected["pred"], common)
+        if self._has_outcomes:
+            self._outcomes(expected, codec.field(word, "trivial"), common)
+            if served and expected["pipe"] == Pipe.SP:
+                self._outcomes_hold(expected, codec.field(word, "trivial"), operands, common)
+
+    def _outcomes(self, expected: Mapping[str, Any], trivial: int, defined: int) -> None:
+        """What is known of the results. Conditions look at operands, so that in a lane with an undefined one, where the
+        hardware has what it found at power-up, the model may know what the hardware does not, or the reverse."""
+        compared = outcome_bits(defined | ALL_LANES & ~expected["lanes"])
+        if (trivial ^ expected["trivial"]) & compared:
+            raise Difference(self.cycle, "dispatch_trivial", expected["trivial"] & compared, trivial & compared)
+
+    def _outcomes_hold(self, sent: Mapping[str, Any], trivial: int, operands: Sequence[int], defined: int) -> None:
+        """What outcomes promise is what the unit outside computes from the same operands."""
+        if not trivial:
+            return
+        result, pred = self.outside.answer(sent["tag"])
+        for outcome, lanes in promised(trivial):
+            promise = 0 if outcome is Outcome.ZERO else operands[outcome - Outcome.A]
+            self._equal(f"dispatch_trivial_{outcome.name}", promise, result, lanes & defined)
+            if pred & lanes & defined:
+                raise Difference(self.cycle, "dispatch_trivial_pred", pred, 0)
+            self.checks["outcomes"] += 1
 
     def _completed(self, source: Source, probe: int) -> None:
         """Predicates of completions, and the registers that they wrote."""
@@ -148,20 +195,24 @@ class Lockstep:
         """Whole registers, as they are after the writes of this cycle: (writer, result, word of the trace, defined)."""
         data, enables = self._read("stored_data"), self._read("stored_bytes")
         for writer, result, word, defined in written:
-            bank, code = result["bank"], self._code(writer, probe)
+            bank, form = result["bank"], self._form(writer, probe)
             place = bank, result["row"]
-            self.shadow.store(place, code, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
+            self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
                                              (("stored_data", data), ("stored_bytes", enables))))  # fmt: skip
             self.shadow.assign(place, word, result["lanes"], defined, bool(result["full"]))
-            self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, code), self.shadow.value(place),
+            self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, form), self.shadow.value(place),
                         self.shadow.known[place])  # fmt: skip
             self.checks["writes"] += 1
 
-    def _code(self, writer: str, probe: int) -> Code:
+    def _form(self, writer: str, probe: int) -> Form:
         """How a register is stored that is written in this cycle."""
-        if self.ports.config.coalescing is Coalescing.OFF:
-            return UNCODED
-        return code_of(unpack(CODE_FIELDS, self._codecs["probe"].field(probe, f"{writer}_latch_code")))
+        form, field = Form(), self._codecs["probe"].field
+        if self.ports.config.coalescing is Coalescing.ON:
+            form = form._replace(code=code_of(unpack(CODE_FIELDS, field(probe, f"{writer}_latch_code"))))
+        if self._zero_names:
+            zero = Zero(*(field(probe, f"{writer}_latch_{name}") for name in self._zero_names))
+            form = form._replace(zero=zero)
+        return form
 
     def _read(self, port: str) -> int:
         return self._handles[port].value.to_unsigned()
@@ -187,7 +238,7 @@ class Lockstep:
             result = getattr(inputs, writer)
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
-                place = {} if result["writes"] else dict.fromkeys(PLACE, 0)
+                place = {} if result["writes"] else dict.fromkeys(self._destination, 0)
                 stimulus[f"result_{writer}__valid"] = 1
                 stimulus[f"result_{writer}__payload"] = {**result, **place, "data": data, "pred": pred}
         self.driver.drive(stimulus)
@@ -214,6 +265,8 @@ async def kernel(dut: cocotb.handle.SimHandleBase) -> None:
         await lockstep.run(registers, sm.stride)
         outcome["registers"] = registers.compared
         _check_memory(outside, executed.execution, trace)
+        idle = [name for name, count in lockstep.activity.items() if not count and name not in GATED_ONLY]
+        assert not idle, f"the hardware counted no {', '.join(idle)}"
     except Difference as difference:
         outcome["difference"] = difference.report
         raise

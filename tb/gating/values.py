@@ -1,25 +1,11 @@
 """Words and outcomes for the benches of gating."""
 
+import random
 from collections.abc import Iterator
 from functools import lru_cache
 
-from golden_model.coalescing.alignment import WORD_BYTES
 from warploom.arch.config import GROUP, LANES
-from warploom.arch.interfaces import OUTCOME_BITS, REORDER_BITS, Outcome
-
-_GROUP_BYTES = WORD_BYTES // REORDER_BITS
-
-
-def reordered(word: int, groups: int) -> int:
-    """A 1024-bit word with byte j of column i and byte i of column j exchanged in each group of the mask; its own
-    inverse."""
-    data = bytearray(word.to_bytes(WORD_BYTES, "little"))
-    for group in range(REORDER_BITS):
-        if groups >> group & 1:
-            whole = slice(_GROUP_BYTES * group, _GROUP_BYTES * (group + 1))
-            columns = data[whole]
-            data[whole] = b"".join(columns[byte::GROUP] for byte in range(GROUP))
-    return int.from_bytes(data, "little")
+from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 
 
 @lru_cache(maxsize=1 << 16)
@@ -34,3 +20,14 @@ def promised(trivial: int) -> Iterator[tuple[Outcome, int]]:
     for lane in range(LANES):
         lanes[Outcome(trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1)] |= 1 << lane
     return ((outcome, mask) for outcome, mask in lanes.items() if mask and outcome is not Outcome.COMPUTE)
+
+
+def zero_rich(rng: random.Random) -> list[int]:
+    """Values of a warp: in each group some lanes are zero, or some bytes of all; at times all values are narrow, and at
+    times most are negative."""
+    below, flipped = (1 << 8 * rng.randint(1, 4)) - 1, 0xFFFFFFFF * (rng.random() < 0.1)
+    values = []
+    for _ in range(LANES // GROUP):
+        kept = rng.choice((0, 0xFFFFFFFF, sum(0xFF << 8 * byte for byte in range(4) if rng.random() < 0.5)))
+        values += [rng.getrandbits(32) & kept & below if rng.random() < 0.7 else 0 for _ in range(GROUP)]
+    return [value ^ flipped for value in values]
