@@ -35,7 +35,11 @@ from rtl.dispatch import Dispatcher
 from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
+from rtl.gating.reorder import Reorder
 from rtl.gating.trivial import TrivialDetector
+from rtl.gating.writeback import GatedCoalescingWriteback, GatedWriteback
+from rtl.gating.zero_buffer import ZeroBuffer
+from rtl.gating.zero_mask import ZeroDetector, zero_latch
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.placement import Placer
@@ -80,6 +84,14 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
     "CoalescingCollector": lambda config: CoalescingCollector(config=config),
     "CoalescingWriteback": lambda config: CoalescingWriteback(config=config),
+    "ZeroDetector": lambda config: ZeroDetector(),
+    "ZeroLatch": zero_latch,
+    "Reorder": lambda config: Reorder(),
+    "ZeroBuffer": lambda config: ZeroBuffer(config=config),
+    "GatedBank": lambda config: Bank(rows=config.rows, gated=True, poison=True),
+    "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True, poison=True),
+    "GatedWriteback": lambda config: GatedWriteback(config=config),
+    "GatedCoalescingWriteback": lambda config: GatedCoalescingWriteback(config=config),
     "TrivialDetector": lambda config: TrivialDetector(),
     "HoldingLane": lambda config: HoldingLane(),
     "GatedLane": lambda config: GatedLane(),
@@ -89,7 +101,7 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "MaskTable": lambda config: MaskTable(config=config),
     "Allocator": lambda config: Allocator(rows=config.rows),
 }
-"""How each unit is made from a configuration."""
+"""How each unit is made from a configuration; gated banks show poison, for their benches."""
 
 ROOT = Path(__file__).resolve().parent.parent
 
