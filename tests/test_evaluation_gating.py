@@ -14,7 +14,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Program
 from warploom.cli import main
 from warploom.evaluation import energy, gating, gating_energy, gating_lanes, simulations
-from warploom.evaluation.gating_energy import APART, SHARED, WHOLE
+from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE
 from warploom.evaluation.overhead import gating_overheads, zero_buffer
 from warploom.kernels.library import kernels
 
@@ -77,19 +77,26 @@ READS = {"sub_bank_reads": 10, "column_reads": 80}
 FEWER = {"sub_bank_reads": 10, "column_reads": 20}
 
 
-def macros(organisation, **fields):
+def macros(organisation, config=ACTIVE, **fields):
     """Energy of the SRAM in accesses to a sub-bank."""
-    return gating_energy.register_file(run(ACTIVE, **fields), organisation).macros / energy.Costs(MAXWELL).sub_bank
+    return gating_energy.register_file(run(config, **fields), organisation).macros / energy.Costs(MAXWELL).sub_bank
 
 
-@pytest.mark.parametrize("organisation", [SHARED, APART, WHOLE])
-def test_without_gating_all_organisations_cost_an_access_to_each_sub_bank(organisation):
-    assert macros(organisation, **READS) == pytest.approx(10)
-    assert macros(organisation, sub_bank_writes=10, column_writes=80) == pytest.approx(10)
+@pytest.mark.parametrize("organisation", [SHARED, APART, REPEATED, WHOLE])
+def test_without_gating_a_sub_bank_is_one_macro(organisation):
+    assert macros(organisation, OFF, **READS) == pytest.approx(10)
+    assert macros(organisation, OFF, sub_bank_writes=10, column_writes=80) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(("organisation", "cost"), [(SHARED, 10), (APART, 10), (REPEATED, 24), (WHOLE, 10)])
+def test_all_columns_cost_a_whole_sub_bank_unless_decoders_repeat(organisation, cost):
+    assert macros(organisation, **READS) == pytest.approx(cost)
+    assert macros(organisation, sub_bank_writes=10, column_writes=80) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(("organisation", "read", "written"), [
-    (SHARED, 0.2 * 10 + 0.8 * 2.5, 0.2 * 10 + 0.8 * 2.5), (APART, 2.5, 2.5), (WHOLE, 10, 0.2 * 10 + 0.8 * 2.5),
+    (SHARED, 0.2 * 10 + 0.8 * 2.5, 0.2 * 10 + 0.8 * 2.5), (APART, 2.5, 2.5),
+    (REPEATED, 0.2 * 20 + 0.8 * 2.5, 0.2 * 20 + 0.8 * 2.5), (WHOLE, 10, 0.2 * 10 + 0.8 * 2.5),
 ])  # fmt: skip
 def test_a_quarter_of_the_columns(organisation, read, written):
     assert macros(organisation, **FEWER) == pytest.approx(read)
@@ -99,7 +106,7 @@ def test_a_quarter_of_the_columns(organisation, read, written):
 def test_without_gating_the_register_file_takes_what_it_takes_for_coalescing():
     plain = run(OFF, sub_bank_reads=8, column_reads=64, sub_bank_writes=4, column_writes=32, slice_writes=8,
                 operands_stored=2, collector_columns=64, operand_columns=64)  # fmt: skip
-    for organisation in (SHARED, APART, WHOLE):
+    for organisation in (SHARED, APART, REPEATED, WHOLE):
         assert gating_energy.register_file(plain, organisation).total == pytest.approx(
             energy.register_file_pj(plain.statistics, OFF))
 

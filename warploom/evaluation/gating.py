@@ -21,13 +21,16 @@ from warploom.evaluation.gating_bars import (
     steps,
     threads,
 )
-from warploom.evaluation.gating_energy import APART, SHARED, WHOLE, Organisation
+from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE, Organisation
 
-ORGANISATIONS = {"rows shared": SHARED, "columns apart": APART, "no column enables for reads": WHOLE}
+ORGANISATIONS = {
+    "rows shared": SHARED, "columns apart": APART, "columns apart, rows repeated": REPEATED,
+    "no column enables for reads": WHOLE,
+}  # fmt: skip
 """The ways in which columns may be macros."""
 
-BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns is not APART}
-"""Those between which a whole GPU is."""
+BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns in (SHARED, WHOLE)}
+"""Those that are told of a whole GPU."""
 
 OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, THREADS))
 """Configurations of which the storage is told."""

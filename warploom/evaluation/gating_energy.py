@@ -3,7 +3,7 @@
 Costs of an event are those of `energy.Costs`; figures and their sources stand in `energy.toml`. The rules:
 
 - *column*: an eighth of what crosses, or is stored, with a sub-bank's 32 B. An access to a sub-bank's SRAM has a part
-  for the row, paid once if any column is enabled, and a part for each column: see `Organisation`;
+  for the row and a part for each column: see `Organisation`. Without gating sub-banks are one macro each;
 - *zero buffer*: a look-up for each register that is read and for each destination, and a write to each of four copies
   for each result, each an access to a macro of its shape;
 - *logic*: what a result passes on its way in, and an operand on its way out (zero detection, switches, zeros that are
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from golden_model.statistics import Statistics
 from synth.sram import VOLTAGE, Macro
+from warploom.arch.config import Gating
 from warploom.arch.interfaces import width, zero_fields
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
@@ -34,11 +35,12 @@ write latch."""
 
 @dataclass(frozen=True)
 class Organisation:
-    """How the columns of a sub-bank are macros: the share of an access that is paid with the row, once for all its
-    columns, in a read and in a write."""
+    """How the columns of a sub-bank are macros: the shares of an access that are paid with the row, in a read and in a
+    write, and whether every enabled column pays them, rather than all together once."""
 
     read: float
     write: float
+    repeated: bool = False
 
 
 ROW = FIGURES["sram_row"]["share"]
@@ -49,7 +51,10 @@ SHARED = Organisation(ROW, ROW)
 """Columns share decoder and word line."""
 
 APART = Organisation(0.0, 0.0)
-"""Each column is a macro of its own, with a decoder of its own."""
+"""Each column is a macro of its own; at best it takes an eighth."""
+
+REPEATED = Organisation(ROW, ROW, repeated=True)
+"""Each column is a macro of its own; at worst its decoder takes what that of the whole sub-bank did."""
 
 WHOLE = Organisation(1.0, ROW)
 """One macro without column enables for reading: all its columns are read; byte enables save in writes."""
@@ -72,14 +77,20 @@ class Parts:
 def register_file(run: Run, organisation: Organisation) -> Parts:
     """Dynamic energy of the register file in one run."""
     counts, costs = run.statistics, Costs(run.config)
-    reads = organisation.read * COLUMNS * counts.sub_bank_reads + (1 - organisation.read) * counts.column_reads
-    writes = organisation.write * COLUMNS * counts.sub_bank_writes + (1 - organisation.write) * counts.column_writes
-    put_out = COLUMNS * counts.sub_bank_reads if organisation is WHOLE else counts.column_reads
+    columns = SHARED if run.config.gating is Gating.OFF else organisation
+    reads = _accesses(columns, columns.read, counts.sub_bank_reads, counts.column_reads)
+    writes = _accesses(columns, columns.write, counts.sub_bank_writes, counts.column_writes)
+    put_out = COLUMNS * counts.sub_bank_reads if columns is WHOLE else counts.column_reads
     moved = (put_out + counts.column_writes) * costs.wires
     held = (counts.collector_columns + counts.operand_columns) * costs.collector_slice
     codes = (_sources(counts) + 2 * _results(counts)) * costs.code
-    return Parts((reads + writes) * costs.sub_bank / COLUMNS, (moved + held) / COLUMNS + codes,
-                 sum(overhead_pj(run).values()))  # fmt: skip
+    around = (moved + held) / COLUMNS + codes
+    return Parts((reads + writes) * costs.sub_bank, around, sum(overhead_pj(run).values()))
+
+
+def _accesses(columns: Organisation, row: float, sub_banks: int, enabled: int) -> float:
+    """Accesses to whole sub-banks that take what these take, of which `row` is paid with the row."""
+    return row * (enabled if columns.repeated else sub_banks) + (1 - row) * enabled / COLUMNS
 
 
 def register_file_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
