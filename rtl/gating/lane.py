@@ -58,10 +58,10 @@ class GatedLane(HoldingLane):
         return Cat(self.executes & (self.outcome == Outcome.COMPUTE), computing, super()._enables(m)[-1])
 
     def _final(self, m: Module, finish: Finish) -> tuple[Value, Value]:
-        computed, passed = Signal(), Signal()
-        m.d.sync += [computed.eq(self.loads[1]), passed.eq(self.bypass_loads[1])]
-        result = finish.result & computed.replicate(32) | self._bypass(m) & passed.replicate(32)
-        return result, finish.verdict & computed
+        from_stages, from_bypass = Signal(), Signal()
+        m.d.sync += [from_stages.eq(self.loads[1]), from_bypass.eq(self.bypass_loads[1])]
+        result = finish.result & from_stages.replicate(32) | self._bypass(m) & from_bypass.replicate(32)
+        return result, finish.verdict & from_stages
 
     def _bypass(self, m: Module) -> Value:
         """The operand that is the result, when its instruction is in the second stage."""
