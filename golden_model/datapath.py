@@ -141,7 +141,7 @@ class AbstractDatapath(ABC):
     def activity(self) -> dict[str, int]:
         """The counters of `interfaces.ACTIVITY_FIELDS`: what happened before this cycle."""
         traffic = self.traffic()
-        lane_loads, bypass_loads = self.lanes.loads(self.integer.cycle)
+        lane_loads, bypass_loads = self.lanes.loads(self.dispatcher.cycle)
         return {
             "sub_bank_reads": traffic.sub_bank_reads, "sub_bank_writes": traffic.sub_bank_writes,
             "column_reads": SUB_BANK_COLUMNS * traffic.sub_bank_reads,
@@ -181,7 +181,7 @@ class AbstractDatapath(ABC):
 
     def _count(self, dispatch: Mapping[str, Any]) -> None:
         """Count the work that an instruction makes in the operand registers and lanes, which it goes to now."""
-        cycle = self.integer.cycle
+        cycle = self.dispatcher.cycle
         self.operand_columns += COLUMNS * len(SOURCES)
         self.lanes.dispatch(cycle, dispatch, 0)
         if dispatch["op"] <= Op.SEL:

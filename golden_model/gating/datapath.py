@@ -53,7 +53,7 @@ class _Gated(AbstractDatapath):
         return dispatch
 
     def _count(self, dispatch: Mapping[str, Any]) -> None:
-        cycle, executing = self.integer.cycle, dispatch["lanes"].bit_count()
+        cycle, executing = self.dispatcher.cycle, dispatch["lanes"].bit_count()
         passing = sum(lanes.bit_count() for lanes in self._outcomes[1:])
         trivial = self._outcomes.zero.bit_count() + passing
         self.operand_columns += sum(self.collectors[dispatch["collector"]].columns)
