@@ -153,7 +153,7 @@ def _select(old: Zero, lanes_used: int, granules_used: int, lanes: int, full: bo
     free = _GROUPS if full else _every(lanes)
     reorder = free & _more(lanes_used, granules_used) | ~free & _UNPACKED[old.reorder]
     reordered, unbound = 15 * reorder, 15 * free
-    by_lane = ~lanes_used & (lanes | unbound) | old.mask & ~(lanes | unbound)
+    by_lane = ~lanes_used & (lanes | unbound) | old.mask & ~lanes
     by_granule = ~granules_used & (old.mask | unbound)
     mask = (by_lane & ~reordered | by_granule & reordered) & ALL_LANES
     stored, completed = ~mask & reordered, ~mask & reordered & ~unbound & old.mask
