@@ -390,6 +390,20 @@ def test_all_instances_count_for_what_is_added():
     assert (bank.area_ratio, bank.added_um2) == (1.5, 8.0)
 
 
+def test_gated_units_stand_beside_ungated_ones():
+    pairs = ("collector", "integer_unit", "writeback", "bank")
+    before = report(*(row(unit, 10.0) for unit in pairs))
+    after = report(row("zero_buffer", 5.0), *(row(f"gated_{unit}", 20.0) for unit in pairs[:-1]), row("bank", 20.0))
+    assert [entry.area_ratio for entry in compare(before, after)] == [None, 2.0, 2.0, 2.0, 2.0]
+
+
+def test_sram_of_all_instances_counts_apart():
+    copies = dataclasses.replace(row("zero_buffer", 5.0, instances=4), sram_bits=640)
+    file = dataclasses.replace(row("bank", 5.0, instances=4), sram_bits=1024)
+    found = {entry.unit: entry.added_sram_bits for entry in compare(report(file), report(file, copies))}
+    assert found == {"bank": 0, "zero_buffer": 2560}
+
+
 def test_a_unit_without_a_path_has_no_ratio_of_paths():
     entry, = compare(report(row("crossbar", 1.0, 0.0)), report(row("sliced_crossbar", 2.0, 0.0)))
     assert (entry.area_ratio, entry.delay_ratio) == (2.0, None)

@@ -38,7 +38,7 @@ def main(options: argparse.Namespace) -> Body:
 def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 3: every kernel under every setting, and every figure."""
     runs = _simulate(options, coalescing.configurations(config))
-    body = _figures(options, coalescing.figures(), runs)
+    body = _figures(options, coalescing.figures(), runs, options.preset)
     _show_pressure(runs)
     return body
 
@@ -47,7 +47,8 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 4: the same, and what the zero masks need."""
     composed = SmConfig.preset(COMPOSED).with_settings(options.settings)
     configurations = gating.configurations(config, composed)
-    body = _figures(options, gating.figures(), _simulate(options, configurations))
+    body = _figures(options, gating.figures(), _simulate(options, configurations),
+                    f"{options.preset}, with coalescing {COMPOSED}")
     needs = {setting: gating_overheads(configurations[setting]) for setting in gating.OVERHEADS}
     for setting, found in needs.items():
         report.table(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}",
@@ -63,11 +64,11 @@ def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig
         return simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
 
 
-def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs]) -> Body:
-    """Draw and print figures."""
+def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
+    """Draw and print figures; `presets` says of what."""
     found = [figure.measure(runs) for figure in figures]
     folder = options.out or FOLDER / options.size
-    what = ", ".join([options.preset, *options.settings, f"kernels at {options.size} size"])
+    what = ", ".join([presets, *options.settings, f"kernels at {options.size} size"])
     _draw(found, folder, what)
     for measured in found:
         tables.show(measured)
