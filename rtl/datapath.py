@@ -78,6 +78,7 @@ class Datapath(wiring.Component):
             **(self._probe_ports() if probe else {}),
         })
 
+        self._sent = Signal(dispatch_layout(config), name="sent")
         self.placer = Placer(config=config)
         self.dispatcher = Dispatcher(config=config)
         self.activity_counters = ActivityCounters(config=config)
@@ -188,7 +189,7 @@ class Datapath(wiring.Component):
 
     def _connect_dispatch(self, m: Module) -> None:
         """The selected collector's instruction goes, a cycle later, to the integer unit and to the units outside."""
-        dispatcher, sent = self.dispatcher, self.dispatch.payload
+        dispatcher, sent = self.dispatcher, self._sent
         for c, collector in enumerate(self.collectors):
             m.d.comb += [
                 dispatcher.busy[c].eq(collector.busy),
@@ -204,7 +205,8 @@ class Datapath(wiring.Component):
             self.dispatch.valid.eq(valid),
             sent.collector.eq(self._selected(m, "collector", range(len(self.collectors)))),
             self.integer_unit.dispatch.valid.eq(valid),
-            *(self.integer_unit.dispatch.payload[name].eq(sent[name]) for name, _ in dispatch_layout(self._config)),
+            *(self.dispatch.payload[name].eq(sent[name]) for name, _ in sent.shape()),
+            self.integer_unit.dispatch.payload.eq(sent),
             self.integer_unit.control.eq(self._control(m)),
         ]
         for name, _ in held_layout(self._config):
@@ -231,7 +233,7 @@ class Datapath(wiring.Component):
 
     def _connect_operand(self, m: Module, slot: int, name: str, register: Signal) -> None:
         """What the dispatch port shows of an operand register."""
-        m.d.comb += self.dispatch.payload[name].eq(register)
+        m.d.comb += self._sent[name].eq(register)
 
     def _selected(self, m: Module, name: str, values: Iterable[ValueLike]) -> Signal:
         """A register of what the collector had that was selected in the cycle before."""

@@ -32,9 +32,11 @@ from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
+from rtl.gating.collector import GatedCoalescingCollector, GatedCollector
 from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
+from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.reorder import Reorder
 from rtl.gating.trivial import TrivialDetector
 from rtl.gating.writeback import GatedCoalescingWriteback, GatedWriteback
@@ -92,6 +94,10 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True, poison=True),
     "GatedWriteback": lambda config: GatedWriteback(config=config),
     "GatedCoalescingWriteback": lambda config: GatedCoalescingWriteback(config=config),
+    "GatedCollector": lambda config: GatedCollector(config=config),
+    "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config),
+    "GatedOperandPath": lambda config: GatedOperandPath(config=config),
+    "GatedCoalescingOperandPath": lambda config: GatedCoalescingOperandPath(config=config),
     "TrivialDetector": lambda config: TrivialDetector(),
     "HoldingLane": lambda config: HoldingLane(),
     "GatedLane": lambda config: GatedLane(),

@@ -93,7 +93,7 @@ class CoalescingDatapath(Datapath):
         m.d.comb += [
             path.word.eq(register),
             path.code.eq(self._selected(m, f"{name}_code", [collector.codes[slot] for collector in self.collectors])),
-            self.dispatch.payload[name].eq(path.operand),
+            self._sent[name].eq(path.operand),
         ]
 
     def _connect_writeback(self, m: Module) -> None:

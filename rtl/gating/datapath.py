@@ -90,13 +90,13 @@ class GatedDatapath(Datapath):
         super()._connect_dispatch(m)
         if not self._config.gating.has_zero_mask:
             return
-        detector, sent = self.trivial_detector, self.dispatch.payload
+        detector = self.trivial_detector
         rule = Signal(TRIVIAL, name="dispatch_rule", reset_less=True)
         m.d.sync += rule.eq(decode_trivial(m, *(self._chosen(name) for name in ("op", "modifiers", "pipe"))))
         m.d.comb += [
             detector.rule.eq(rule),
-            *(getattr(detector, name).eq(sent[name]) for name in ("a", "b", "c", "pred", "lanes")),
-            sent.trivial.eq(detector.trivial),
+            *(getattr(detector, name).eq(self._sent[name]) for name in ("a", "b", "c", "pred", "lanes")),
+            self.dispatch.payload.trivial.eq(detector.trivial),
             self.integer_unit.trivial.eq(detector.trivial),
         ]
 
@@ -125,7 +125,7 @@ class GatedDatapath(Datapath):
             path.word.eq(register),
             path.zero.eq(self._selected(m, f"{name}_zero", [collector.zeros[slot] for collector in self.collectors])),
             self.trivial_detector.known[slot].eq(path.known),
-            self.dispatch.payload[name].eq(path.operand),
+            self._sent[name].eq(path.operand),
         ]
 
     def _connect_writeback(self, m: Module) -> None:
