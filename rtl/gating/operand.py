@@ -54,7 +54,7 @@ class GatedOperandPath(wiring.Component):
             return m
         order = Reorder()
         m.submodules.reorder = share(platform, "reorder", order, clocked=False)
-        m.d.comb += [order.word.eq(cleared), order.reorder.eq(self.zero.reorder), self.operand.eq(order.reordered)]
+        m.d.comb += [order.word.eq(cleared), order.groups.eq(self.zero.reorder), self.operand.eq(order.reordered)]
         for g, reordered in enumerate(self.zero.reorder):
             marked = self.zero.zero.word_select(g, GROUP)
             m.d.comb += self.known.word_select(g, GROUP).eq(Mux(reordered, marked.all().replicate(GROUP), marked))

@@ -23,14 +23,14 @@ class Reorder(wiring.Component):
     Members
     -------
     word : lanes in order, or with their groups reordered.
-    reorder : the R-bit of each group.
+    groups : the groups that are, or shall be, reordered: R-bits.
     reordered : the word in the other form.
     """
 
     def __init__(self) -> None:
-        super().__init__({"word": In(WARP_BITS), "reorder": In(REORDER_BITS), "reordered": Out(WARP_BITS)})
+        super().__init__({"word": In(WARP_BITS), "groups": In(REORDER_BITS), "reordered": Out(WARP_BITS)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.d.comb += self.reordered.eq(exchange(self.word, self.reorder))
+        m.d.comb += self.reordered.eq(exchange(self.word, self.groups))
         return m
