@@ -106,6 +106,9 @@ def show_timing(statistics: Statistics) -> None:
         "source operands of 1, 2, 3, 4 bytes": ", ".join(f"{count:,}" for count in s.source_widths),
         "L1": f"{s.l1_hits:,} hits, {s.l1_misses:,} misses, {s.l1_merges:,} merged",
         "shared memory": f"{s.shared_instructions:,} instructions, {s.shared_passes:,} passes",
+        "columns of 4 B enabled": f"{s.column_reads:,} for reading, {s.column_writes:,} for writing",
+        "lanes of SP and SFU": f"{s.lane_operations:,}, {_share(s.lanes_inactive, s)} inactive, "
+                               f"{_share(s.lanes_trivial, s)} trivial",
     })  # fmt: skip
     idle = sum(s.stalls.values())
     report.table("Scheduler cycles without an issue", ("cause", "cycles", "share"),
@@ -115,6 +118,10 @@ def show_timing(statistics: Statistics) -> None:
 def _coalesced(statistics: Statistics) -> str:
     pairs = [f"{count:,} {kind.replace('_', '-')}" for kind, count in statistics.coalesced.items() if count]
     return f"with two requests: {', '.join(pairs)}" if pairs else "one request each"
+
+
+def _share(lanes: int, statistics: Statistics) -> str:
+    return f"{lanes / max(statistics.lane_operations, 1):.1%}"
 
 
 def _extents(extents: tuple[int, int, int]) -> str:

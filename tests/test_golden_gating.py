@@ -1,0 +1,414 @@
+"""The datapaths with gating (docs/timing.md, section 10): what each rule makes of a few instructions, what is counted
+in each cycle, then whole kernels."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from golden_traces import random_trace, trace_of
+
+from golden_model.check import Mismatch
+from golden_model.coalescing.width import Code
+from golden_model.functional.executor import execute
+from golden_model.gating import datapath as gated
+from golden_model.gating.activity import ColumnMeter
+from golden_model.gating.trivial import Outcomes
+from golden_model.gating.zero_buffer import ZeroBuffer
+from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
+from golden_model.statistics import Statistics
+from golden_model.trace import Trace
+from golden_model.words import ALL_LANES
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import (
+    ACTIVITY_FIELDS,
+    bank_ports,
+    dispatch_fields,
+    pack,
+    probe_fields,
+    result_fields,
+    unpack,
+)
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Access, Space
+from warploom.compiler.compile import compile_file
+from warploom.kernels.library import kernel, kernels
+
+HALF = ALL_LANES >> 16
+COALESCING = ("off", "on")
+GATED = ("active", "in_lane", "cross_lane")
+COLUMN_COUNTERS = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes", "collector_columns",
+                   "operand_columns", "lane_loads")  # fmt: skip
+
+
+def config(coalescing: str, gating: str, *settings: str, preset: str = "small") -> SmConfig:
+    return SmConfig.preset(preset).with_settings([f"coalescing={coalescing}", f"gating={gating}", *settings])
+
+
+def mov(register: int, value: int) -> Instruction:
+    return Instruction(op=Op.MOV, dst=register, imm_slot=0, imm=value & 0xFFFFFFFF)
+
+
+def add(register: int, *sources: int) -> Instruction:
+    return Instruction(op=Op.IADD, dst=register, src=(*sources, 255, 255)[:3])
+
+
+def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
+    """Integer operations on values that are often zero, in some lanes or bytes, under masks of all kinds."""
+    rng = random.Random(seed)
+    code = [mov(register, register % 3) for register in range(8)]  # from here on all is defined
+    for _ in range(length):
+        op = rng.choice([Op.MOV, Op.MOV, Op.IADD, Op.ISUB, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.SEL, Op.LD])
+        chosen: dict[str, Any] = {"op": op, "dst": rng.randrange(8), "src": tuple(rng.choices(range(8), k=3))}
+        if op is Op.LD:
+            chosen |= {"space": Space.GLOBAL, "access": Access.B32}
+        if op is Op.LOP3:
+            chosen["lut"] = rng.choice([0xC0, 0x80, 0xE8, 0xFC, rng.getrandbits(8)])
+        if op is Op.MOV or (op is not Op.LD and rng.random() < 0.4):
+            chosen |= {"imm_slot": 0 if op is Op.MOV else rng.randrange(3),
+                       "imm": rng.choice([0, 0, 1, 0xFF, 0xFF00, 0xFF0000, 0x12345678, 0xFFFFFFFF])}  # fmt: skip
+        code.append(Instruction(**chosen))
+    lanes = [rng.choice([ALL_LANES, ALL_LANES, HALF, rng.getrandbits(32), 1 << rng.randrange(32)])
+             for _ in code[8:]]  # fmt: skip
+    return trace_of(code, warps=warps, seed=seed, lanes=[ALL_LANES] * 8 + lanes)
+
+
+def cycles(sm: Sm) -> Iterator[Any]:
+    """The datapath in every cycle of a run, as far as something happens."""
+    while True:
+        sm.step()
+        if sm.finished:
+            return
+        yield sm.datapath
+        sm.skip()
+
+
+def counted(trace: Trace, setting: SmConfig) -> dict[str, int]:
+    """The counters after a run with every operand checked."""
+    return simulate(setting, trace, check=True).sm.datapath.activity()
+
+
+# ---------------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize(("gating", "values", "lanes", "reads", "writes"), [
+    ("active", (7, 0), HALF, 32, 32), ("in_lane", (7, 0), HALF, 16, 16), ("in_lane", (0, 0), ALL_LANES, 0, 0),
+    ("cross_lane", (7, 0), ALL_LANES, 8, 8), ("cross_lane", (0x70007, 0), ALL_LANES, 16, 16),
+    ("cross_lane", (0, 0), ALL_LANES, 0, 0),
+])  # fmt: skip
+def test_columns_of_two_registers(
+    gating: str, values: tuple[int, int], lanes: int, reads: int, writes: int
+) -> None:  # fmt: skip
+    """In lane order. A lane that is zero or does not execute costs nothing, nor does a byte that is zero in four."""
+    trace = trace_of([mov(2, values[0]), mov(3, values[1]), add(255, 2, 3)], lanes=[lanes] * 3)
+    counts = counted(trace, config("off", gating))
+    assert (counts["column_reads"], counts["column_writes"]) == (reads, writes)
+    assert counts["sub_bank_reads"] == {32: 4, 16: 2 if lanes == HALF else 4, 8: 4, 0: 0}[reads]
+
+
+@pytest.mark.parametrize(("gating", "read", "stored"), [
+    ("off", 8 + 16, 2 * 8 + 16 + 6 * 32), ("active", 4 + 8, 2 * 4 + 8 + 6 * 16),
+    ("in_lane", 4 + 8, 2 * 4 + 8 + 2 * 16), ("cross_lane", 4 + 4, 2 * 4 + 4 + 2 * 16),
+])  # fmt: skip
+def test_columns_of_narrow_registers(gating: str, read: int, stored: int) -> None:
+    """R2 has one byte and is stored twice; R3 has two, of which the lower is zero; two instructions have constants."""
+    code = [mov(2, 7), mov(3, 0x700), Instruction(op=Op.IMAD, dst=4, src=(2, 2, 3))]
+    counts = counted(trace_of(code, lanes=[HALF] * 3), config("on", gating))
+    assert (counts["column_reads"], counts["collector_columns"]) == (read, stored)
+
+
+@pytest.mark.parametrize(("gating", "first", "last", "bypass"), [
+    ("off", 32, 32, 0), ("active", 16, 16, 0), ("in_lane", 0, 16, 16), ("cross_lane", 0, 16, 16),
+])  # fmt: skip
+@pytest.mark.parametrize("coalescing", COALESCING)
+def test_stages_load_one_after_the_other(coalescing: str, gating: str, first: int, last: int, bypass: int) -> None:
+    """An addition of zero in half the lanes: nothing happens up to d + 1, then a stage loads in each cycle."""
+    code = [Instruction(op=Op.IADD, dst=2, src=(255, 255, 255), imm_slot=0, imm=5)]
+    sm, seen, dispatched = Sm(config(coalescing, gating), trace_of(code, lanes=[HALF])), [], 0
+    while not sm.finished:
+        sm.step()
+        dispatched = sm.cycle if sm.datapath.dispatch is not None else dispatched
+        seen.append(sm.datapath.activity())
+    seen = seen[dispatched : dispatched + 5]
+    assert [counts["lane_loads"] for counts in seen] == [0, 0, first, 2 * first, 2 * first + last]
+    assert [counts["bypass_loads"] for counts in seen] == [0, 0, bypass, 2 * bypass, 2 * bypass]
+
+
+def test_trivial_lanes_at_the_dispatch_port() -> None:
+    """R2 is zero in the lower half, R3 in the upper one: of R2 + R3 each half is the other operand."""
+    trace = trace_of([mov(2, 7), mov(2, 0), mov(3, 9), mov(3, 0), add(4, 2, 3)],
+                     lanes=[ALL_LANES, HALF, ALL_LANES, ALL_LANES & ~HALF, ALL_LANES])  # fmt: skip
+    for gating in ("in_lane", "cross_lane"):
+        sm, sent = Sm(config("off", gating), trace, check=True), []
+        for datapath in cycles(sm):
+            sent += [datapath.sent] if datapath.sent is not None else []
+        outcomes = [sent[-1]["trivial"] >> 3 * lane & 7 for lane in range(32)]
+        assert outcomes == [3] * 16 + [2] * 16 and sm.checker is not None and sm.checker.trivial > 32
+        assert (sm.datapath.lanes.operations, sm.datapath.lanes.inactive) == (5 * 32, 32)
+        assert sm.datapath.lanes.trivial == 16 + 16 + 32
+
+
+def test_a_zero_buffer_has_entries_for_each_side() -> None:
+    buffer = ZeroBuffer(config("on", "cross_lane"))
+    buffer.write(1, 2, True, Zero(5))
+    assert [buffer.read(1, 2, left) for left in (False, True)] == [Zero(0), Zero(5)]
+    assert buffer.read(0, 2, True) == buffer.read(1, 3, True) == Zero(0)
+
+
+def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:
+    meter, rng = ColumnMeter(), random.Random(1)
+    for _ in range(200):
+        columns = rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32)
+        before = meter.sub_bank_writes, meter.column_writes
+        meter.write(columns)
+        after = [(columns >> 8 * k & 0xFF) > 0 for k in range(4)].count(True), f"{columns:b}".count("1")
+        assert (meter.sub_bank_writes - before[0], meter.column_writes - before[1]) == after
+
+
+# ---------------------------------------------------------------------- what travels
+
+
+@pytest.mark.parametrize("gating", ["off", *GATED])
+@pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
+def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> None:
+    """Every instruction brings how its destination is stored to its latch, and nothing has changed on the way. The
+    fields fit the ports."""
+    setting = config(settings[0], gating, *settings[1:])
+    sm, seen = Sm(setting, random_trace(5)), 0
+    for datapath in cycles(sm):
+        if datapath.sent is not None and datapath.sent["writes"]:
+            pack(dispatch_fields(setting), datapath.sent)
+        for result in datapath.writeback.latches:
+            if result is not None and result["writes"]:
+                pack(result_fields(setting), result)
+                seen += _is_stored(datapath, result)
+    assert seen > 100
+
+
+def _is_stored(datapath: Any, result: Any) -> bool:
+    """The fields of a result are the entries of mask buffer and zero buffer."""
+    place = result["bank"], result["row"], result["left"]
+    if datapath.config.coalescing is Coalescing.ON:
+        assert Code.of(result) == datapath.mask_buffer.read(*place)
+    if datapath.config.gating.has_zero_mask:
+        assert Zero(result["zero"], result.get("reorder", 0)) == datapath.zero_buffer.read(*place)
+    return True
+
+
+def test_a_latch_shows_what_will_be_known() -> None:
+    setting, seen = config("off", "cross_lane"), set()
+    for datapath in cycles(Sm(setting, trace_of([mov(2, 7), mov(3, 0)]))):
+        probe = unpack(probe_fields(setting), datapath.probe())
+        if probe["sp_latch_valid"]:
+            columns = probe["bank0_columns" if probe["sp_latch_tag"] == 0 else "bank1_columns"]
+            seen.add((probe["sp_latch_zero"], probe["sp_latch_reorder"], columns))
+    assert seen == {(0xEEEEEEEE, 0xFF, 0x11111111), (ALL_LANES, 0, 0)}
+
+
+# ---------------------------------------------------------------------- counters
+
+
+class Observer:
+    """Works out the counters from what is seen of each cycle: the probe, the dispatches, and what collectors hold."""
+
+    def __init__(self, setting: SmConfig) -> None:
+        self.counts = dict.fromkeys((name for name, _ in ACTIVITY_FIELDS), 0)
+        self._config, self._fields = setting, probe_fields(setting)
+        self._held: list[tuple[int | None, int]] = [(None, 0)] * setting.collectors  # tag and slots present
+        self._stages: list[tuple[int, int, int]] = [(0, 0, 0)] * 3  # computing, executing, passing lanes
+
+    def start(self, datapath: Any) -> None:
+        """The start of a cycle: collectors have taken what came at the end of the one before."""
+        for index, collector in enumerate(datapath.collectors):
+            tag = collector.fields["tag"] if collector.busy else None
+            before = self._held[index]
+            stored = collector.present & ~(before[1] if before[0] == tag else 0)
+            for slot in range(3):
+                if stored >> slot & 1:
+                    self.counts["collector_columns"] += self._needed(collector, slot).bit_count()
+            self._held[index] = tag, collector.present
+
+    def end(self, datapath: Any) -> None:
+        """What happens in the cycle, and at its end."""
+        probe = unpack(self._fields, datapath.probe())
+        for port in bank_ports(self._config):
+            if probe[f"{port}_enable"]:
+                self._bank(port, probe)
+        if datapath.dispatch is not None:
+            collector = datapath.collectors[datapath.dispatch["collector"]]
+            self.counts["operand_columns"] += sum(
+                32 if self._config.gating is Gating.OFF else self._needed(collector, slot).bit_count()
+                for slot in range(3))  # fmt: skip
+        self._stages = [self._lanes(datapath.sent), *self._stages[:2]]
+        (first, _, passes), (second, _, passed), (_, third, _) = self._stages
+        self.counts["lane_loads"] += first + second + third
+        self.counts["bypass_loads"] += passes + passed
+
+    def _bank(self, port: str, probe: dict[str, int]) -> None:
+        mask = sum(0xFF << 8 * k for k in range(4) if probe.get(f"{port}_mask", 15) >> k & 1)
+        columns = mask & probe.get(f"{port.partition('_')[0]}_columns", ALL_LANES)
+        kind = "writes" if probe[f"{port}_write"] else "reads"
+        self.counts[f"column_{kind}"] += columns.bit_count()
+        self.counts[f"sub_bank_{kind}"] += sum((columns >> 8 * k & 0xFF) > 0 for k in range(4))
+
+    def _lanes(self, sent: Any) -> tuple[int, int, int]:
+        if sent is None or sent["op"] > Op.SEL:
+            return 0, 0, 0
+        if self._config.gating is Gating.OFF:
+            return 32, 32, 0
+        outcomes = [sent.get("trivial", 0) >> 3 * lane & 7 for lane in range(32)]
+        executing = [outcome for lane, outcome in enumerate(outcomes) if sent["lanes"] >> lane & 1]
+        assert outcomes.count(0) == 32 - len(executing) + executing.count(0)
+        return executing.count(0), len(executing), sum(outcome > 1 for outcome in executing)
+
+    def _needed(self, collector: Any, slot: int) -> int:
+        """Columns of a slot, from the text: one after the other."""
+        code = collector.codes[slot] if self._config.coalescing is Coalescing.ON else None
+        return sum(1 << column for column in range(32) if self._is_needed(collector, slot, column, code))
+
+    def _is_needed(self, collector: Any, slot: int, column: int, code: Code | None) -> bool:
+        group, byte = column // 4, column % 4
+        if code is not None:
+            group, byte = column % 8, 3 - column // 8 if code.left else column // 8
+            if byte >= code.width:
+                return False
+        if self._config.gating is Gating.OFF:
+            return True
+        zero, lanes = collector.zeros[slot], collector.fields["lanes"]
+        here = [lane for lane in range(4 * group, 4 * group + 4) if lanes >> lane & 1]
+        if self._config.gating is Gating.CROSS_LANE and (code is not None or zero.reorder >> group & 1):
+            return bool(here) and not zero.mask >> (column if code is None else 8 * byte + group) & 1
+        if code is None:
+            here = [lane for lane in here if lane == column]
+        return any(not zero.mask >> lane & 1 for lane in here)
+
+
+@pytest.mark.parametrize("gating", ["off", *GATED])
+@pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
+def test_counters_show_what_happened_before_each_cycle(settings: list[str], gating: str) -> None:
+    setting = config(settings[0], gating, *settings[1:])
+    for trace in (random_trace(7, length=40, warps=4), integers(8, length=40, warps=2)):
+        sm, observer = Sm(setting, trace), Observer(setting)
+        while True:
+            sm.step()
+            if sm.finished:
+                break
+            observer.start(sm.datapath)
+            assert sm.datapath.activity() == observer.counts, sm.cycle
+            observer.end(sm.datapath)
+        assert min(observer.counts[name] for name in COLUMN_COUNTERS) > 100
+        assert (observer.counts["bypass_loads"] > 0) is setting.gating.has_zero_mask
+
+
+@pytest.mark.parametrize("gating", ["off", "cross_lane"])
+@pytest.mark.parametrize("coalescing", COALESCING)
+def test_counters_do_not_depend_on_cycles_skipped(coalescing: str, gating: str) -> None:
+    setting, trace = config(coalescing, gating), random_trace(9, warps=2, per_block=1)
+    every, sm = {}, Sm(setting, trace)
+    while not sm.finished:
+        sm.step()
+        every[sm.cycle] = sm.datapath.activity()
+    sm, skipped = Sm(setting, trace), 0
+    while not sm.finished:
+        sm.step()
+        assert sm.datapath.activity() == every[sm.cycle]
+        if not sm.finished:
+            before = sm.cycle
+            sm.skip()
+            skipped += sm.cycle - before
+            assert sm.datapath.activity() == every[sm.cycle]
+    assert skipped > 100
+
+
+# ---------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize("gating", GATED)
+@pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_value_is_lost(seed: int, settings: list[str], gating: str) -> None:
+    """Values that are zero here and there, under masks of all kinds; results and trivial lanes are checked."""
+    setting = config(settings[0], gating, *settings[1:])
+    run, before = simulate(setting, integers(seed), check=True), simulate(config(settings[0], "off", *settings[1:]),
+                                                                          integers(seed))  # fmt: skip
+    assert run.sm.checker is not None and run.statistics.cycles == before.statistics.cycles
+    assert (run.sm.checker.trivial > 100) is setting.gating.has_zero_mask
+
+
+@pytest.mark.parametrize(("coalescing", "rules"), [("off", LaneOrder), ("on", Interleaved)])
+def test_an_operand_that_is_not_restored_is_found(
+    coalescing: str, rules: type, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Zeros are not written: without the zero mask old values come out."""
+    trace = trace_of([mov(2, 0x12345678), mov(2, 0), add(3, 2, 2)])
+    simulate(config(coalescing, "in_lane"), trace, check=True)
+    monkeypatch.setattr(rules, "restore", lambda self, word, zero, *code: word)
+    with pytest.raises(Mismatch, match="operand 0 of IADD"):
+        simulate(config(coalescing, "in_lane"), trace, check=True)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    (Outcomes(1 << 4), "ZERO for IADD, lane 4"), (Outcomes(0, b=1 << 6), "B for IADD, lane 6"),
+])  # fmt: skip
+def test_a_lane_that_is_not_trivial_is_found(
+    wrong: Outcomes, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    trace = trace_of([mov(2, 3), mov(3, 4), add(4, 2, 3)])
+    monkeypatch.setattr(gated, "outcomes", lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))
+    with pytest.raises(Mismatch, match=message):
+        simulate(config("off", "in_lane"), trace, check=True)
+
+
+# ---------------------------------------------------------------------- whole kernels
+
+
+@cache
+def trace(name: str) -> Trace:
+    found = kernel(name)
+    executed = execute(compile_file(found.ptx), found.load("tiny").launch).trace
+    assert executed is not None
+    return executed
+
+
+@cache
+def baseline(name: str, preset: str, coalescing: str) -> Statistics:
+    return simulate(config(coalescing, "off", preset=preset), trace(name)).statistics
+
+
+@pytest.mark.parametrize(("preset", "gating"), [("small", "cross_lane"), ("maxwell", "in_lane")])
+@pytest.mark.parametrize("coalescing", COALESCING)
+@pytest.mark.parametrize("name", [found.name for found in kernels()])
+def test_kernels_are_right_in_as_many_cycles(name: str, coalescing: str, preset: str, gating: str) -> None:
+    """No operand, result or trivial lane differs from functional execution, and less is active."""
+    run = simulate(config(coalescing, gating, preset=preset), trace(name), check=True)
+    before, after = baseline(name, preset, coalescing), run.statistics
+    assert after.cycles == before.cycles and after.stalls == before.stalls
+    assert run.sm.checker is not None and run.sm.checker.trivial > 100
+    assert all(getattr(after, counter) < getattr(before, counter) for counter in COLUMN_COUNTERS)
+    assert after.lane_operations == before.lane_operations and after.lanes_trivial > before.lanes_trivial == 0
+
+
+@pytest.mark.parametrize("coalescing", COALESCING)
+@pytest.mark.parametrize("name", ["bfs", "reduction"])
+def test_each_value_of_gating_saves_more(name: str, coalescing: str) -> None:
+    """`in_lane` never enables what `active` does not. (`cross_lane` may enable more than either, where a lane executes
+    without its neighbours: all granules of a reordered group have a byte of it.)"""
+    runs = [baseline(name, "small", coalescing)]
+    runs += [simulate(config(coalescing, gating), trace(name)).statistics for gating in ("active", "in_lane")]
+    for counter in COLUMN_COUNTERS:
+        off, active, in_lane = (getattr(run, counter) for run in runs)
+        assert in_lane <= active <= off
+
+
+@pytest.mark.parametrize("coalescing", COALESCING)
+def test_where_all_lanes_execute_cross_lane_enables_least(coalescing: str) -> None:
+    """Every write is full then, and every group takes the better order."""
+    whole = integers(11)
+    whole = trace_of(whole.program.instructions[:-1], warps=4, seed=11)
+    runs = [counted(whole, config(coalescing, gating)) for gating in ("off", *GATED)]
+    for counter in ("column_reads", "column_writes", "collector_columns", "operand_columns"):
+        off, active, in_lane, cross_lane = (run[counter] for run in runs)
+        assert cross_lane < in_lane < active <= off
