@@ -8,8 +8,8 @@ from pathlib import Path
 from synth import yosys
 from synth.netlist import MACRO, Json, bottom_up, children, is_macro_output
 
-MACRO_BITS = 4096
-"""Memories of at least this many bits are SRAM macros; smaller ones are flops."""
+MACRO_BITS = 1024
+"""Memories of at least this many bits are SRAM macros, smaller ones are flops: the smallest is a column of 32 rows."""
 
 _ELABORATE = """\
 read_rtlil design.il
