@@ -64,7 +64,7 @@ class GatedLane(HoldingLane):
         return result, finish.verdict & from_stages
 
     def _bypass(self, m: Module) -> Value:
-        """The operand that is the result, when its instruction is in the second stage."""
+        """The operand that is the result, for the last stage."""
         operand, passing = Signal(32), Signal()
         beside = Signal(data.ArrayLayout(32, STAGES - 1), reset_less=True)
         with m.Switch(self.outcome):
