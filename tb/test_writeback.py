@@ -2,7 +2,7 @@
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cocotb
@@ -25,7 +25,11 @@ def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
     return fields | {"writes": rng.random() < 0.8, "data": rng.getrandbits(WARP_BITS)}
 
 
-def stimuli(ports: Ports) -> Iterator[Stimulus]:
+Draw = Callable[[random.Random, SmConfig], dict[str, int]]
+"""Draws a random result."""
+
+
+def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, at times withheld."""
     rng, config = source(), ports.config
     active = {writer: busy(rng, 0.6) for writer in WRITERS}
@@ -41,7 +45,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         stimulus: dict[str, Any] = {"grant": granted}
         for i, writer in enumerate(WRITERS):
             if offered[writer] is None and next(active[writer]):
-                offered[writer] = result(rng, config)
+                offered[writer] = draw(rng, config)
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
             stimulus[f"result_{writer}__payload"] = offered[writer] or {}
             waits = ports.peek("valid") >> i & 1 and ports.peek("request") >> i & 1 and not granted >> i & 1

@@ -7,6 +7,7 @@ from tb import runner
 from tb.coalescing import mutants as coalescing
 from tb.corf import mutants as corf
 from tb.gating import lane_mutants
+from tb.gating import mutants as gating
 from tb.lockstep import LockstepError, lockstep
 from tb.mutants import MUTANTS, Mutant
 from warploom.arch.config import SmConfig
@@ -17,11 +18,11 @@ CONFIG = SmConfig.preset("small")
 SEED = 1
 """The seed with which the benches pass on the unit without the bug."""
 
-ALL = (*MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS)
+ALL = (*MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS)
 
 ONE_OF_SEVERAL = {
     "Arbiter": "random_requests", "CoalescingArbiter": "random_requests", "SlicedCrossbar": "random_routes",
-    "CoalescingCollector": "random_instructions", "Shifter": "up",
+    "CoalescingCollector": "random_instructions", "Shifter": "up", "ZeroLatch": "random_results",
 }  # fmt: skip
 """The test that catches the bug, where others of the bench need another configuration."""
 

@@ -53,7 +53,7 @@ def _unfilled(config: SmConfig) -> wiring.Component:
     return datapath
 
 
-def _altered(m: Module, port: data.View, **fields: Value | int) -> Value:
+def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
     """A struct with other values in some of its fields."""
     changed = Signal(port.shape())
     m.d.comb += [changed.eq(port), *(changed[name].eq(value) for name, value in fields.items())]
@@ -62,11 +62,11 @@ def _altered(m: Module, port: data.View, **fields: Value | int) -> Value:
 
 def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
     first, second = outer.write
-    return {"write": Cat(first.as_value(), _altered(m, second, enable=0))}
+    return {"write": Cat(first.as_value(), altered(m, second, enable=0))}
 
 
 def _sideless(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"code": Cat(_altered(m, code, left=0) for code in outer.code)}
+    return {"code": Cat(altered(m, code, left=0) for code in outer.code)}
 
 
 def _maskless(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -84,9 +84,9 @@ MUTANTS = (
     Mutant("MaskBuffer", "tb.coalescing.test_mask_buffer", "forgets what the second path writes",
            lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),
     Mutant("OperandPath", "tb.coalescing.test_alignment", "fills with zeros",
-           lambda c: Tampered(OperandPath(), lambda o, m: {"code": _altered(m, o.code, sign=0)}), SETTINGS),
+           lambda c: Tampered(OperandPath(), lambda o, m: {"code": altered(m, o.code, sign=0)}), SETTINGS),
     Mutant("DualBank", "tb.coalescing.test_bank", "gives the left access the row of the right one",
-           lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": _altered(m, o.left, row=o.right.row)}),
+           lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": altered(m, o.left, row=o.right.row)}),
            SETTINGS),
     Mutant("CoalescingArbiter", "tb.coalescing.test_arbiter", "does not see the mask of MEM",
            lambda c: Tampered(CoalescingArbiter(banks=c.banks, collectors=c.collectors), _maskless), SETTINGS),
@@ -96,7 +96,7 @@ MUTANTS = (
            lambda c: Tampered(CoalescingCollector(config=c), _sideless), SETTINGS),
     Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
-               "result_sp__payload": _altered(m, o.result_sp.payload, full=1)}), SETTINGS),
+               "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),
     Mutant("Datapath", "tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
 )  # fmt: skip
 

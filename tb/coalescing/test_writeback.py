@@ -1,7 +1,7 @@
 """Bench of the coalescing write-back: hardware against `golden_model.coalescing.writeback`."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cocotb
@@ -50,7 +50,11 @@ def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
     }  # fmt: skip
 
 
-def stimuli(ports: Ports) -> Iterator[Stimulus]:
+Draw = Callable[[random.Random, SmConfig], dict[str, int]]
+"""Draws a random result."""
+
+
+def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, MEM's at times
     withheld."""
     rng, config = source(), ports.config
@@ -61,7 +65,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     for _ in range(CYCLES):
         for writer in WRITERS:
             if offered[writer] is None and next(active[writer]):
-                offered[writer] = result(rng, config)
+                offered[writer] = draw(rng, config)
         grants = list(arbiter.decide(requests(ports), []).writes)
         grants[-1] = grants[-1] and next(generous)
         stimulus: dict[str, Any] = {"grant": join([int(grant) for grant in grants], 1)}

@@ -1,0 +1,39 @@
+"""Random results with many zeros, and lanes that execute, for the benches of zero masks."""
+
+import random
+
+from golden_model.gating.zero_mask import Zero
+from golden_model.words import ALL_LANES, join, spread
+from warploom.arch.config import GROUP, LANES, SmConfig
+from warploom.arch.interfaces import WARP_BITS, zero_fields
+
+_GROUP_MASK = (1 << GROUP) - 1
+
+
+def lanes(rng: random.Random) -> int:
+    """All lanes, any, or for each group all, none or any of its four."""
+    by_group = sum(rng.choice((0, _GROUP_MASK, rng.getrandbits(GROUP))) << g for g in range(0, LANES, GROUP))
+    return rng.choice((ALL_LANES, rng.getrandbits(LANES), by_group))
+
+
+def word(rng: random.Random, executing: int) -> int:
+    """A word in which lanes, and bytes of a group's lanes, are often zero, at times all; lanes that do not execute hold
+    anything."""
+    values: list[int] = []
+    highest = rng.choice((0, 1, 1, 1))
+    for _ in range(LANES // GROUP):
+        kept = sum(rng.choice((0, 0xFF)) << 8 * k for k in range(4))
+        density = highest * rng.random()
+        values += [rng.getrandbits(32) & kept if rng.random() < density else 0 for _ in range(GROUP)]
+    return join(values) & spread(executing) | rng.getrandbits(WARP_BITS) & ~spread(executing)
+
+
+def old(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    """What is known of a register so far: any zero mask, and R-bits; often nothing, or that all is zero."""
+    known = {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}
+    return known | ({"zero": rng.choice((known["zero"], 0, ALL_LANES))} if known else {})
+
+
+def zero_of(fields: dict[str, int]) -> Zero:
+    """What is known, from its fields."""
+    return Zero(fields.get("zero", 0), fields.get("reorder", 0))

@@ -1,0 +1,102 @@
+"""Bench of both banks with columns: hardware against their twins, and poison wherever nothing was read."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.bank import DualBank
+from rtl.subbank import POISON
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.codec import join
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import SIDES, WARP_BITS
+from warploom.arch.layout import sub_bank_mask
+
+CYCLES = 2000
+ALL_COLUMNS = (1 << COLUMNS) - 1
+BYTES = WARP_BITS // 8
+POISONED = POISON * ((1 << WARP_BITS) - 1) // 0xFF
+POINTS = ("some columns read", "none read", "some bytes written", "nothing written", "idle")
+
+Access = dict[str, Any]
+
+
+def ones(mask: int, parts: int) -> int:
+    """The 1024-bit mask of a mask of columns or bytes."""
+    bits = WARP_BITS // parts
+    return join([(1 << bits) - 1 if mask >> i & 1 else 0 for i in range(parts)], bits)
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Fill every row, then random accesses to a few rows."""
+    rng, dual = source(), "right" in ports.inputs
+    for row in range(ports.config.rows):
+        access = {"enable": 1, "write": 1, "row": row}
+        yield {**({"right": access | {"mask": 15}} if dual else access), "data": rng.getrandbits(WARP_BITS),
+               "byte_enable": (1 << BYTES) - 1}
+    few = rng.sample(range(ports.config.rows), 4)
+    for _ in range(CYCLES):
+        yield {**(_sides(rng, few) if dual else _access(rng, few)), "data": rng.getrandbits(WARP_BITS),
+               "byte_enable": rng.choice((0, rng.getrandbits(BYTES), rng.getrandbits(BYTES) & rng.getrandbits(BYTES))),
+               "columns": rng.choice((ALL_COLUMNS, 0, rng.getrandbits(COLUMNS)))}
+
+
+def _access(rng: random.Random, rows: list[int]) -> Access:
+    return {"enable": rng.random() < 0.8, "write": rng.random() < 0.5, "row": rng.choice(rows)}
+
+
+def _sides(rng: random.Random, rows: list[int]) -> Access:
+    width = rng.randint(0, 4)
+    masks = (sub_bank_mask(width, False) if width else 0, sub_bank_mask(4 - width, True) if width < 4 else 0)
+    return {side: _access(rng, rows) | {"mask": mask} for side, mask in zip(SIDES, masks, strict=True)}
+
+
+class ColumnCheck:
+    """Each column shows what it read in the previous cycle, as the twin has it, and poison if it did not read."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._twin = DualBank(ports.config.rows)
+        self._expected = POISONED
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        self._checker.equal("read_data", seen["read_data"], self._expected)
+        expected, accesses = POISONED, self._accesses(seen)
+        for access in accesses:  # two accesses never share a sub-bank, so their order does not matter
+            within = ones(access["mask"], SUB_BANKS)
+            read = 0 if access["write"] else ones(seen["columns"], COLUMNS) & within
+            expected = expected & ~read | self._twin.read(access["row"]) & read
+            if access["write"]:
+                written = ones(seen["byte_enable"], BYTES) & within
+                self._twin.write(access["row"], seen["data"], written)
+                self._coverage.hit("some bytes written" if written else "nothing written")
+            else:
+                self._coverage.hit("some columns read" if read else "none read")
+        self._coverage.hit("idle", not accesses)
+        self._expected = expected
+
+    def _accesses(self, seen: Observation) -> list[Access]:
+        """The accesses that are made; that of a bank with one port has all sub-banks."""
+        if "right" not in seen:
+            return [{"write": seen["write"], "row": seen["row"], "mask": 15}] if seen["enable"] else []
+        sides: list[Any] = [self._codecs[side].unpack(seen[side]) for side in SIDES]
+        return [access for access in sides if access["enable"]]
+
+
+@cocotb.test()
+async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random accesses, columns and bytes."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage(*POINTS)
+    await exercise(ports, stimuli(ports), ColumnCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("unit", ["GatedBank", "GatedDualBank"])
+def test_bank(unit: str) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_bank", 1)

@@ -1,0 +1,211 @@
+"""Bench of both forms of gated write-back: hardware against `golden_model.gating.writeback`."""
+
+import random
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks
+from golden_model.gating.reorder import reorder
+from golden_model.gating.writeback import GatedCoalescingWriteback, GatedWriteback
+from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
+from golden_model.words import spread
+from golden_model.writeback import Result
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, exercise
+from tb.coalescing import test_writeback as coalescing
+from tb.coalescing.test_writeback import CoalescingWritebackCheck
+from tb.coalescing.values import code_of
+from tb.gating import sparse
+from tb.test_writeback import WritebackCheck, stimuli
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.interfaces import (
+    CODE_FIELDS,
+    WARP_BITS,
+    WRITE_PATHS,
+    WRITERS,
+    pack,
+    result_fields,
+    unpack,
+    zero_fields,
+)
+
+CYCLES = 3000
+GATINGS = ("active", "in_lane", "cross_lane")
+LANE_BYTES = (1 << LANES) - 1
+
+
+def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    """A random result; most write a register, often zeros, and over zeros."""
+    fields = {name: rng.getrandbits(bits) for name, bits in result_fields(config)} | sparse.old(rng, config)
+    lanes = sparse.lanes(rng)
+    return fields | {"writes": rng.random() < 0.8, "lanes": lanes, "data": sparse.word(rng, lanes)}
+
+
+def narrow_result(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    """A random result of any width, or one with zeros."""
+    return rng.choice((result, _narrow))(rng, config)
+
+
+def _narrow(rng: random.Random, config: SmConfig) -> dict[str, int]:
+    return coalescing.result(rng, config) | sparse.old(rng, config)
+
+
+def columns_of(enables: int) -> int:
+    """The columns of which a byte is written."""
+    return sum(bool(enables >> 4 * column & 0xF) << column for column in range(COLUMNS))
+
+
+class ZeroPorts:
+    """Checks what both forms say of zero masks, by writer and by path."""
+
+    def __init__(self, ports: Ports, checker: Checker) -> None:
+        self._config, self._codecs, self._checker = ports.config, ports.codecs, checker
+
+    def masks(self, seen: Observation, rewrites: list[Rewrite | None]) -> None:
+        """The new zero mask of each latch that writes a register, zero of the others."""
+        for i, actual in enumerate(self._codecs["zero"].array(seen["zero"])):
+            rewrite = rewrites[i]
+            expected = 0 if rewrite is None else self._pack(rewrite.zero)
+            self._checker.equal(f"{WRITERS[i]} zero", actual, expected)
+
+    def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
+        """What the zero buffer is told of the writers that are granted: result, rewrite and new side."""
+        updates: Any = self._codecs["zero_update"].unpack(seen["zero_update"])
+        for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
+            granted = [written[i] for i in written if WRITERS[i] in path]
+            self._checker.equal("zero update", update["enable"], len(granted))
+            for latch, rewrite, left in granted:
+                place = {"bank": latch["bank"], "row": latch["row"], "left": left}
+                self._checker.equal("zero place", update["place"], place)
+                self._checker.equal("zero update", pack(zero_fields(self._config), update["zero"]),
+                                    self._pack(rewrite.zero))
+
+    def _pack(self, zero: Zero) -> int:
+        return pack(zero_fields(self._config), {"zero": zero.mask, "reorder": zero.reorder})
+
+
+class GatedWritebackCheck(WritebackCheck):
+    """Everything equals the twin's. And whatever the twin says of what is written: after a write its lanes read the
+    result, and other live lanes what they read before."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage)
+        self._rules, self._rng = LaneOrder(ports.config.gating), random.Random(ports.config.rows)
+        self._twin: GatedWriteback = GatedWriteback(self._rules)
+        self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
+
+    def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
+        rewrites = [rewrite if wanted is not None else None
+                    for wanted, rewrite in zip(requests, self._twin.rewrites, strict=True)]
+        written = [i for i, granted in enumerate(grants) if granted and requests[i] is not None]
+        if self._zero_ports:
+            self._zero_ports.masks(seen, rewrites)
+            self._zero_ports.updates(seen, {i: (*self._held(i), False) for i in written})
+        for bank in range(self._banks):
+            here = [i for i in written if requests[i] == bank]
+            row, data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("row", "data", "byte_enable"))
+            self._checker.equal(f"write[{bank}]", seen["write"] >> bank & 1, len(here))
+            if here:
+                self._entry_written(here[0], row, data, enable)
+            else:
+                self._checker.equal(f"bank {bank}", (row, data, enable), (0, 0, 0))
+        self._coverage.hit("both paths", len(written) == 2)
+        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["valid"] & 1)
+
+    def _held(self, writer: int) -> tuple[Result, Rewrite]:
+        latch, rewrite = self._twin.latches[writer], self._twin.rewrites[writer]
+        assert latch is not None and rewrite is not None
+        return latch, rewrite
+
+    def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
+        """What a bank is given, and what is read of it afterwards."""
+        latch, rewrite = self._held(writer)
+        old, new = sparse.zero_of(dict(latch)), rewrite.zero
+        written = byte_mask(enable)
+        self._checker.equal("row", row, latch["row"])
+        self._checker.equal("byte_enable", enable, byte_enables(reorder(rewrite.byte_mask, new.reorder)))
+        self._checker.equal("data", data & written, reorder(rewrite.word, new.reorder))
+        self._checker.equal("columns", columns_of(enable), rewrite.columns)
+        entry = self._rng.getrandbits(WARP_BITS)
+        before = self._rules.restore(reorder(entry, old.reorder), old)
+        after = self._rules.restore(reorder(entry & ~written | data & written, new.reorder), new)
+        mine = spread(latch["lanes"])
+        self._checker.equal("written lanes read", after & mine, latch["data"] & mine)
+        if not latch["full"]:
+            self._checker.equal("other lanes read", after & ~mine, before & ~mine)
+        self._coverage.hit("full" if latch["full"] else "partial")
+        if self._zero_ports:
+            self._coverage.hit("nothing written", not enable)
+
+
+class GatedCoalescingCheck(CoalescingWritebackCheck):
+    """The same for coalescing."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage)
+        self._rules = Interleaved(ports.config.gating)
+        self._twin: GatedCoalescingWriteback = GatedCoalescingWriteback(ports.config, self._rules)
+        self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
+
+    def _updates(self, seen: Observation, written: list[int]) -> None:
+        super()._updates(seen, written)
+        if self._zero_ports:
+            requests = self._twin.requests()
+            self._zero_ports.masks(seen, [rewrite if wanted is not None else None for wanted, rewrite
+                                          in zip(requests, self._twin.rewrites, strict=True)])
+            self._zero_ports.updates(seen, {i: (latch, self._rewrite(i), stored.code.left)
+                                            for i in written for latch, stored in [self._latch(i)]})
+
+    def _rewrite(self, writer: int) -> Rewrite:
+        rewrite = self._twin.rewrites[writer]
+        assert rewrite is not None
+        return rewrite
+
+    def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
+        latch, _ = self._latch(writer)
+        rewrite = self._rewrite(writer)
+        old, new = self._old[writer], code_of(unpack(CODE_FIELDS, self._codecs["code"].array(seen["code"])[writer]))
+        entry = self._rng.getrandbits(WARP_BITS)
+        before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(dict(latch)), old)
+        enabled = sum(enable & LANE_BYTES << LANES * k for k in range(SUB_BANKS) if new.mask >> k & 1)
+        self._checker.equal("columns", columns_of(enabled), rewrite.columns)
+        written = byte_mask(enabled)
+        after = self._rules.restore(from_sub_banks(entry & ~written | data & written, new.left), rewrite.zero, new)
+        mine = spread(latch["lanes"])
+        self._checker.equal("written lanes read", after & mine, latch["data"] & mine)
+        if not latch["full"]:
+            self._checker.equal("other lanes read", after & ~mine, before & ~mine)
+
+
+@cocotb.test()
+async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random results and grants."""
+    ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
+    back_to_back = [f"{writer} back to back" for writer in WRITERS]
+    if ports.config.coalescing is Coalescing.ON:
+        coverage = Coverage("stall", *back_to_back, *coalescing.MEETINGS, *coalescing.TRANSITIONS)
+        stimulus = coalescing.stimuli(ports, narrow_result)
+        await exercise(ports, stimulus, GatedCoalescingCheck(ports, checker, coverage), checker)
+    else:
+        coverage = Coverage("stall", "both paths", "SFU while SP holds a result without a bank", *back_to_back,
+                            "full", "partial", *(["nothing written"] if ports.config.gating.has_zero_mask else []))
+        await exercise(ports, stimuli(ports, result), GatedWritebackCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("gating", GATINGS)
+def test_gated_writeback(gating: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"gating={gating}"])
+    runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", 1)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("gating", "alignment"), [(GATINGS[0], "reg"), (GATINGS[1], "reg"), (GATINGS[2], "reg"),
+                                                   (GATINGS[2], "write")])
+def test_gated_coalescing_writeback(gating: str, alignment: str) -> None:
+    settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "GatedCoalescingWriteback")
+    runner.run(made, "tb.gating.test_writeback", 1)

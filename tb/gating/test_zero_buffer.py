@@ -1,0 +1,134 @@
+"""Bench of the zero buffer: hardware against `golden_model.gating.zero_buffer`."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.gating.zero_buffer import ZeroBuffer
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.gating import sparse
+from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.interfaces import WRITE_PATHS, pack, width, zero_fields
+
+READERS = 4
+ROUNDS = 3
+"""How often every entry is looked up."""
+
+Entry = tuple[int, int, int]
+"""Bank, row and side."""
+
+
+def entries(config: SmConfig) -> list[Entry]:
+    """All entries of the buffer."""
+    sides = 2 if config.coalescing is Coalescing.ON else 1
+    return list(product(range(config.banks), range(config.rows), range(sides)))
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Every entry is looked up as it is after reset, and again after some were written; look-ups prefer entries that
+    were written in the previous cycle, and are never of one that is written."""
+    rng, config = source(), ports.config
+    everything = entries(config)
+    recent: list[Entry] = []
+    for round_ in range(ROUNDS):
+        for entry in rng.sample(everything, len(everything)):
+            targets = _apart(rng, [other for other in everything if other != entry])
+            reads = [entry, *(rng.choice([other for other in (*recent, entry) if other not in targets])
+                              for _ in range(READERS - 1))]
+            rng.shuffle(reads)
+            recent = targets
+            yield {"lookup": _array([{"enable": rng.random() < 0.9, "place": _place(read)} for read in reads]),
+                   "write": _array([_update(rng, config, target, round_) for target in targets])}
+
+
+def _apart(rng: random.Random, everything: list[Entry]) -> list[Entry]:
+    """An entry for each path, not both of one bank and side."""
+    first = rng.choice(everything)
+    return [first, *(rng.choice([entry for entry in everything if (entry[0], entry[2]) != (first[0], first[2])])
+                     for _ in WRITE_PATHS[1:])]
+
+
+def _update(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
+    """A write that happens seldom in the first round, which is for the entries after reset."""
+    return {"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "place": _place(entry),
+            "zero": {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}}
+
+
+def _place(entry: Entry) -> dict[str, int]:
+    return dict(zip(("bank", "row", "left"), entry, strict=True))
+
+
+def _array(elements: list[Any]) -> dict[str, Any]:
+    return {str(i): element for i, element in enumerate(elements)}
+
+
+class ZeroBufferCheck:
+    """What was looked up in the previous cycle equals the twin's; an entry that was never written is zero."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
+        self._twin = ZeroBuffer(ports.config)
+        self._expected: list[int | None] = [None] * READERS
+        self._written: set[Entry] = set()
+        self._just: dict[Entry, int] = {}  # entries written by the previous cycle, and by which path
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then write."""
+        for actual, expected in zip(self._codecs["found"].array(seen["found"]), self._expected, strict=True):
+            if expected is not None:
+                self._checker.equal("found", actual, expected)
+        lookups: Any = self._codecs["lookup"].unpack(seen["lookup"])
+        self._expected = [self._read(lookup) for lookup in lookups.values()]
+        updates: Any = self._codecs["write"].unpack(seen["write"])
+        self._just = {}
+        for path, update in enumerate(updates.values()):
+            if update["enable"]:
+                entry = _entry(update)
+                self._twin.write(*entry, sparse.zero_of(update["zero"]))
+                self._written.add(entry)
+                self._just[entry] = path
+        self._coverage.hit("two writes", len(self._just) == 2)
+
+    def _read(self, lookup: dict[str, Any]) -> int | None:
+        """What a look-up should find."""
+        if not lookup["enable"]:
+            return None
+        entry = _entry(lookup)
+        zero = self._twin.read(*entry)
+        for path in range(len(WRITE_PATHS)):
+            self._coverage.hit(f"the cycle after a write of path {path}", self._just.get(entry) == path)
+        self._coverage.hit("after reset" if entry not in self._written else "written")
+        self._checker.holds("zero after reset", entry in self._written or zero.mask == zero.reorder == 0)
+        values = {"zero": zero.mask, "reorder": zero.reorder}
+        return pack(zero_fields(self._config), values)
+
+
+def _entry(port: dict[str, Any]) -> Entry:
+    place = port["place"]
+    return place["bank"], place["row"], place["left"]
+
+
+@cocotb.test()
+async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
+    """Look-ups and writes of every entry."""
+    ports = Ports(dut)
+    checker = Checker(minimum=ROUNDS * len(entries(ports.config)))
+    coverage = Coverage("after reset", "written", "two writes",
+                        *(f"the cycle after a write of path {path}" for path in range(len(WRITE_PATHS))))
+    await exercise(ports, stimuli(ports), ZeroBufferCheck(ports, checker, coverage), checker)
+    assert width(zero_fields(ports.config)) * READERS == ports.codecs["found"].width
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    ["gating=in_lane"], ["gating=cross_lane"], ["gating=cross_lane", "coalescing=on", "alignment=write"],
+], ids=" ".join)  # fmt: skip
+def test_zero_buffer(settings: list[str]) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroBuffer")
+    runner.run(made, "tb.gating.test_zero_buffer", 1)

@@ -1,0 +1,115 @@
+"""Bench of the latch that works out zero masks: hardware against `golden_model.gating.zero_mask`, and seed 000,
+Fig. 4.4."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing import width
+from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from golden_model.words import ALL_LANES, join, spread
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.coalescing.values import code_of
+from tb.gating import sparse
+from tb.gating.figures import FIG_4_4
+from warploom.arch.config import GROUP, LANES, Coalescing, SmConfig
+from warploom.arch.interfaces import WARP_BITS, stored_fields
+
+CYCLES = 2000
+FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")
+         for coalescing in ("off", "on")]  # fmt: skip
+
+
+def stimuli(config: SmConfig) -> Iterator[Stimulus]:
+    """Random results over random registers, of which some are not taken."""
+    rng = source()
+    for _ in range(CYCLES):
+        lanes = sparse.lanes(rng)
+        stored = {name: rng.getrandbits(bits) for name, bits in stored_fields(config)}
+        yield {"take": rng.random() < 0.9, "data": sparse.word(rng, lanes), "lanes": lanes, "full": rng.random() < 0.4,
+               "old": stored | sparse.old(rng, config)}  # fmt: skip
+
+
+class LatchCheck:
+    """Zero mask and R-bits are the twin's of the last result taken; whoever executes reads his result with them, though
+    the register held ones before."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
+        self._expected: int | None = None
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        if self._expected is not None:
+            self._checker.equal("zero", seen["zero"], self._expected)
+        if seen["take"]:
+            old: Any = self._codecs["old"].unpack(seen["old"])
+            zero = self._renew(old, seen)
+            self._expected = self._codecs["zero"].pack({name: getattr(zero, "mask" if name == "zero" else name)
+                                                        for name in self._names()})
+        self._coverage.hit("held", not seen["take"])
+
+    def _names(self) -> list[str]:
+        unpacked: Any = self._codecs["zero"].unpack(0)
+        return list(unpacked)
+
+    def _renew(self, old: dict[str, int], seen: Observation) -> Zero:
+        """What the twin makes of a result; the property of the mask."""
+        known, word, lanes, full = sparse.zero_of(old), seen["data"], seen["lanes"], bool(seen["full"])
+        mine, ones = spread(lanes), (1 << WARP_BITS) - 1
+        if self._config.coalescing is Coalescing.ON:
+            code, rules = code_of(old | {"left": 0}), Interleaved(self._config.gating)
+            stored = width.renew(code, word, lanes, full, False)
+            rewrite = rules.renew(known, code, stored, word, lanes, full)
+            read = rules.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero, stored.code)
+        else:
+            order = LaneOrder(self._config.gating)
+            rewrite = order.renew(known, word, lanes, full)
+            read = order.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero)
+        self._checker.equal("executing lanes read", read & mine, word & mine)
+        self._coverage.hit("full" if full else "partial")
+        self._coverage.hit("changes what is known", rewrite.zero != known)
+        return rewrite.zero
+
+
+@cocotb.test()
+async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random results."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("full", "partial", "held", "changes what is known")
+    await exercise(ports, stimuli(ports.config), LatchCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@cocotb.test()
+async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
+    """The values of the figure in every group: the mask that is selected, and the R-bit."""
+    ports, checker = Ports(dut), Checker(minimum=2 * len(FIG_4_4))
+    results = [{"take": 1, "data": join(example.lanes * (LANES // GROUP)), "lanes": ALL_LANES, "full": 1}
+               for example in FIG_4_4]
+    expected = iter([None, *FIG_4_4])
+
+    def check(seen: Observation) -> None:
+        if (example := next(expected)) is not None:
+            zero: Any = ports.codecs["zero"].unpack(seen["zero"])
+            mask = example.cross_lane if example.reorder else example.in_lane
+            checker.equal("zero", zero["zero"], mask * (ALL_LANES // 15))
+            checker.equal("reorder", zero["reorder"], example.reorder * 0xFF)
+
+    await exercise(ports, [*results, {}], check, checker)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", FORMS, ids=" ".join)
+def test_zero_latch(settings: list[str]) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroLatch")
+    runner.run(made, "tb.gating.test_zero_mask", 1, testcase="random_results")
+
+
+@pytest.mark.rtl
+def test_000_fig_4_4() -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(["gating=cross_lane"]), "ZeroLatch")
+    runner.run(made, "tb.gating.test_zero_mask", 1, testcase="fig_4_4")
