@@ -40,6 +40,11 @@ def test_memories_refuse_sizes(rows: object) -> None:
             unit(rows=rows)
 
 
+def test_sub_bank_refuses_columns() -> None:
+    with pytest.raises(ValueError, match="columns must be a positive integer, not"):
+        SubBank(rows=16, columns=0)
+
+
 @pytest.mark.parametrize("unit", [Arbiter, Crossbar, CoalescingArbiter, SlicedCrossbar])
 @pytest.mark.parametrize(("banks", "collectors", "name"), [(0, 1, "banks"), (1, 0, "collectors"), (2, "4", "collec")])
 def test_matrices_refuse_sizes(unit: type, banks: object, collectors: object, name: str) -> None:
