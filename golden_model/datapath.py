@@ -9,14 +9,13 @@ from golden_model.bank import Bank
 from golden_model.collector import Collector, Slots
 from golden_model.crossbar import Crossbar
 from golden_model.dispatch import Dispatcher
-from golden_model.gating.activity import LaneMeter
+from golden_model.gating.activity import UNGATED, LaneMeter
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.placement import Place, Placement
 from golden_model.words import spread
 from golden_model.writeback import Latches, Result, Writeback
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS, pack, probe_fields
-from warploom.arch.isa import Op
 
 SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""
@@ -181,11 +180,8 @@ class AbstractDatapath(ABC):
 
     def _count(self, dispatch: Mapping[str, Any]) -> None:
         """Count the work that an instruction makes in the operand registers and lanes, which it goes to now."""
-        cycle = self.dispatcher.cycle
         self.operand_columns += COLUMNS * len(SOURCES)
-        self.lanes.dispatch(cycle, dispatch, 0)
-        if dispatch["op"] <= Op.SEL:
-            self.lanes.load(cycle, LANES, LANES, 0)
+        self.lanes.dispatch(self.dispatcher.cycle, dispatch, UNGATED, 0)
 
     def probe(self) -> int:
         """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""

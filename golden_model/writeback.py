@@ -10,14 +10,18 @@ Result = Mapping[str, Any]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 
-_COMES_BACK = ("tag", "writes", "bank", "row", "left", "size", "sign", "zero", "reorder", "lanes", "full")
-"""Fields of a dispatch that come back with its result; which of `stored_fields` there are, the configuration says."""
+_STORED = ("size", "sign", "zero", "reorder")
+"""What `interfaces.stored_fields` may be; which of them there are, the configuration says."""
 
 
 def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched."""
-    result = {name: dispatch[name] for name in _COMES_BACK if name in dispatch}
-    result["pred"], result["data"] = pred, data
+    result = {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
+              "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
+              "data": data}  # fmt: skip
+    for name in _STORED:
+        if name in dispatch:
+            result[name] = dispatch[name]
     return result
 
 

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import LANES
-from warploom.arch.isa import Pipe
+from warploom.arch.isa import Op, Pipe
 
 STAGES = 3
 """Lane stages; there is a bypass beside all but the last."""
+
+UNGATED = (LANES, LANES, 0)
+"""Lanes that load for an instruction where nothing is gated: the first stages, the last one, the bypasses."""
 
 _LOW_SEVEN = 0x7F7F7F7F
 """All but the highest bit of each byte."""
@@ -48,27 +51,26 @@ class LaneMeter:
     def __init__(self) -> None:
         self.operations = self.inactive = self.trivial = 0
         self._lane_loads = self._bypass_loads = 0
-        self._recent: deque[tuple[int, int, int, int]] = deque(maxlen=STAGES)  # of `dispatch`, loads maybe to come
+        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES)  # loads maybe to come
 
-    def dispatch(self, cycle: int, fields: Mapping[str, Any], trivial: int) -> None:
-        """The fields of an instruction that is dispatched in this cycle, and its number of trivial lanes."""
+    def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
+        """An instruction is dispatched in this cycle, and so many of its lanes are trivial. If it is an integer one, so
+        many lanes will load their stages but the last, their last stage, and the bypasses."""
         if fields["pipe"] <= Pipe.SFU:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()
             self.trivial += trivial
-
-    def load(self, cycle: int, computing: int, executing: int, passing: int) -> None:
-        """An integer instruction is dispatched in this cycle. So many lanes load their stages but the last, their last
-        stage, and the bypasses."""
-        self._lane_loads += (STAGES - 1) * computing + executing
-        self._bypass_loads += (STAGES - 1) * passing
-        self._recent.append((cycle, computing, executing, passing))
+        if fields["op"] <= Op.SEL:
+            computing, executing, passing = loads
+            self._lane_loads += (STAGES - 1) * computing + executing
+            self._bypass_loads += (STAGES - 1) * passing
+            self._recent.append((cycle, loads))
 
     def loads(self, cycle: int) -> tuple[int, int]:
         """Lane stages and bypasses that loaded before this cycle. Stage k loads at the end of the k-th cycle after the
         dispatch, and so does the bypass beside it."""
         lanes, bypasses = self._lane_loads, self._bypass_loads
-        for dispatched, computing, executing, passing in self._recent:
+        for dispatched, (computing, executing, passing) in self._recent:
             for stage in range(max(1, cycle - dispatched), STAGES + 1):
                 last = stage == STAGES
                 lanes -= executing if last else computing

@@ -16,7 +16,6 @@ from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder,
 from golden_model.placement import Place
 from golden_model.writeback import Result
 from warploom.arch.interfaces import WRITERS, zero_fields
-from warploom.arch.isa import Op
 
 _RIGHT = (False,) * (len(SLOTS) + 1)
 """The sides of registers that have none."""
@@ -53,13 +52,11 @@ class _Gated(AbstractDatapath):
         return dispatch
 
     def _count(self, dispatch: Mapping[str, Any]) -> None:
-        cycle, executing = self.dispatcher.cycle, dispatch["lanes"].bit_count()
-        passing = sum(lanes.bit_count() for lanes in self._outcomes[1:])
-        trivial = self._outcomes.zero.bit_count() + passing
+        zero, a, b, c = self._outcomes
+        executing, passing = dispatch["lanes"].bit_count(), (a | b | c).bit_count()
+        trivial = zero.bit_count() + passing
         self.operand_columns += sum(self.collectors[dispatch["collector"]].columns)
-        self.lanes.dispatch(cycle, dispatch, trivial)
-        if dispatch["op"] <= Op.SEL:
-            self.lanes.load(cycle, executing - trivial, executing, passing)
+        self.lanes.dispatch(self.dispatcher.cycle, dispatch, (executing - trivial, executing, passing), trivial)
 
     def _rewrite(self, writer: int, latch: Result, left: bool) -> Rewrite:
         """A granted latch writes its register: what is known of it, and what is counted."""
