@@ -11,9 +11,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.coalescing.alignment import bytes_below
-from rtl.interfaces import struct, zero_layout
+from rtl.interfaces import stored_layout, zero_layout
 from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
-from warploom.arch.interfaces import WARP_BITS, ZERO_BITS, stored_fields
+from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
 
 BYTES = 4
 """Bytes of a lane."""
@@ -75,7 +75,7 @@ class ZeroLatch(wiring.Component):
             "data": In(WARP_BITS),
             "lanes": In(LANES),
             "full": In(1),
-            "old": In(struct(stored_fields(config))),
+            "old": In(stored_layout(config)),
             "zero": Out(zero_layout(config)),
             **({"fill": Out(ZERO_BITS)} if config.gating is Gating.CROSS_LANE else {}),
         })
