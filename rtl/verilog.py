@@ -109,6 +109,21 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
 }
 """How each unit is made from a configuration; gated banks show poison, for their benches."""
 
+_ZERO_MASK = ("gating", (Gating.IN_LANE, Gating.CROSS_LANE))
+_GATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1]))
+_COALESCING, _PLAIN = ("coalescing", (Coalescing.ON,)), ("coalescing", (Coalescing.OFF,))
+
+NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    **dict.fromkeys(("CoalescingCollector", "CoalescingWriteback"), (_COALESCING,)),
+    **dict.fromkeys(("ZeroLatch", "ZeroBuffer"), (_ZERO_MASK,)),
+    "GatedIntegerUnit": (_GATED,),
+    **dict.fromkeys(("GatedCollector", "GatedWriteback"), (_GATED, _PLAIN)),
+    "GatedOperandPath": (_ZERO_MASK, _PLAIN),
+    **dict.fromkeys(("GatedCoalescingCollector", "GatedCoalescingWriteback"), (_GATED, _COALESCING)),
+    "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
+}
+"""Settings without which a unit means nothing: fields and their values."""
+
 ROOT = Path(__file__).resolve().parent.parent
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
@@ -125,12 +140,24 @@ write_verilog -norename unit.v
 """RTLIL to Verilog. Power-up contents go: hardware promises none, and simulation makes them random."""
 
 
-def create(config: SmConfig, unit: str) -> wiring.Component:
-    """The component of a unit. Raises `ConfigError` for an unknown name or a configuration without hardware."""
+def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Component:
+    """The component of a unit; `probe` adds the ports of a lockstep bench to the datapath.
+
+    Raises `ConfigError` for an unknown name, a configuration without hardware or one without the unit, and for a probe
+    of anything but the datapath.
+    """
     if unit not in UNITS:
         raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}")
     config.check_hardware()
-    return UNITS[unit](config)
+    for field, values in NEEDS.get(unit, ()):
+        if getattr(config, field) not in values:
+            raise ConfigError(f"unit = {unit} and {field} = {getattr(config, field)} disagree: "
+                              f"it needs {field} = {' or '.join(values)}")
+    if not probe:
+        return UNITS[unit](config)
+    if unit != "Datapath":
+        raise ConfigError(f"unit = {unit}: only the datapath has a probe")
+    return datapath(config, probe=True)
 
 
 def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = True) -> str:
@@ -193,15 +220,17 @@ def commit() -> str:
         return "unknown"
 
 
-def generate(config: SmConfig, out_dir: Path | str, unit: str = "Datapath") -> tuple[Path, Path]:
-    """Write the Verilog of a unit and its sidecar to `out_dir`; return both paths. Same configuration and commit, same
-    bytes.
+def generate(
+    config: SmConfig, out_dir: Path | str, unit: str = "Datapath", *, probe: bool = False
+) -> tuple[Path, Path]:
+    """Write the Verilog of a unit (`create`) and its sidecar to `out_dir`; return both paths. Same configuration and
+    commit, same bytes.
 
     The sidecar is JSON: ``configuration`` (every field), ``commit``, ``unit``, ``module``, ``ports`` (see
-    `ports`) and ``units``, the modules of the file. Raises `ConfigError` for an unknown unit, `ToolError` when Yosys
-    or the folder fails. Each file appears whole or not at all.
+    `ports`) and ``units``, the modules of the file. Raises `ConfigError` as `create` does, `ToolError` when Yosys or
+    the folder fails. Each file appears whole or not at all.
     """
-    component, name, origin = create(config, unit), module_name(unit), commit()
+    component, name, origin = create(config, unit, probe=probe), module_name(unit), commit()
     described = ports(component)
     body = to_verilog(component, name)
     head = f"// Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.\n\n"

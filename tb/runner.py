@@ -77,11 +77,6 @@ class _Runner(cocotb_runner.Verilator):
         return [verilate, make]
 
 
-def create(config: SmConfig, unit: str) -> wiring.Component:
-    """The component that a bench tests: the datapath comes with its probe."""
-    return verilog.datapath(config, probe=True) if unit == "Datapath" else verilog.create(config, unit)
-
-
 def build(
     config: SmConfig, unit: str, *, component: wiring.Component | None = None, waves: str | None = None
 ) -> Build:
@@ -128,7 +123,7 @@ def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[st
     path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
     design = kept(path)
     if design is None:
-        design = _convert(create(config, unit), module)
+        design = _convert(verilog.create(config, unit, probe=unit == "Datapath"), module)
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=BUILDS, delete=False) as stream:
             json.dump(design, stream)

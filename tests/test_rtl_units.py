@@ -17,9 +17,7 @@ from rtl.bank import Bank
 from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
 from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.crossbar import Crossbar
-from rtl.datapath import Datapath
 from rtl.interfaces import CODE, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
 from rtl.lane_control import CONTROL, DECODING
 from rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
@@ -55,6 +53,23 @@ def test_matrices_refuse_sizes(unit: type, banks: object, collectors: object, na
 def test_unknown_unit() -> None:
     with pytest.raises(ConfigError, match="unit = 'Nonsense': must be one of SubBank"):
         verilog.create(SMALL, "Nonsense")
+
+
+@pytest.mark.parametrize(("unit", "settings", "message"), [
+    ("CoalescingCollector", [], "coalescing = off disagree: it needs coalescing = on"),
+    ("ZeroBuffer", ["gating=active"], "gating = active disagree: it needs gating = in_lane or cross_lane"),
+    ("GatedCollector", [], "gating = off disagree: it needs gating = active or in_lane or cross_lane"),
+    ("GatedCollector", ["gating=active", "coalescing=on"], "coalescing = on disagree: it needs coalescing = off"),
+    ("GatedCoalescingOperandPath", ["gating=in_lane"], "coalescing = off disagree: it needs coalescing = on"),
+])  # fmt: skip
+def test_units_without_their_mechanism(unit: str, settings: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=f"unit = {unit} and {message}"):
+        verilog.create(SMALL.with_settings(settings), unit)
+
+
+def test_only_the_datapath_has_a_probe() -> None:
+    with pytest.raises(ConfigError, match="unit = Arbiter: only the datapath has a probe"):
+        verilog.create(SMALL, "Arbiter", probe=True)
 
 
 @pytest.mark.parametrize("settings", [
@@ -141,8 +156,12 @@ def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str]
     assert COMMON | own <= set(units)
 
 
-@pytest.mark.parametrize(("kind", "config"), [(Datapath, SMALL), (CoalescingDatapath, COALESCING)])
-def test_probe_only_on_request(kind: type[Datapath], config: SmConfig) -> None:
-    plain = {port["name"] for port in verilog.ports(kind(config=config))}
-    probed = {port["name"] for port in verilog.ports(kind(config=config, probe=True))}
-    assert probed - plain == {"probe", "stored_data", "stored_bytes"}
+@pytest.mark.parametrize("settings", [
+    [], ["coalescing=on"], ["gating=active"], ["gating=in_lane"], ["gating=cross_lane"],
+    ["gating=active", "coalescing=on"], ["gating=cross_lane", "coalescing=on"],
+], ids=" ".join)  # fmt: skip
+def test_probe_only_on_request(settings: list[str]) -> None:
+    config = SMALL.with_settings(settings)
+    plain, probed = ({port["name"] for port in verilog.ports(verilog.datapath(config, probe=probe))}
+                     for probe in (False, True))
+    assert probed - plain == {"probe", "stored_data", "stored_bytes", "activity"}

@@ -138,6 +138,8 @@ def _parser() -> argparse.ArgumentParser:
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
+    verilog.add_argument("--probe", action="store_true",
+                         help="the datapath with the ports of a bench: state of the cycle, activity counters")
 
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")

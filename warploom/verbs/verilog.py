@@ -16,13 +16,14 @@ FOLDER = Path("build/verilog")
 def main(options: argparse.Namespace) -> Body:
     """Generate, and say what is where."""
     config = configuration(options)
-    return {"configuration": dataclasses.asdict(config), **generate_unit(config, options.unit, options.out or FOLDER)}
+    made = generate_unit(config, options.unit, options.out or FOLDER, probe=options.probe)
+    return {"configuration": dataclasses.asdict(config), **made}
 
 
-def generate_unit(config: SmConfig, unit: str, folder: Path) -> Body:
+def generate_unit(config: SmConfig, unit: str, folder: Path, *, probe: bool = False) -> Body:
     """Write a unit's Verilog and sidecar, and print their paths and the modules in them."""
     with report.working("generating Verilog"):
-        verilog, sidecar = generate(config, folder, unit)
+        verilog, sidecar = generate(config, folder, unit, probe=probe)
     described = json.loads(sidecar.read_text())
     report.fields(f"{unit} of {config.name}", {
         "Verilog": verilog, "ports and fields": sidecar, "top module": described["module"],
