@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.collector import Collector, Slots
+from golden_model.collector import Collector
 from golden_model.placement import Place, Placement
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -61,19 +61,23 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class SlotsCheck:
-    """State and instruction of a collector equal the twin's; it is granted once for each register that it reads."""
+    """State and instruction of a collector equal the twin's, and so does how many columns it stored; it is granted once
+    for each register that it reads."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Slots) -> None:
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Any) -> None:
         self.codecs, self.checker, self.coverage = ports.codecs, checker, coverage
         self.grants = 0
-        self._slots = twin
+        self._twin = twin
+        self._columns = 0
         self._registers = 0
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
-        twin, equal = self._slots, self.checker.equal
+        twin, equal = self._twin, self.checker.equal
         for name in ("busy", "waiting", "present", "ready"):
             equal(name, seen[name], int(getattr(twin, name)))
+        equal("columns stored", self._columns, twin.columns_stored)
+        self._columns += seen["loads"].bit_count()
         self.offers(seen)
         if twin.ready:
             self.operands(seen)
@@ -99,8 +103,12 @@ class SlotsCheck:
         raise NotImplementedError
 
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        """The twin takes an instruction."""
+        """An instruction is issued: `take` it."""
         raise NotImplementedError
+
+    def take(self, *instruction: Any) -> None:
+        """The twin takes an instruction."""
+        self._twin.issue(*instruction)
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
@@ -124,9 +132,8 @@ class SlotsCheck:
 class CollectorCheck(SlotsCheck):
     """Offers and operands equal the twin's too."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        self._twin = Collector(ports.config, 0)
-        super().__init__(ports, checker, coverage, self._twin)
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Collector | None = None) -> None:
+        super().__init__(ports, checker, coverage, twin or Collector(ports.config, 0))
         self._granted_before = False
 
     def offers(self, seen: Observation) -> None:
@@ -150,7 +157,7 @@ class CollectorCheck(SlotsCheck):
             self.grants += 1
 
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        self._twin.issue(fields, sources, destination)
+        self.take(fields, sources, destination)
 
 
 @cocotb.test()

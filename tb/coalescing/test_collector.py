@@ -67,9 +67,10 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 class CoalescingCollectorCheck(SlotsCheck):
     """Offers, codes and operands equal the twin's too; a slice changes only when its own operand arrives."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        self._twin = CoalescingCollector(ports.config, 0)
-        super().__init__(ports, checker, coverage, self._twin)
+    def __init__(
+        self, ports: Ports, checker: Checker, coverage: Coverage, twin: CoalescingCollector | None = None
+    ) -> None:
+        super().__init__(ports, checker, coverage, twin or CoalescingCollector(ports.config, 0))
         self._arriving: list[int] = []  # slots granted in the previous cycle
         self._may_change = [15] * 3  # slices of each slot that may differ from those of the previous cycle
         self._words = [0] * 3
@@ -126,7 +127,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         codes: Any = self.codecs["code"].unpack(seen["code"])
         read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
         overwritten: Any = self.codecs["destination_code"].unpack(seen["destination_code"])
-        self._twin.issue(fields, sources, destination, [*read, code_of(overwritten)])
+        self.take(fields, sources, destination, [*read, code_of(overwritten)])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
                           and read[1].width < SUB_BANKS)  # fmt: skip

@@ -1,0 +1,169 @@
+"""Bench of the gated collectors: hardware against `golden_model.gating.collector`."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.alignment import to_sub_banks
+from golden_model.gating.activity import ColumnMeter
+from golden_model.gating.collector import GatedCoalescingCollector, GatedCollector
+from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
+from golden_model.words import ALL_LANES, spread
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
+from tb.coalescing.test_collector import stimuli as coalescing_stimuli
+from tb.gating.test_operand import zero, zero_of, zero_word
+from tb.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
+from tb.test_collector import stimuli as baseline_stimuli
+from warploom.arch.config import GROUP, LANES, Coalescing, SmConfig
+from warploom.arch.interfaces import width, zero_fields
+
+REGISTERS = 4
+"""Registers of an instruction: three sources and the destination."""
+
+KINDS = ("register", "constant")
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Those of a collector without gating, with lanes that do not execute and constants that are zero; the port of the
+    zero buffer shows other masks in each cycle."""
+    rng, config = source(), ports.config
+    plain = coalescing_stimuli if config.coalescing is Coalescing.ON else baseline_stimuli
+    sources = [0] * 3  # of the instruction in the previous cycle
+    for stimulus in plain(ports):
+        issue = {"lanes": _lanes(rng), "imm": stimulus["issue"]["imm"] if rng.getrandbits(1) else 0}
+        known = {register: zero_word(config, zero(rng, config)) for register in (*sources, None)}
+        looked_up = [known[register] for register in (*sources, None)]
+        zeros = {"zero": _array(looked_up, config)} if config.gating.has_zero_mask else {}
+        yield stimulus | {"issue": stimulus["issue"] | issue} | zeros
+        sources = [stimulus["issue"][f"src{slot}"] for slot in range(3)]
+
+
+def _lanes(rng: random.Random) -> int:
+    """All lanes, a group, or any."""
+    return rng.choice((ALL_LANES, 0b1111 << GROUP * rng.randrange(LANES // GROUP), rng.getrandbits(LANES)))
+
+
+def _array(words: list[int], config: SmConfig) -> int:
+    """Zero masks as a port has them."""
+    return sum(word << width(zero_fields(config)) * i for i, word in enumerate(words))
+
+
+class GatedSlotsCheck(SlotsCheck):
+    """What both kinds of collectors have in common: zero masks and needed columns equal the twin's; needed columns hold
+    what arrived, and a column changes only when it is stored.
+
+    The twin takes an instruction with its zero masks, which are there one cycle later.
+    """
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Any) -> None:
+        super().__init__(ports, checker, coverage, twin)
+        self._config = ports.config
+        self._taken: tuple[Any, ...] | None = None
+        self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first anything may change
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then step the twin through its end."""
+        if self._taken is not None:
+            *sources, destination = self._zeros(seen, "zero")
+            known = destination if self._taken[0]["writes"] else NOTHING_KNOWN
+            self._twin.issue(*self._taken, [*sources, known])
+            self._taken = None
+        super().__call__(seen)
+
+    def take(self, *instruction: Any) -> None:
+        self._taken = instruction
+
+    def _zeros(self, seen: Observation, port: str) -> list[Zero]:
+        """The zero masks at a port; nothing is known where there is none."""
+        if not self._config.gating.has_zero_mask:
+            return [NOTHING_KNOWN] * REGISTERS
+        return [zero_of(word) for word in self.codecs[port].array(seen[port])]
+
+    def offers(self, seen: Observation) -> None:
+        super().offers(seen)
+        for slot, columns in self.offered(self.codecs["columns"].unpack(seen["columns"])):
+            self.checker.equal(f"columns of slot {slot}", columns, self._twin.needed[slot])
+        stored, loads = (self.codecs[name].array(seen[name]) for name in ("operands", "loads"))
+        for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
+            kept = (before ^ after) & spread(ALL_LANES & ~loaded)
+            self.checker.holds(f"columns of slot {slot} that are not stored stay", not kept)
+        self._stored, self._loads = stored, loads
+
+    def offered(self, columns: Any) -> Iterator[tuple[int, int]]:
+        """Each slot that is offered, with its columns at the port."""
+        raise NotImplementedError
+
+    def operands(self, seen: Observation) -> None:
+        twin = self._twin
+        self.checker.equal("needed", list(self.codecs["needed"].array(seen["needed"])), twin.needed)
+        if self._config.gating.has_zero_mask:
+            self.checker.equal("zeros", self._zeros(seen, "zeros"), list(twin.zeros)[:3])
+        stored = self.codecs["operands"].array(seen["operands"])
+        for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
+            columns = spread(needed)
+            self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)
+            kind = KINDS[not twin.fields["reads"] >> slot & 1]
+            self.coverage.hit(f"some columns of a {kind}", 0 < needed < ALL_LANES)
+            if self._config.gating.has_zero_mask:
+                self.coverage.hit(f"no column of a {kind}", not needed)
+
+    def arrived(self) -> Sequence[int]:
+        """What the twin has of each slot, as columns hold it."""
+        raise NotImplementedError
+
+
+class GatedCollectorCheck(GatedSlotsCheck, CollectorCheck):
+    """The gated collector."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        rules = LaneOrder(ports.config.gating)
+        super().__init__(ports, checker, coverage, GatedCollector(ports.config, 0, rules, ColumnMeter()))
+
+    def offered(self, columns: Any) -> Iterator[tuple[int, int]]:
+        offers = enumerate(self._twin.offers())
+        return ((offer[0], columns[str(bank)]) for bank, offer in offers if offer is not None)
+
+    def arrived(self) -> Sequence[int]:
+        return self._twin.words
+
+
+class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
+    """The gated coalescing collector."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        rules = Interleaved(ports.config.gating)
+        super().__init__(ports, checker, coverage, GatedCoalescingCollector(ports.config, 0, rules, ColumnMeter()))
+
+    def offered(self, columns: Any) -> Iterator[tuple[int, int]]:
+        return ((slot, columns[str(read.bank)][str(read.side)]) for read, slot in self._twin.offers().items())
+
+    def arrived(self) -> Sequence[int]:
+        return [to_sub_banks(word, code.left) for word, code in zip(self._twin.words, self._twin.codes, strict=True)]
+
+
+@cocotb.test()
+async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, zero masks, grants and dispatches."""
+    ports, checker = Ports(dut), Checker(minimum=6 * CYCLES)
+    coalescing = ports.config.coalescing is Coalescing.ON
+    kind = GatedCoalescingCollectorCheck if coalescing else GatedCollectorCheck
+    parts = ["some columns", *(["no column"] if ports.config.gating.has_zero_mask else [])]
+    gated = [f"{part} of a {kind}" for part in parts for kind in KINDS]
+    coverage = Coverage(*POINTS, *(COALESCED if coalescing else ()), *gated)
+    await exercise(ports, stimuli(ports), kind(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("gating", ["active", "in_lane", "cross_lane"])
+@pytest.mark.parametrize(("unit", "settings"), [
+    ("GatedCollector", []), ("GatedCoalescingCollector", ["coalescing=on", "alignment=write"]),
+], ids=["off", "on"])  # fmt: skip
+def test_collector(unit: str, settings: list[str], gating: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
+    runner.run(runner.build(config, unit), "tb.gating.test_collector", 1)
