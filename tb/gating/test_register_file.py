@@ -1,0 +1,176 @@
+"""Property of the gated register files: whatever becomes zero, or no longer is, is read as it was written.
+
+The reference is 32 values for each register; what is known of zeros shows only in what the dispatch port says of an
+instruction's destination, which makes the coverage, and of the lanes' results, which answers obey.
+"""
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import and_
+
+import cocotb
+import pytest
+
+from golden_model.functional.operations import Operands, evaluate
+from golden_model.words import ALL_LANES, join, split, spread
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from tb.gating.values import outcome_bits, promised, zero_rich
+from tb.outside import to_lanes, to_word
+from tb.register_program import POINTS, WRITES, Draft, Flight, Key, OperandCheck, Program
+from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import Outcome
+from warploom.arch.isa import Instruction, Pipe
+
+KINDS = ("full", "partial, whole group", "partial, part of a group")
+"""What a write is for a group of lanes."""
+
+CHANGES = ("becomes zero", "is no longer zero")
+
+OUTCOMES = tuple(f"outcome {outcome.name}" for outcome in Outcome if outcome is not Outcome.COMPUTE)
+
+UNREAD = (None, [0] * LANES, ALL_LANES)
+"""The operand of a slot that reads no register."""
+
+GROUPS = LANES // GROUP
+ALL_OF_GROUP = (1 << GROUP) - 1
+
+
+def reorders(config: SmConfig) -> bool:
+    """Whether the register file has R-bits."""
+    return config.gating is Gating.CROSS_LANE and config.coalescing is Coalescing.OFF
+
+
+def transition(kind: str, change: str, old: int | None = None, new: int | None = None) -> str:
+    """Name of the coverage point: a granule (of a lane with `Gating.IN_LANE`) changes in a write of a kind, in a group
+    with these R-bits."""
+    return f"{kind}: {change}" + ("" if old is None else f", R {old} to {new}")
+
+
+def transitions(config: SmConfig) -> Iterator[str]:
+    """All that can happen. A group keeps its R-bit where some of its lanes keep their values."""
+    for kind, change in itertools.product(KINDS, CHANGES):
+        if not reorders(config):
+            yield transition(kind, change)
+            continue
+        for old, new in itertools.product(range(2), repeat=2):
+            if kind != KINDS[2] or old == new:
+                yield transition(kind, change, old, new)
+
+
+def zeros(values: Sequence[int], gating: Gating) -> list[bool]:
+    """What is zero in the lanes of a group, by lane or by granule."""
+    if gating is Gating.IN_LANE:
+        return [not value for value in values]
+    return [not any(value >> 8 * byte & 0xFF for value in values) for byte in range(4)]
+
+
+class ZeroRichProgram(Program):
+    """Many zeros are written, and units outside answer what the outcomes at the dispatch port say."""
+
+    def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
+        super().__init__(ports, rng, coverage)
+        self._codec, self._reorders = ports.codecs["dispatch__payload"], reorders(ports.config)
+        self._before: dict[Key, tuple[list[int], int]] = {}  # values and defined lanes before the last write
+        self._happened: dict[Key, list[tuple[int, str, str, int]]] = {}  # in it: group, kind, change, R-bit before
+
+    def _draft(self, key: Key) -> Draft | None:
+        values = zero_rich(self._rng)
+        return Draft(self._rng.random() < 0.4, lambda lanes: values) if self._rng.random() < 0.9 else None
+
+    def _some(self, live: int) -> int:
+        whole = sum(ALL_OF_GROUP << GROUP * group for group in range(GROUPS) if self._rng.random() < 0.5) & live
+        return whole if whole not in (0, live) and self._rng.random() < 0.5 else super()._some(live)
+
+    def _write(self, key: Key, data: list[int], lanes: int, full: bool) -> None:
+        register = self._registers[key]
+        self._before[key] = register.values, register.defined
+        super()._write(key, data, lanes, full)
+
+    def _answer(self, flight: Flight, payload: int) -> list[int]:
+        data = list(flight.data)
+        for outcome, lanes in promised(self._codec.field(payload, "trivial")):
+            self._coverage.hit(f"outcome {outcome.name}")
+            word = [0] * LANES if outcome is Outcome.ZERO else split(self._operand(payload, outcome))
+            data = [word[lane] if lanes >> lane & 1 else value for lane, value in enumerate(data)]
+        if flight.target is not None:
+            register = self._registers[flight.target]
+            register.values = [data[lane] if flight.lanes >> lane & 1 else value
+                               for lane, value in enumerate(register.values)]  # fmt: skip
+            self._cover(flight.target, flight.lanes, payload)
+        return data
+
+    def _operand(self, payload: int, outcome: Outcome) -> int:
+        return self._codec.field(payload, "abc"[outcome - Outcome.A])
+
+    def _cover(self, key: Key, lanes: int, payload: int) -> None:
+        """This write's R-bits before are those after the last one, of which now all is known."""
+        reorder = self._codec.field(payload, "reorder") if self._reorders else 0
+        for group, kind, change, old in self._happened.get(key, ()):
+            bits = (old, reorder >> group & 1) if self._reorders else ()
+            self._coverage.hit(transition(kind, change, *bits))
+        full = self._codec.field(payload, "full")
+        self._happened[key] = [
+            (group, KINDS[0] if full else KINDS[1 + (executing != ALL_OF_GROUP)], change, reorder >> group & 1)
+            for group in range(GROUPS) if (executing := lanes >> GROUP * group & ALL_OF_GROUP)
+            for change in self._changes(key, group)
+        ]  # fmt: skip
+
+    def _changes(self, key: Key, group: int) -> set[str]:
+        """What a write does to a group of lanes that are all defined, before and after."""
+        (before, defined), register = self._before[key], self._registers[key]
+        if ~(defined & register.defined) >> GROUP * group & ALL_OF_GROUP:
+            return set()
+        lanes = slice(GROUP * group, GROUP * (group + 1))
+        was, is_ = (zeros(values[lanes], self._config.gating) for values in (before, register.values))
+        return {CHANGES[old] for old, new in zip(was, is_, strict=True) if old != new}
+
+
+class GatedCheck(OperandCheck):
+    """And what outcomes say is what the operation gives for what was written."""
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        super().__call__(seen)
+        if not seen["dispatch__valid"]:
+            return
+        word = seen["dispatch__payload"]
+        flight, trivial = self._program.flights[self._codec.field(word, "tag")], self._codec.field(word, "trivial")
+        able = outcome_bits(flight.lanes) if Instruction(op=flight.op).pipe is Pipe.SP else 0
+        self._checker.equal("outcomes of lanes that compute nothing", trivial & ~able, 0)
+        if trivial & able:
+            self._outcomes(flight, trivial)
+
+    def _outcomes(self, flight: Flight, trivial: int) -> None:
+        slots = [flight.operands.get(slot, UNREAD) for slot in range(3)]
+        words = [join(values) for _, values, _ in slots]
+        defined = reduce(and_, (lanes for _, _, lanes in slots))
+        computed = evaluate(Instruction(op=flight.op), Operands(*map(to_lanes, words)))
+        for outcome, lanes in promised(trivial):
+            promise = 0 if outcome is Outcome.ZERO else words[outcome - Outcome.A]
+            wrong = (to_word(computed.result) ^ promise) & spread(lanes & defined)
+            self._checker.equal(f"bits that {flight.op.name} differs in from outcome {outcome.name}", wrong, 0)
+
+
+@cocotb.test()
+async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random writes and reads; everything becomes zero and stops being zero in every way."""
+    ports, checker = Ports(dut), Checker(minimum=15 * WRITES)
+    coverage = Coverage(*POINTS, *OUTCOMES, *transitions(ports.config))
+    program = ZeroRichProgram(ports, source(), coverage)
+    await exercise(ports, program.stimuli(), GatedCheck(ports, program, checker), checker)
+    checker.holds("enough was written", program.writes >= WRITES)
+    checker.finish()
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    ["gating=in_lane"], ["gating=cross_lane"], ["gating=in_lane", "coalescing=on"],
+    ["gating=cross_lane", "coalescing=on"],
+], ids=" ".join)  # fmt: skip
+def test_register_file(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", 1)

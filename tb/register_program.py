@@ -1,0 +1,255 @@
+"""A property of every register file: what instructions wrote is what instructions read.
+
+Nothing here knows how registers are stored. Each is an array of 32 integers; random instructions of the outside units
+write and read them through the datapath's ports. The driver respects hazards as a front end does, and tells truthfully
+whether a write covers all lanes that are live.
+"""
+
+import itertools
+import random
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from golden_model.words import ALL_LANES, join, split
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
+from warploom.arch.config import LANES
+from warploom.arch.encoding import encode_modifiers
+from warploom.arch.interfaces import TAG_BITS, WRITERS, issue_fields, result_fields
+from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
+from warploom.arch.layout import rows_per_warp
+
+WRITES = 10_000
+REGISTERS = 16
+
+OPS = (Op.FADD, Op.FFMA, Op.LD, Op.FADD, Op.FFMA, Op.LD, Op.MUFU)
+"""What instructions do is not computed here: only who answers them matters."""
+
+POINTS = ("three registers", "full write of some lanes")
+"""Coverage points of every program."""
+
+LONGEST = 40
+"""Cycles until the answer of a memory instruction, at most."""
+
+Key = tuple[int, int]
+"""Warp and register."""
+
+
+class Draft(NamedTuple):
+    """A write to come: whether it covers all lanes that are live, and the values for its lanes."""
+
+    full: bool
+    values: Callable[[int], list[int]]
+
+
+@dataclass
+class Register:
+    """The plain array, and the lanes in which it is worth reading: written, and live ever since."""
+
+    values: list[int]
+    defined: int = 0
+    readers: int = 0  # instructions that have not left the collectors
+    writing: bool = False
+
+
+@dataclass
+class Flight:
+    """An instruction in flight: (register, values, defined lanes) of each slot that reads, what it writes, and the
+    executing lanes."""
+
+    op: Op
+    operands: dict[int, tuple[Key, list[int], int]]
+    target: Key | None
+    data: list[int]
+    lanes: int
+
+
+class Program(ABC):
+    """A front end of random instructions and the units that answer them, at the datapath's ports.
+
+    Registers take their new values as an instruction issues: hazards keep others away until hardware has them too.
+    Subclasses say what is written.
+    """
+
+    def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
+        self._ports, self._config, self._rng, self._coverage = ports, ports.config, rng, coverage
+        self._registers = {key: Register([0] * LANES)
+                           for key in itertools.product(range(self._config.warps), range(REGISTERS))}  # fmt: skip
+        self._live = [ALL_LANES] * self._config.warps
+        self._tags = itertools.cycle(range(1 << TAG_BITS))
+        self._answers: dict[Pipe, list[tuple[int, dict[str, int]]]] = {
+            pipe: [] for pipe in (Pipe.SP, Pipe.SFU, Pipe.MEM)
+        }  # fmt: skip
+        self._unread = 0  # memory instructions whose credit is still to come
+        self.flights: dict[int, Flight] = {}
+        self.writes = 0
+
+    @property
+    def complete(self) -> bool:
+        """Enough was written."""
+        return self.writes >= WRITES
+
+    @abstractmethod
+    def _draft(self, key: Key) -> Draft | None:
+        """What the next instruction writes to a register if no hazard forbids it; None if it only reads."""
+
+    def _write(self, key: Key, data: list[int], lanes: int, full: bool) -> None:
+        """The register takes values in some lanes."""
+        register = self._registers[key]
+        self._coverage.hit("full write of some lanes", full and lanes != ALL_LANES)
+        register.values = [data[lane] if lanes >> lane & 1 else old for lane, old in enumerate(register.values)]
+        register.defined = lanes if full else register.defined | lanes
+        register.writing = True
+        self.writes += 1
+
+    def _answer(self, flight: Flight, payload: int) -> list[int]:
+        """The values that the unit outside answers to what the dispatch port shows."""
+        return flight.data
+
+    def _some(self, live: int) -> int:
+        """Some of the lanes that are live, but not all; there are at least two."""
+        lanes = self._rng.choice((self._rng.getrandbits(LANES), 1 << self._rng.randrange(LANES))) & live
+        return lanes if lanes not in (0, live) else live & -live
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """One cycle each, until everything was written, and every register was read."""
+        active, credits_ = busy(self._rng, 0.9), busy(self._rng, 0.4)
+        last = deque(self._registers)
+        cycle = 0
+        while last or self.flights:
+            stimulus: dict[str, Any] = {"stride": rows_per_warp(self._config, REGISTERS)}
+            if self._ports.peek("issue__ready") and next(active):
+                fields = self._anything() if not self.complete else self._read(last) if last else None
+                if fields is not None:
+                    stimulus |= {"issue__valid": 1, "issue__payload": fields}
+            self._dispatched(cycle)
+            stimulus |= self._results(cycle)
+            if self._unread and next(credits_):
+                self._unread -= 1
+                stimulus["credit_mem"] = 1
+            self._completed()
+            if self._rng.random() < 0.02:
+                self._change_live()
+            yield stimulus
+            cycle += 1
+
+    # ------------------------------------------------------------------ front end
+
+    def _anything(self) -> dict[str, int] | None:
+        """The fields of the next instruction; None where a hazard forbids the one that was drawn."""
+        rng = self._rng
+        key = rng.randrange(self._config.warps), rng.randrange(REGISTERS)
+        draft = self._draft(key)
+        sources = rng.choices(range(REGISTERS), k=rng.randint(0 if draft else 1, 3))
+        target = key if draft else None
+        return self._issue(key[0], sources, target, draft) if self._free(key[0], sources, target) else None
+
+    def _read(self, keys: deque[Key]) -> dict[str, int] | None:
+        """One more register is read for the last time."""
+        warp, register = keys[0]
+        if not self._free(warp, [register], None):
+            return None
+        keys.popleft()
+        return self._issue(warp, [register], None, None)
+
+    def _free(self, warp: int, sources: list[int], target: Key | None) -> bool:
+        """No instruction in flight still writes what this one needs, or reads what it writes."""
+        if any(self._registers[warp, register].writing for register in sources):
+            return False
+        return target is None or not (self._registers[target].writing or self._registers[target].readers)
+
+    def _issue(self, warp: int, sources: list[int], target: Key | None, draft: Draft | None) -> dict[str, int]:
+        rng, tag, live = self._rng, next(self._tags), self._live[warp]
+        assert tag not in self.flights
+        instruction = Instruction(op=rng.choice(OPS))
+        full = draft is None or draft.full
+        lanes = live if full else self._some(live)
+        data = [0] * LANES if draft is None else draft.values(lanes)
+        operands = {}
+        for slot, register in zip(rng.sample(range(3), len(sources)), sources, strict=True):
+            read = self._registers[warp, register]
+            operands[slot] = (warp, register), list(read.values), read.defined & lanes
+            read.readers += 1
+        self.flights[tag] = Flight(instruction.op, operands, target, data, lanes)
+        self._coverage.hit("three registers", len(set(sources)) == 3)
+        if target is not None:
+            self._write(target, data, lanes, full)
+        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        named = {f"src{slot}": key[1] for slot, (key, *_) in operands.items()}
+        return fields | named | {
+            "tag": tag, "warp": warp, "op": instruction.op, "modifiers": encode_modifiers(instruction),
+            "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": target[1] if target else 0,
+            "writes": target is not None, "lanes": lanes, "full": full,
+            "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
+        }  # fmt: skip
+
+    def _change_live(self) -> None:
+        """Threads of a warp exit, or others take their place: what the lanes that are not live hold is nobody's."""
+        warp = self._rng.randrange(self._config.warps)
+        live = self._rng.choice((self._live[warp] & self._rng.getrandbits(LANES), ALL_LANES))
+        if live.bit_count() >= 2:
+            self._live[warp] = live
+            for register in range(REGISTERS):
+                self._registers[warp, register].defined &= live
+
+    # ------------------------------------------------------------------ units outside
+
+    def _dispatched(self, cycle: int) -> None:
+        """Take what the dispatch port shows; its sources are free for writers."""
+        if not self._ports.peek("dispatch__valid"):
+            return
+        codec, word = self._ports.codecs["dispatch__payload"], self._ports.peek("dispatch__payload")
+        flight = self.flights[codec.field(word, "tag")]
+        for key, _, _ in flight.operands.values():
+            self._registers[key].readers -= 1
+        answer = {name: codec.field(word, name) for name, _ in result_fields(self._config)}
+        answer["data"] = join(self._answer(flight, word))
+        pipe, timing = Pipe(codec.field(word, "pipe")), TimingClass(codec.field(word, "timing"))
+        latency = self._rng.randint(0, LONGEST) if pipe is Pipe.MEM else self._config.timing_of(timing).latency - 1
+        self._unread += pipe is Pipe.MEM
+        self._answers[pipe].append((cycle + latency, answer))
+
+    def _results(self, cycle: int) -> dict[str, Any]:
+        """Results of this cycle: SP in its slot, SFU in order, MEM in order of readiness; they wait for their latch."""
+        ports: dict[str, Any] = {}
+        self._answers[Pipe.MEM].sort(key=lambda entry: entry[0])
+        self._answers[Pipe.SP].sort(key=lambda entry: entry[0])
+        for pipe, answers in self._answers.items():
+            writer = WRITERS[pipe]
+            if answers and answers[0][0] <= cycle:
+                ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": answers[0][1]}
+                if pipe is Pipe.SP or self._ports.peek(f"result_{writer}__ready"):
+                    answers.pop(0)
+                    if pipe is Pipe.SFU:
+                        ports["credit_sfu"] = 1
+        return ports
+
+    def _completed(self) -> None:
+        """Registers that were written in this cycle are free in the next one."""
+        for writer in WRITERS:
+            if self._ports.peek(f"done_{writer}__valid"):
+                word = self._ports.peek(f"done_{writer}__payload")
+                flight = self.flights.pop(self._ports.codecs[f"done_{writer}__payload"].field(word, "tag"))
+                if flight.target is not None:
+                    self._registers[flight.target].writing = False
+
+
+class OperandCheck:
+    """Every operand at the dispatch port holds what was written last."""
+
+    def __init__(self, ports: Ports, program: Program, checker: Checker) -> None:
+        self._codec, self._program, self._checker = ports.codecs["dispatch__payload"], program, checker
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        if not seen["dispatch__valid"]:
+            return
+        word = seen["dispatch__payload"]
+        flight = self._program.flights[self._codec.field(word, "tag")]
+        for slot, (key, values, defined) in flight.operands.items():
+            actual = split(self._codec.field(word, "abc"[slot]))
+            for lane in range(LANES):
+                if defined >> lane & 1:
+                    self._checker.equal(f"register {key[1]} of warp {key[0]}, lane {lane}", actual[lane], values[lane])
