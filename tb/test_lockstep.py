@@ -1,4 +1,4 @@
-"""Every bundled kernel in lockstep, without and with coalescing; and a difference is found and named."""
+"""Every bundled kernel in lockstep, without and with coalescing and gating; and a difference is found and named."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from amaranth.lib import wiring
 
 from rtl.arbiter import Arbiter
 from rtl.datapath import Datapath
-from tb.lockstep import LockstepError, lockstep
-from warploom.arch.config import SmConfig, presets
+from tb.lockstep import Lockstep, LockstepError, lockstep
+from warploom.arch.config import Gating, SmConfig
 from warploom.kernels.library import kernel, kernels
 
 ALL = [bundled.name for bundled in kernels()]
@@ -20,7 +20,7 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", ["fermi", "small"])
 def test_kernel(preset: str, name: str) -> None:
     _compare(SmConfig.preset(preset), name)
 
@@ -37,11 +37,30 @@ def test_coalescing_by_register_number(name: str) -> None:
     _compare(SmConfig.preset("fermi").with_settings(["coalescing=on"]), name)
 
 
-def _compare(config: SmConfig, name: str) -> None:
+@pytest.mark.rtl
+@pytest.mark.parametrize("coalescing", ["off", "on"])
+def test_gating_changes_no_cycle(coalescing: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}"])
+    runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot") for gating in Gating}
+    assert len({done.cycles for done in runs.values()}) == 1, runs
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", ["bfs", "reduction"])
+@pytest.mark.parametrize("coalescing", ["off", "on"])
+def test_gating_across_lanes(coalescing: str, name: str) -> None:
+    config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}", "gating=cross_lane"])
+    done = _compare(config, name)
+    if name == "reduction":  # it adds zeros
+        assert done.checks["outcomes"] > 0
+
+
+def _compare(config: SmConfig, name: str) -> Lockstep:
     done = lockstep(config, kernel(name).load("tiny"))
     assert done.checks["cycles"] >= done.cycles > 1000
     assert done.registers > 0
     assert done.checks["writes"] > 1000
+    return done
 
 
 class _LazyArbiter(Arbiter):
