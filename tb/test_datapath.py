@@ -8,27 +8,32 @@ import pytest
 from golden_model.coalescing.alignment import byte_enables, to_sub_banks
 from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.datapath import Datapath, Write
+from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
+from golden_model.gating.reorder import reorder
 from golden_model.words import spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.datapath_driver import REGISTERS, Surroundings
-from warploom.arch.config import Coalescing, SmConfig
-from warploom.arch.interfaces import WRITERS, probe_fields, unpack
+from tb.gating.values import promised
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import WARP_BITS, WRITERS, Outcome, probe_fields, unpack, zero_fields
 from warploom.arch.isa import Pipe
 from warploom.arch.layout import rows_per_warp
 
 INSTRUCTIONS = 3000
+WARP_MASK = (1 << WARP_BITS) - 1
 
 
 class DatapathCheck:
-    """Probe, dispatches with operands, completions, readiness and written words equal the twin's in every cycle."""
+    """Probe, activity, dispatches with operands, completions, readiness and written words equal the twin's in every
+    cycle."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._probe = probe_fields(ports.config)
+        self._config = ports.config
         self._coalescing = ports.config.coalescing is Coalescing.ON
-        kind = CoalescingDatapath if self._coalescing else Datapath
-        self.twin = kind(ports.config, rows_per_warp(ports.config, REGISTERS))
+        self.twin = kind_of(ports.config)(ports.config, rows_per_warp(ports.config, REGISTERS))
         self.completions = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -41,6 +46,7 @@ class DatapathCheck:
             actual, expected = unpack(self._probe, seen["probe"]), unpack(self._probe, probe)
             for name in expected:
                 equal(name, actual[name], expected[name])
+        equal("activity", self._codecs["activity"].unpack(seen["activity"]), twin.activity())
         equal("issue.ready", seen["issue__ready"], int(twin.issue_ready))
         equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
         if twin.sent is not None and seen["dispatch__valid"]:
@@ -63,11 +69,16 @@ class DatapathCheck:
 
     def _dispatch(self, seen: Observation, expected: dict[str, Any]) -> None:
         actual = self._fields(seen, "dispatch")
+        # Without gating lanes that do not execute are read too.
+        shown = WARP_MASK if self._config.gating is Gating.OFF else spread(expected["lanes"])
         for slot, name in enumerate("abc"):
-            self._checker.equal(f"dispatch.{name}", actual.pop(name), expected["operands"][slot])
+            self._checker.equal(f"dispatch.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
         for name, value in actual.items():
             self._checker.equal(f"dispatch.{name}", value, expected[name])
         self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
+        if self._config.gating.has_zero_mask:
+            for outcome, _ in promised(expected["trivial"]):
+                self._coverage.hit(f"outcome {outcome.name}")
 
     def _stored(self, seen: Observation, writes: list[Write]) -> None:
         """What the sub-banks take, byte by byte; nothing where no bank is written."""
@@ -79,14 +90,23 @@ class DatapathCheck:
             data = mask = 0
             for write in writes:
                 if write.bank == bank:
-                    data |= self._form(write.data & write.byte_mask, write.left)
-                    mask |= self._form(write.byte_mask, write.left)
+                    groups = self._reordered(seen, write)
+                    data |= self._form(write.data & write.byte_mask, write.left, groups)
+                    mask |= self._form(write.byte_mask, write.left, groups)
             self._checker.equal(f"bank {bank} bytes", enabled, byte_enables(mask))
             self._checker.equal(f"bank {bank} word", word & mask if mask else word, data)
 
-    def _form(self, word: int, left: bool) -> int:
+    def _form(self, word: int, left: bool, groups: int) -> int:
         """A byte-interleaved word as the sub-banks hold it."""
-        return to_sub_banks(word, left) if self._coalescing else word
+        return to_sub_banks(word, left) if self._coalescing else reorder(word, groups)
+
+    def _reordered(self, seen: Observation, write: Write) -> int:
+        """The groups that are reordered in a register that is written."""
+        name = f"{write.writer}_latch_reorder"
+        groups = unpack(self._probe, seen["probe"])[name] if name in dict(self._probe) else 0
+        if groups:
+            self._coverage.hit("reordered write")
+        return groups
 
     def _completion(self, seen: Observation, writer: str, done: Any) -> None:
         self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
@@ -96,13 +116,29 @@ class DatapathCheck:
                                 {"tag": done["tag"], "pred": done["pred"]})  # fmt: skip
 
 
+def kind_of(config: SmConfig) -> Any:
+    """The twin that a configuration asks for."""
+    if config.gating is Gating.OFF:
+        return CoalescingDatapath if config.coalescing is Coalescing.ON else Datapath
+    return GatedCoalescingDatapath if config.coalescing is Coalescing.ON else GatedDatapath
+
+
+def points(config: SmConfig) -> list[str]:
+    """What a random stream must come by."""
+    always = ["SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls"]
+    coalescing = ["narrow write", "sign fill"] if config.coalescing is Coalescing.ON else []
+    outcomes = [f"outcome {outcome.name}" for outcome in Outcome if outcome is not Outcome.COMPUTE]
+    reordered = any(name == "reorder" for name, _ in zero_fields(config))
+    return [*always, *coalescing, *(outcomes if config.gating.has_zero_mask else []),
+            *(["reordered write"] if reordered else [])]  # fmt: skip
+
+
 @cocotb.test()
 async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
     coalescing = ports.config.coalescing is Coalescing.ON
-    coverage = Coverage("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls",
-                        *(("narrow write", "sign fill") if coalescing else ()))  # fmt: skip
+    coverage = Coverage(*points(ports.config))
     surroundings = Surroundings(ports, source(), INSTRUCTIONS)
     check = DatapathCheck(ports, checker, coverage)
     await exercise(ports, surroundings.stimuli(), check, checker)
@@ -118,8 +154,10 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    [], ["coalescing=on", "alignment=reg"], ["coalescing=on", "alignment=write"],
-], ids=["baseline", "reg", "write"])  # fmt: skip
+    [], ["coalescing=on", "alignment=reg"], ["coalescing=on", "alignment=write"], ["gating=active"],
+    ["gating=in_lane"], ["gating=cross_lane"], ["gating=in_lane", "coalescing=on", "alignment=reg"],
+    ["gating=cross_lane", "coalescing=on", "alignment=write"],
+], ids=["baseline", "reg", "write", "active", "in_lane", "cross_lane", "in_lane reg", "cross_lane write"])  # fmt: skip
 def test_datapath(settings: list[str]) -> None:
     config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "Datapath"), "tb.test_datapath", 1)
