@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Verilog of any unit, with a JSON sidecar of its ports and their fields. The only user of Amaranth's back end."""
 
 import dataclasses

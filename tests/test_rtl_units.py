@@ -29,6 +29,8 @@ from warploom.arch.isa import INTEGER_OPS
 
 SMALL = SmConfig.preset("small")
 COALESCING = SMALL.with_settings(["coalescing=on"])
+CROSS_LANE = SMALL.with_settings(["gating=cross_lane"])
+BOTH = CROSS_LANE.with_settings(["coalescing=on"])
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5])
@@ -141,14 +143,19 @@ def test_verilog_and_sidecar(unit: str, tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if path.suffix not in (".v", ".json", "")]
 
 
-COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "integer_unit", "lane", "write_latch"}
+COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch"}
 
 
 @pytest.mark.parametrize(("config", "own"), [
-    (SMALL, {"arbiter", "bank", "crossbar", "collector", "writeback"}),
+    (SMALL, {"arbiter", "bank", "crossbar", "collector", "writeback", "integer_unit"}),
     (COALESCING, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "coalescing_collector", "coalescing_writeback",
-                  "mask_buffer", "operand_path", "code_latch"}),
-], ids=["baseline", "coalescing"])  # fmt: skip
+                  "mask_buffer", "operand_path", "code_latch", "integer_unit"}),
+    (CROSS_LANE, {"arbiter", "bank", "crossbar", "gated_collector", "gated_writeback", "gated_operand_path", "reorder",
+                  "zero_buffer", "trivial_detector", "gated_integer_unit"}),
+    (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "gated_coalescing_collector",
+            "gated_coalescing_writeback", "gated_coalescing_operand_path", "operand_path", "mask_buffer",
+            "zero_buffer", "trivial_detector", "gated_integer_unit"}),
+], ids=["baseline", "coalescing", "gating", "both"])  # fmt: skip
 def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
     _, sidecar = verilog.generate(config, tmp_path)
     units = json.loads(sidecar.read_text())["units"]

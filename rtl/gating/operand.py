@@ -13,7 +13,6 @@ from rtl.gating.reorder import Reorder
 from rtl.interfaces import CODE, zero_layout
 from rtl.shared import share
 from warploom.arch.config import GROUP, LANES, Gating, SmConfig
-from warploom.arch.errors import ConfigError
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
 
 
@@ -32,15 +31,9 @@ class GatedOperandPath(wiring.Component):
     zero : its zero mask.
     operand : the word that the lanes read.
     known : the lanes that are known to be zero.
-
-    Raises
-    ------
-    ConfigError
-        When the configuration has no zero masks.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        check_zero_mask(config)
         self._reordered = config.gating is Gating.CROSS_LANE
         super().__init__({
             "word": In(WARP_BITS), "zero": In(zero_layout(config)), "operand": Out(WARP_BITS), "known": Out(LANES),
@@ -76,15 +69,9 @@ class GatedCoalescingOperandPath(wiring.Component):
     code, zero : how the register is stored, and its zero mask.
     operand : the byte-interleaved word.
     known : the lanes that are known to be zero.
-
-    Raises
-    ------
-    ConfigError
-        When the configuration has no zero masks.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        check_zero_mask(config)
         self._by_granule = config.gating is Gating.CROSS_LANE
         super().__init__({
             "word": In(WARP_BITS), "code": In(CODE), "zero": In(zero_layout(config)),
@@ -118,9 +105,3 @@ class GatedCoalescingOperandPath(wiring.Component):
 def without(word: Value, zero: Value) -> Value:
     """A word with the 32-bit parts zero whose bit is set."""
     return word & ~Cat(marked.replicate(32) for marked in zero)
-
-
-def check_zero_mask(config: SmConfig) -> None:
-    """Raise `ConfigError` for a configuration without zero masks."""
-    if not config.gating.has_zero_mask:
-        raise ConfigError(f"gating = {config.gating}: must be in_lane or cross_lane for a unit that needs zero masks")
