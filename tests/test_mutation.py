@@ -6,7 +6,7 @@ from rtl.verilog import UNITS
 from tb import runner
 from tb.coalescing import mutants as coalescing
 from tb.corf import mutants as corf
-from tb.gating import lane_mutants
+from tb.gating import datapath_mutants, lane_mutants
 from tb.gating import mutants as gating
 from tb.lockstep import LockstepError, lockstep
 from tb.mutants import MUTANTS, Mutant
@@ -18,7 +18,9 @@ CONFIG = SmConfig.preset("small")
 SEED = 1
 """The seed with which the benches pass on the unit without the bug."""
 
-ALL = (*MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS)
+ALL = (
+    *MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS, *datapath_mutants.MUTANTS,
+)  # fmt: skip
 
 ONE_OF_SEVERAL = {
     "Arbiter": "random_requests", "CoalescingArbiter": "random_requests", "SlicedCrossbar": "random_routes",
