@@ -16,7 +16,16 @@ from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.datapath_driver import REGISTERS, Surroundings
 from tb.gating.values import promised
 from warploom.arch.config import Coalescing, Gating, SmConfig
-from warploom.arch.interfaces import WARP_BITS, WRITERS, Outcome, probe_fields, unpack, zero_fields
+from warploom.arch.interfaces import (
+    WARP_BITS,
+    WRITERS,
+    Outcome,
+    place_fields,
+    probe_fields,
+    stored_fields,
+    unpack,
+    zero_fields,
+)
 from warploom.arch.isa import Pipe
 from warploom.arch.layout import rows_per_warp
 
@@ -32,6 +41,7 @@ class DatapathCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._probe = probe_fields(ports.config)
         self._config = ports.config
+        self._destination = [name for name, _ in (*place_fields(ports.config), *stored_fields(ports.config))]
         self._coalescing = ports.config.coalescing is Coalescing.ON
         self.twin = kind_of(ports.config)(ports.config, rows_per_warp(ports.config, REGISTERS))
         self.completions = 0
@@ -73,6 +83,9 @@ class DatapathCheck:
         shown = WARP_MASK if self._config.gating is Gating.OFF else spread(expected["lanes"])
         for slot, name in enumerate("abc"):
             self._checker.equal(f"dispatch.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
+        if not expected["writes"]:
+            for name in self._destination:
+                del actual[name]
         for name, value in actual.items():
             self._checker.equal(f"dispatch.{name}", value, expected[name])
         self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
@@ -88,13 +101,13 @@ class DatapathCheck:
             self._coverage.hit("sign fill", any(write.byte_mask & ~spread(write.lanes) for write in writes))
         for bank, (word, enabled) in enumerate(zip(words, enables, strict=True)):
             data = mask = 0
-            for write in writes:
-                if write.bank == bank:
-                    groups = self._reordered(seen, write)
-                    data |= self._form(write.data & write.byte_mask, write.left, groups)
-                    mask |= self._form(write.byte_mask, write.left, groups)
+            here = [write for write in writes if write.bank == bank]
+            for write in here:
+                groups = self._reordered(seen, write)
+                data |= self._form(write.data & write.byte_mask, write.left, groups)
+                mask |= self._form(write.byte_mask, write.left, groups)
             self._checker.equal(f"bank {bank} bytes", enabled, byte_enables(mask))
-            self._checker.equal(f"bank {bank} word", word & mask if mask else word, data)
+            self._checker.equal(f"bank {bank} word", word & mask if here else word, data)
 
     def _form(self, word: int, left: bool, groups: int) -> int:
         """A byte-interleaved word as the sub-banks hold it."""
