@@ -20,7 +20,7 @@ from synth.compare import compare
 from synth.report import Report, Row
 from synth.sram import Macro
 from tb.toolchain import source_hash
-from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Gating, Layout, SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Hints, Program
 from warploom.cli import main
@@ -196,6 +196,11 @@ def test_configurations_are_the_twelve_of_the_experiment():
     assert found["wshift_write"].layout is Layout.WSHIFT
     assert found["wshift_write"].alignment is Alignment.WRITE
     assert found["wid_corf"].coalescing is Coalescing.CORF
+
+
+def test_how_a_configuration_gates_does_not_matter():
+    gated = dataclasses.replace(FERMI, gating=Gating.CROSS_LANE)
+    assert coalescing.configurations(gated) == coalescing.configurations(FERMI)
 
 
 @pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0")])

@@ -9,7 +9,7 @@ from runs import run
 from golden_model.trace import NONE, Trace, WarpTrace
 from golden_model.values import Values, values
 from synth.sram import Macro
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Program
 from warploom.cli import main
@@ -184,6 +184,16 @@ def test_configurations_are_the_nine_of_the_experiment():
         **{f"threads_{setting}": ("fermi", Coalescing.ON, setting) for setting in Gating},
         "uncoalesced": ("fermi", Coalescing.OFF, Gating.OFF),
     }
+
+
+def test_the_alignment_is_that_of_the_coalescing_configurations():
+    settings = ["coalescing=on", "alignment=write", "gating=active"]
+    found = gating.configurations(MAXWELL.with_settings(settings), FERMI.with_settings(settings))
+    assert found.keys() == FOUR.keys()
+    assert {name for name, config in found.items() if config.alignment is Alignment.WRITE} == {
+        f"threads_{setting}" for setting in Gating}
+    assert {name: config.gating for name, config in found.items()} == {
+        name: config.gating for name, config in FOUR.items()}
 
 
 COUNTS = {Gating.OFF: 100, Gating.ACTIVE: 90, Gating.IN_LANE: 60, Gating.CROSS_LANE: 40}

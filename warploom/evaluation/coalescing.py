@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Gating, Layout, SmConfig
 from warploom.evaluation import energy, metrics
 from warploom.evaluation.coalescing_bars import (
     BASELINE,
@@ -35,8 +35,9 @@ ENERGIES = {
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration of the experiment, made of one; layout, coalescing and alignment of that do not matter."""
-    plain = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG)
+    """Every configuration of the experiment, made of one; layout, coalescing, alignment and gating of that do not
+    matter: CORF and the bounds cannot gate."""
+    plain = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
     found = {}
     for layout in Layout:
         baseline = dataclasses.replace(plain, layout=layout)

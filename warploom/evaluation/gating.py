@@ -6,7 +6,7 @@ It is made twice: byte-interleaved, as in the seed, and on the coalescing regist
 import dataclasses
 from collections.abc import Callable
 
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
 from warploom.evaluation import gating_energy, gating_lanes, metrics
 from warploom.evaluation.figures import Compare, Figure, Run, of_statistics
 from warploom.evaluation.gating_bars import (
@@ -37,13 +37,17 @@ OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, 
 
 
 def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration: `config` byte-interleaved, `composed` with coalescing; how they gate does not matter."""
-    found = {}
-    for experiment, base, coalescing in ((BYTES, config, Coalescing.OFF), (THREADS, composed, Coalescing.ON)):
-        for gating in Gating:
-            found[name(experiment, gating)] = dataclasses.replace(base, coalescing=coalescing, gating=gating)
-    found[UNCOALESCED] = dataclasses.replace(composed, coalescing=Coalescing.OFF, gating=Gating.OFF)
-    return found
+    """Every configuration: `config` byte-interleaved, `composed` with coalescing, in its alignment; how they gate, and
+    whether they coalesce, does not matter."""
+    found = {name(BYTES, gating): dataclasses.replace(_uncoalesced(config), gating=gating) for gating in Gating}
+    for gating in Gating:
+        found[name(THREADS, gating)] = dataclasses.replace(composed, coalescing=Coalescing.ON, gating=gating)
+    return {**found, UNCOALESCED: _uncoalesced(composed)}
+
+
+def _uncoalesced(config: SmConfig) -> SmConfig:
+    """The same without either mechanism; sides go with coalescing, and so does any other alignment than `REG`."""
+    return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
 
 
 def figures() -> list[Figure]:
