@@ -1,19 +1,19 @@
-"""The datapaths with gating (docs/timing.md, section 10): what each rule makes of a few instructions, what is counted
-in each cycle, then whole kernels."""
+"""The datapaths with gating (docs/timing.md, section 10): what rules make of a few instructions, then whole kernels.
 
-import random
-from collections.abc import Iterator
+`test_golden_activity` counts in each cycle.
+"""
+
 from functools import cache
 from typing import Any
 
 import pytest
+from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, counted, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
 from golden_model.check import Mismatch
 from golden_model.coalescing.width import Code
 from golden_model.functional.executor import execute
 from golden_model.gating import datapath as gated
-from golden_model.gating.activity import ColumnMeter
 from golden_model.gating.trivial import Outcomes
 from golden_model.gating.zero_buffer import ZeroBuffer
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
@@ -22,74 +22,11 @@ from golden_model.sm import Sm
 from golden_model.statistics import Statistics
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES
-from warploom.arch.config import Coalescing, Gating, SmConfig
-from warploom.arch.interfaces import (
-    ACTIVITY_FIELDS,
-    bank_ports,
-    dispatch_fields,
-    pack,
-    probe_fields,
-    result_fields,
-    unpack,
-)
+from warploom.arch.config import Coalescing
+from warploom.arch.interfaces import dispatch_fields, pack, probe_fields, result_fields, unpack
 from warploom.arch.isa import Instruction, Op
-from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.kernels.library import kernel, kernels
-
-HALF = ALL_LANES >> 16
-COALESCING = ("off", "on")
-GATED = ("active", "in_lane", "cross_lane")
-COLUMN_COUNTERS = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes", "collector_columns",
-                   "operand_columns", "lane_loads")  # fmt: skip
-
-
-def config(coalescing: str, gating: str, *settings: str, preset: str = "small") -> SmConfig:
-    return SmConfig.preset(preset).with_settings([f"coalescing={coalescing}", f"gating={gating}", *settings])
-
-
-def mov(register: int, value: int) -> Instruction:
-    return Instruction(op=Op.MOV, dst=register, imm_slot=0, imm=value & 0xFFFFFFFF)
-
-
-def add(register: int, *sources: int) -> Instruction:
-    return Instruction(op=Op.IADD, dst=register, src=(*sources, 255, 255)[:3])
-
-
-def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
-    """Integer operations on values that are often zero, in some lanes or bytes, under masks of all kinds."""
-    rng = random.Random(seed)
-    code = [mov(register, register % 3) for register in range(8)]  # from here on all is defined
-    for _ in range(length):
-        op = rng.choice([Op.MOV, Op.MOV, Op.IADD, Op.ISUB, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.SEL, Op.LD])
-        chosen: dict[str, Any] = {"op": op, "dst": rng.randrange(8), "src": tuple(rng.choices(range(8), k=3))}
-        if op is Op.LD:
-            chosen |= {"space": Space.GLOBAL, "access": Access.B32}
-        if op is Op.LOP3:
-            chosen["lut"] = rng.choice([0xC0, 0x80, 0xE8, 0xFC, rng.getrandbits(8)])
-        if op is Op.MOV or (op is not Op.LD and rng.random() < 0.4):
-            chosen |= {"imm_slot": 0 if op is Op.MOV else rng.randrange(3),
-                       "imm": rng.choice([0, 0, 1, 0xFF, 0xFF00, 0xFF0000, 0x12345678, 0xFFFFFFFF])}  # fmt: skip
-        code.append(Instruction(**chosen))
-    lanes = [rng.choice([ALL_LANES, ALL_LANES, HALF, rng.getrandbits(32), 1 << rng.randrange(32)])
-             for _ in code[8:]]  # fmt: skip
-    return trace_of(code, warps=warps, seed=seed, lanes=[ALL_LANES] * 8 + lanes)
-
-
-def cycles(sm: Sm) -> Iterator[Any]:
-    """The datapath in every cycle of a run, as far as something happens."""
-    while True:
-        sm.step()
-        if sm.finished:
-            return
-        yield sm.datapath
-        sm.skip()
-
-
-def counted(trace: Trace, setting: SmConfig) -> dict[str, int]:
-    """The counters after a run with every operand checked."""
-    return simulate(setting, trace, check=True).sm.datapath.activity()
-
 
 # ---------------------------------------------------------------------- rules
 
@@ -158,16 +95,6 @@ def test_a_zero_buffer_has_entries_for_each_side() -> None:
     assert buffer.read(0, 2, True) == buffer.read(1, 3, True) == Zero(0)
 
 
-def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:
-    meter, rng = ColumnMeter(), random.Random(1)
-    for _ in range(200):
-        columns = rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32)
-        before = meter.sub_bank_writes, meter.column_writes
-        meter.write(columns)
-        after = [(columns >> 8 * k & 0xFF) > 0 for k in range(4)].count(True), f"{columns:b}".count("1")
-        assert (meter.sub_bank_writes - before[0], meter.column_writes - before[1]) == after
-
-
 # ---------------------------------------------------------------------- what travels
 
 
@@ -206,121 +133,6 @@ def test_a_latch_shows_what_will_be_known() -> None:
             columns = probe["bank0_columns" if probe["sp_latch_tag"] == 0 else "bank1_columns"]
             seen.add((probe["sp_latch_zero"], probe["sp_latch_reorder"], columns))
     assert seen == {(0xEEEEEEEE, 0xFF, 0x11111111), (ALL_LANES, 0, 0)}
-
-
-# ---------------------------------------------------------------------- counters
-
-
-class Observer:
-    """Works out the counters from what is seen of each cycle: the probe, the dispatches, and what collectors hold."""
-
-    def __init__(self, setting: SmConfig) -> None:
-        self.counts = dict.fromkeys((name for name, _ in ACTIVITY_FIELDS), 0)
-        self._config, self._fields = setting, probe_fields(setting)
-        self._held: list[tuple[int | None, int]] = [(None, 0)] * setting.collectors  # tag and slots present
-        self._stages: list[tuple[int, int, int]] = [(0, 0, 0)] * 3  # computing, executing, passing lanes
-
-    def start(self, datapath: Any) -> None:
-        """The start of a cycle: collectors have taken what came at the end of the one before."""
-        for index, collector in enumerate(datapath.collectors):
-            tag = collector.fields["tag"] if collector.busy else None
-            before = self._held[index]
-            stored = collector.present & ~(before[1] if before[0] == tag else 0)
-            for slot in range(3):
-                if stored >> slot & 1:
-                    self.counts["collector_columns"] += self._needed(collector, slot).bit_count()
-            self._held[index] = tag, collector.present
-
-    def end(self, datapath: Any) -> None:
-        """What happens in the cycle, and at its end."""
-        probe = unpack(self._fields, datapath.probe())
-        for port in bank_ports(self._config):
-            if probe[f"{port}_enable"]:
-                self._bank(port, probe)
-        if datapath.dispatch is not None:
-            collector = datapath.collectors[datapath.dispatch["collector"]]
-            self.counts["operand_columns"] += sum(
-                32 if self._config.gating is Gating.OFF else self._needed(collector, slot).bit_count()
-                for slot in range(3))  # fmt: skip
-        self._stages = [self._lanes(datapath.sent), *self._stages[:2]]
-        (first, _, passes), (second, _, passed), (_, third, _) = self._stages
-        self.counts["lane_loads"] += first + second + third
-        self.counts["bypass_loads"] += passes + passed
-
-    def _bank(self, port: str, probe: dict[str, int]) -> None:
-        mask = sum(0xFF << 8 * k for k in range(4) if probe.get(f"{port}_mask", 15) >> k & 1)
-        columns = mask & probe.get(f"{port.partition('_')[0]}_columns", ALL_LANES)
-        kind = "writes" if probe[f"{port}_write"] else "reads"
-        self.counts[f"column_{kind}"] += columns.bit_count()
-        self.counts[f"sub_bank_{kind}"] += sum((columns >> 8 * k & 0xFF) > 0 for k in range(4))
-
-    def _lanes(self, sent: Any) -> tuple[int, int, int]:
-        if sent is None or sent["op"] > Op.SEL:
-            return 0, 0, 0
-        if self._config.gating is Gating.OFF:
-            return 32, 32, 0
-        outcomes = [sent.get("trivial", 0) >> 3 * lane & 7 for lane in range(32)]
-        executing = [outcome for lane, outcome in enumerate(outcomes) if sent["lanes"] >> lane & 1]
-        assert outcomes.count(0) == 32 - len(executing) + executing.count(0)
-        return executing.count(0), len(executing), sum(outcome > 1 for outcome in executing)
-
-    def _needed(self, collector: Any, slot: int) -> int:
-        """Columns of a slot, from the text: one after the other."""
-        code = collector.codes[slot] if self._config.coalescing is Coalescing.ON else None
-        return sum(1 << column for column in range(32) if self._is_needed(collector, slot, column, code))
-
-    def _is_needed(self, collector: Any, slot: int, column: int, code: Code | None) -> bool:
-        group, byte = column // 4, column % 4
-        if code is not None:
-            group, byte = column % 8, 3 - column // 8 if code.left else column // 8
-            if byte >= code.width:
-                return False
-        if self._config.gating is Gating.OFF:
-            return True
-        zero, lanes = collector.zeros[slot], collector.fields["lanes"]
-        here = [lane for lane in range(4 * group, 4 * group + 4) if lanes >> lane & 1]
-        if self._config.gating is Gating.CROSS_LANE and (code is not None or zero.reorder >> group & 1):
-            return bool(here) and not zero.mask >> (column if code is None else 8 * byte + group) & 1
-        if code is None:
-            here = [lane for lane in here if lane == column]
-        return any(not zero.mask >> lane & 1 for lane in here)
-
-
-@pytest.mark.parametrize("gating", ["off", *GATED])
-@pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
-def test_counters_show_what_happened_before_each_cycle(settings: list[str], gating: str) -> None:
-    setting = config(settings[0], gating, *settings[1:])
-    for trace in (random_trace(7, length=40, warps=4), integers(8, length=40, warps=2)):
-        sm, observer = Sm(setting, trace), Observer(setting)
-        while True:
-            sm.step()
-            if sm.finished:
-                break
-            observer.start(sm.datapath)
-            assert sm.datapath.activity() == observer.counts, sm.cycle
-            observer.end(sm.datapath)
-        assert min(observer.counts[name] for name in COLUMN_COUNTERS) > 100
-        assert (observer.counts["bypass_loads"] > 0) is setting.gating.has_zero_mask
-
-
-@pytest.mark.parametrize("gating", ["off", "cross_lane"])
-@pytest.mark.parametrize("coalescing", COALESCING)
-def test_counters_do_not_depend_on_cycles_skipped(coalescing: str, gating: str) -> None:
-    setting, trace = config(coalescing, gating), random_trace(9, warps=2, per_block=1)
-    every, sm = {}, Sm(setting, trace)
-    while not sm.finished:
-        sm.step()
-        every[sm.cycle] = sm.datapath.activity()
-    sm, skipped = Sm(setting, trace), 0
-    while not sm.finished:
-        sm.step()
-        assert sm.datapath.activity() == every[sm.cycle]
-        if not sm.finished:
-            before = sm.cycle
-            sm.skip()
-            skipped += sm.cycle - before
-            assert sm.datapath.activity() == every[sm.cycle]
-    assert skipped > 100
 
 
 # ---------------------------------------------------------------------- values
