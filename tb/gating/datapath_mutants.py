@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Planted bugs in collectors, operand paths and wiring: how the datapath reads what its register file does not hold."""
 
 from amaranth import Cat, Const, Module, Signal, Value
