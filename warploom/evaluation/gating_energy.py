@@ -18,15 +18,15 @@ from dataclasses import dataclass
 
 from golden_model.statistics import Statistics
 from synth.sram import VOLTAGE, Macro
-from warploom.arch.config import Gating
+from warploom.arch.config import COLUMNS, SUB_BANKS, Gating
 from warploom.arch.interfaces import width, zero_fields
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share
 from warploom.evaluation.overhead import COPIES, zero_buffer
 
-COLUMNS = 8
-"""Of a sub-bank."""
+SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
+"""Columns of a sub-bank."""
 
 TRAVEL = 5
 """Registers that the entry of a destination passes, with a latency of 4: one behind each cycle from d to w, and the
@@ -43,9 +43,11 @@ class Organisation:
     repeated: bool = False
 
 
-ROW = FIGURES["sram_row"]["share"]
 OVERHEADS = ("zero buffer", "detector and switches", "fields")
 """What gating takes of the register file's energy, by part."""
+
+ROW = FIGURES["sram_row"]["share"]
+"""What of an access to a sub-bank is paid with the row."""
 
 SHARED = Organisation(ROW, ROW)
 """Columns share decoder and word line."""
@@ -80,17 +82,17 @@ def register_file(run: Run, organisation: Organisation) -> Parts:
     columns = SHARED if run.config.gating is Gating.OFF else organisation
     reads = _accesses(columns, columns.read, counts.sub_bank_reads, counts.column_reads)
     writes = _accesses(columns, columns.write, counts.sub_bank_writes, counts.column_writes)
-    put_out = COLUMNS * counts.sub_bank_reads if columns is WHOLE else counts.column_reads
+    put_out = SUB_BANK_COLUMNS * counts.sub_bank_reads if columns is WHOLE else counts.column_reads
     moved = (put_out + counts.column_writes) * costs.wires
     held = (counts.collector_columns + counts.operand_columns) * costs.collector_slice
     codes = (_sources(counts) + 2 * _results(counts)) * costs.code
-    around = (moved + held) / COLUMNS + codes
+    around = (moved + held) / SUB_BANK_COLUMNS + codes
     return Parts((reads + writes) * costs.sub_bank, around, sum(overhead_pj(run).values()))
 
 
 def _accesses(columns: Organisation, row: float, sub_banks: int, enabled: int) -> float:
     """Accesses to whole sub-banks that take what these take, of which `row` is paid with the row."""
-    return row * (enabled if columns.repeated else sub_banks) + (1 - row) * enabled / COLUMNS
+    return row * (enabled if columns.repeated else sub_banks) + (1 - row) * enabled / SUB_BANK_COLUMNS
 
 
 def register_file_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
