@@ -4,15 +4,16 @@ A hazard that the timing model lets slip shows here as a wrong operand. Lanes wh
 the kernel, or computed from such lanes) are left out, since hardware holds anything there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from golden_model.blocks import Warp
 from golden_model.decode import Static
+from golden_model.gating.trivial import promised
 from golden_model.integer import evaluate
 from golden_model.words import ALL_LANES, broadcast, merge, spread
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, PT
 
 Operand = tuple[int, int]
@@ -78,7 +79,7 @@ class Checker:
         self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int, lanes: int
     ) -> None:
         """Lanes that need not compute, of these with defined operands, have the result of the trace all the same."""
-        for outcome, found in _outcomes(dispatch.get("trivial", 0)):
+        for outcome, found in promised(dispatch.get("trivial", 0)):
             trivial = found & lanes
             value = 0 if outcome is Outcome.ZERO else dispatch["operands"][outcome - Outcome.A]
             self.trivial += trivial.bit_count()
@@ -94,10 +95,3 @@ class Checker:
             lane = (wrong & -wrong).bit_length() - 1 >> 5
             values = [word >> LANES * lane & 0xFFFFFFFF for word in (actual, expected)]
             raise Mismatch(f"{what}, lane {lane}: {values[0]:#010x}, the trace has {values[1]:#010x}")
-
-
-def _outcomes(trivial: int) -> Iterator[tuple[Outcome, int]]:
-    """Each outcome of the `trivial` field of a dispatch but COMPUTE, and its lanes."""
-    for outcome in list(Outcome)[1:] if trivial else ():
-        yield outcome, sum(1 << lane for lane in range(LANES)
-                           if trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1 == outcome)  # fmt: skip

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from golden_model.activity import UNGATED, LaneMeter
 from golden_model.arbiter import Arbiter
 from golden_model.bank import Bank
 from golden_model.collector import Collector, Slots
 from golden_model.crossbar import Crossbar
 from golden_model.dispatch import Dispatcher
-from golden_model.gating.activity import UNGATED, LaneMeter
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.placement import Place, Placement
 from golden_model.words import spread

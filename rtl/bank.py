@@ -13,8 +13,8 @@ from warploom.arch.interfaces import WARP_BITS, index_bits
 
 SUB_BANK_BITS = 8 * BYTES
 
-
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
+"""Columns of a sub-bank when they are enabled one by one."""
 
 
 class Bank(wiring.Component):

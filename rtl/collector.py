@@ -27,6 +27,7 @@ class Collector(wiring.Component):
     Parameters
     ----------
     config : sizes.
+    probe : add the port `loads`.
 
     Members
     -------
@@ -38,11 +39,11 @@ class Collector(wiring.Component):
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
     held, operands : the instruction and its operands, for dispatch.
-    loads : for each slot, the columns that take an operand or a constant at the end of the cycle, for counters.
+    loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
     dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config = config
         super().__init__({
             "take": In(1),
@@ -56,10 +57,12 @@ class Collector(wiring.Component):
             "ready": Out(1),
             "held": Out(held_layout(config)),
             "operands": Out(words(SLOTS)),
-            "loads": Out(column_masks(SLOTS)),
+            **({"loads": Out(column_masks(SLOTS))} if probe else {}),
             "dispatched": In(1),
             **self._bank_ports(),
         })
+        if not probe:
+            self.loads = Signal(column_masks(SLOTS))
 
     def _bank_ports(self) -> dict[str, wiring.Member]:
         """The members that depend on what the banks are."""

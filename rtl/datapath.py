@@ -96,16 +96,16 @@ class Datapath(wiring.Component):
 
     def _create_lanes(self) -> None:
         """Make the unit that executes."""
-        self.integer_unit = IntegerUnit(config=self._config)
+        self.integer_unit = IntegerUnit(config=self._config, probe=self._with_probe)
 
     def _create_register_file(self) -> None:
         """Make the units from the collectors to the write latches."""
-        config = self._config
+        config, probe = self._config, self._with_probe
         self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
         self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
         self.writeback = Writeback(config=config)
-        self.collectors = [Collector(config=config) for _ in range(config.collectors)]
-        self.banks = [Bank(rows=config.rows) for _ in range(config.banks)]
+        self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.banks = [Bank(rows=config.rows, poison=probe) for _ in range(config.banks)]
         self.operand_paths: list[Any] = []  # words are stored as they are read
 
     def _units(self) -> dict[str, wiring.Component]:

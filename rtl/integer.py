@@ -27,28 +27,35 @@ class IntegerUnit(wiring.Component):
     Parameters
     ----------
     config : latencies.
+    probe : add the port `loads`.
 
     Members
     -------
     dispatch : instructions with their operands; those that are not integer operations are ignored.
     control : what the lanes need to know of the operation (`rtl.lane_control.decode`), beside `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
-    loads : for each stage, the lanes whose registers load at the end of the cycle for an instruction.
+    loads : with a probe, for each stage the lanes whose registers load at the end of the cycle for an instruction.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config = config
         self._extra = {c: config.timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
-        super().__init__(self._ports())
+        loads = self._load_masks()
+        super().__init__(self._ports() | ({name: Out(masks) for name, masks in loads.items()} if probe else {}))
+        if not probe:
+            vars(self).update({name: Signal(masks, name=name) for name, masks in loads.items()})
 
     def _ports(self) -> dict[str, wiring.Member]:
         return {
             "dispatch": In(unstoppable(dispatch_layout(self._config))),
             "control": In(CONTROL),
             "result": Out(unstoppable(result_layout(self._config))),
-            "loads": Out(data.ArrayLayout(LANES, STAGES)),
         }
+
+    def _load_masks(self) -> dict[str, data.ArrayLayout]:
+        """What says which registers load: ports only with a probe."""
+        return {"loads": data.ArrayLayout(LANES, STAGES)}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -39,11 +39,13 @@ class SubBank(wiring.Component):
     Raises
     ------
     ValueError
-        When `rows` or `columns` is not positive.
+        When `rows` or `columns` is not positive, or columns do not share the entry evenly.
     """
 
     def __init__(self, *, rows: int, columns: int = 1, poison: bool = False) -> None:
         check_positive(rows=rows, columns=columns)
+        if BYTES % columns:
+            raise ValueError(f"columns must divide {BYTES}, not {columns!r}")
         self._rows, self._columns, self._poison = rows, columns, poison
         super().__init__({
             "enable": In(columns),

@@ -91,8 +91,8 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "ZeroLatch": zero_latch,
     "Reorder": lambda config: Reorder(),
     "ZeroBuffer": lambda config: ZeroBuffer(config=config),
-    "GatedBank": lambda config: Bank(rows=config.rows, gated=True, poison=True),
-    "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True, poison=True),
+    "GatedBank": lambda config: Bank(rows=config.rows, gated=True),
+    "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True),
     "GatedWriteback": lambda config: GatedWriteback(config=config),
     "GatedCoalescingWriteback": lambda config: GatedCoalescingWriteback(config=config),
     "GatedCollector": lambda config: GatedCollector(config=config),
@@ -108,7 +108,20 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "MaskTable": lambda config: MaskTable(config=config),
     "Allocator": lambda config: Allocator(rows=config.rows),
 }
-"""How each unit is made from a configuration; gated banks show poison, for their benches."""
+"""How each unit is made from a configuration."""
+
+PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
+    "Datapath": lambda config: datapath(config, probe=True),
+    "Collector": lambda config: Collector(config=config, probe=True),
+    "CoalescingCollector": lambda config: CoalescingCollector(config=config, probe=True),
+    "GatedCollector": lambda config: GatedCollector(config=config, probe=True),
+    "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config, probe=True),
+    "IntegerUnit": lambda config: IntegerUnit(config=config, probe=True),
+    "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config, probe=True),
+    "GatedBank": lambda config: Bank(rows=config.rows, gated=True, poison=True),
+    "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True, poison=True),
+}
+"""How benches take some of them: with ports that show more, and poison where nobody may look."""
 
 _ZERO_MASK = ("gating", (Gating.IN_LANE, Gating.CROSS_LANE))
 _GATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1]))
@@ -142,10 +155,10 @@ write_verilog -norename unit.v
 
 
 def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Component:
-    """The component of a unit; `probe` adds the ports of a lockstep bench to the datapath.
+    """The component of a unit, with `probe` as benches take it.
 
     Raises `ConfigError` for an unknown name, a configuration without hardware or one without the unit, and for a probe
-    of anything but the datapath.
+    of a unit that has none.
     """
     if unit not in UNITS:
         raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}")
@@ -154,11 +167,9 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
         if getattr(config, field) not in values:
             raise ConfigError(f"unit = {unit} and {field} = {getattr(config, field)} disagree: "
                               f"it needs {field} = {' or '.join(values)}")
-    if not probe:
-        return UNITS[unit](config)
-    if unit != "Datapath":
-        raise ConfigError(f"unit = {unit}: only the datapath has a probe")
-    return datapath(config, probe=True)
+    if probe and unit not in PROBED:
+        raise ConfigError(f"unit = {unit} has no probe: those with one are {', '.join(PROBED)}")
+    return (PROBED if probe else UNITS)[unit](config)
 
 
 def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = True) -> str:

@@ -19,13 +19,14 @@ from cocotb.triggers import FallingEdge
 from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
+from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
 from golden_model.sm import Inputs, Sm
 from golden_model.words import ALL_LANES, WORD_MASK, spread
 from golden_model.writeback import Result
 from tb.bench import Driver, Ports
 from tb.coalescing.values import code_of
-from tb.gating.values import outcome_bits, promised
+from tb.gating.values import outcome_bits
 from tb.lockstep import JOB, RESULT
 from tb.outside import OutsideUnits
 from tb.readback import Readback

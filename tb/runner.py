@@ -123,7 +123,7 @@ def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[st
     path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
     design = kept(path)
     if design is None:
-        design = _convert(verilog.create(config, unit, probe=unit == "Datapath"), module)
+        design = _convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module)
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=BUILDS, delete=False) as stream:
             json.dump(design, stream)

@@ -10,11 +10,11 @@ from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.datapath import Datapath, Write
 from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from golden_model.gating.reorder import reorder
+from golden_model.gating.trivial import promised
 from golden_model.words import spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.datapath_driver import REGISTERS, Surroundings
-from tb.gating.values import promised
 from warploom.arch.config import Coalescing, Gating, SmConfig
 from warploom.arch.interfaces import (
     WARP_BITS,

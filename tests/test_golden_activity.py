@@ -7,8 +7,8 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, config, integers
 from golden_traces import random_trace
 
+from golden_model.activity import ColumnMeter
 from golden_model.coalescing.width import Code
-from golden_model.gating.activity import ColumnMeter
 from golden_model.sm import Sm
 from golden_model.words import ALL_LANES
 from warploom.arch.config import Coalescing, Gating, SmConfig

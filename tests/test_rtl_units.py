@@ -43,6 +43,8 @@ def test_memories_refuse_sizes(rows: object) -> None:
 def test_sub_bank_refuses_columns() -> None:
     with pytest.raises(ValueError, match="columns must be a positive integer, not"):
         SubBank(rows=16, columns=0)
+    with pytest.raises(ValueError, match="columns must divide 32, not 3"):
+        SubBank(rows=16, columns=3)
 
 
 @pytest.mark.parametrize("unit", [Arbiter, Crossbar, CoalescingArbiter, SlicedCrossbar])
@@ -69,8 +71,8 @@ def test_units_without_their_mechanism(unit: str, settings: list[str], message: 
         verilog.create(SMALL.with_settings(settings), unit)
 
 
-def test_only_the_datapath_has_a_probe() -> None:
-    with pytest.raises(ConfigError, match="unit = Arbiter: only the datapath has a probe"):
+def test_a_unit_without_a_probe() -> None:
+    with pytest.raises(ConfigError, match="unit = Arbiter has no probe: those with one are Datapath"):
         verilog.create(SMALL, "Arbiter", probe=True)
 
 

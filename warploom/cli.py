@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
     verilog.add_argument("--probe", action="store_true",
-                         help="the datapath with the ports of a bench: state of the cycle, activity counters")
+                         help="with the ports of a bench: for the datapath state of the cycle and activity counters")
 
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")

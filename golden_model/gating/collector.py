@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from golden_model.activity import ColumnMeter
 from golden_model.coalescing.arbiter import Read
 from golden_model.coalescing.collector import CoalescingCollector
 from golden_model.coalescing.width import Code
 from golden_model.collector import SLOTS, Collector
-from golden_model.gating.activity import ColumnMeter
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from golden_model.placement import Place
 from warploom.arch.config import SmConfig

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from golden_model.activity import ColumnMeter
 from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.coalescing.width import Stored
 from golden_model.collector import SLOTS
 from golden_model.datapath import AbstractDatapath, Datapath, Write
-from golden_model.gating.activity import ColumnMeter
 from golden_model.gating.collector import NO_ZEROS, GatedCoalescingCollector, GatedCollector
 from golden_model.gating.trivial import NONE, outcomes, packed
 from golden_model.gating.writeback import GatedCoalescingWriteback, GatedWriteback

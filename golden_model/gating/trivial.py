@@ -1,12 +1,13 @@
 """`outcomes`: lanes whose result is known before it is computed (docs/timing.md, section 10, *Lanes*)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from golden_model.lane import decode_modifiers
+from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.modifiers import Rounding
@@ -156,6 +157,14 @@ _NOT_NORMAL = b"1" + b"0" * 254 + b"1"  # of the exponent, which a shift by one 
 def packed(outcomes: Outcomes) -> int:
     """The `trivial` field of the dispatch port (96 bits): the `Outcome` of lane l in bits 3l .. 3l + 2."""
     return sum(outcome * _every_third_bit(lanes) for outcome, lanes in enumerate(outcomes, start=Outcome.ZERO) if lanes)
+
+
+def promised(trivial: int) -> Iterator[tuple[Outcome, int]]:
+    """Each outcome but COMPUTE that the `trivial` field holds, and its lanes."""
+    lanes = dict.fromkeys(Outcome, 0)
+    for lane in range(LANES) if trivial else ():
+        lanes[Outcome(trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1)] |= 1 << lane
+    return ((outcome, mask) for outcome, mask in lanes.items() if mask and outcome is not Outcome.COMPUTE)
 
 
 def _every_third_bit(lanes: int) -> int:

@@ -27,6 +27,7 @@ class CoalescingCollector(Collector):
     Parameters
     ----------
     config : sizes.
+    probe : add the port `loads`.
 
     Members
     -------
@@ -39,7 +40,7 @@ class CoalescingCollector(Collector):
     operand : what was granted in the previous cycle, in sub-bank form, each slice from its own bank.
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
-    loads : for each slot, the columns that take an operand or a constant at the end of the cycle, for counters.
+    loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
     held, operands, codes : the instruction, its operands in sub-bank form, and how they are stored, for dispatch.
     dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """

@@ -30,13 +30,13 @@ class CoalescingDatapath(Datapath):
     """
 
     def _create_register_file(self) -> None:
-        config = self._config
+        config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
         self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
         self.writeback = CoalescingWriteback(config=config)
         self.mask_buffer = MaskBuffer(config=config)
-        self.collectors = [CoalescingCollector(config=config) for _ in range(config.collectors)]
-        self.banks = [DualBank(rows=config.rows) for _ in range(config.banks)]
+        self.collectors = [CoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.banks = [DualBank(rows=config.rows, poison=probe) for _ in range(config.banks)]
         self.operand_paths = [OperandPath() for _ in range(SLOTS)]
 
     def _units(self) -> dict[str, wiring.Component]:

@@ -28,6 +28,7 @@ class GatedCollector(Collector):
     Parameters
     ----------
     config : sizes, and what is gated.
+    probe : add the port `loads`.
 
     Members
     -------

@@ -35,17 +35,17 @@ class GatedDatapath(Datapath):
     """
 
     def _create_lanes(self) -> None:
-        self.integer_unit = GatedIntegerUnit(config=self._config)
+        self.integer_unit = GatedIntegerUnit(config=self._config, probe=self._with_probe)
         if self._config.gating.has_zero_mask:
             self.zero_buffer, self.trivial_detector = ZeroBuffer(config=self._config), TrivialDetector()
 
     def _create_register_file(self) -> None:
-        config = self._config
+        config, probe = self._config, self._with_probe
         self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
         self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
         self.writeback = GatedWriteback(config=config)
-        self.collectors = [GatedCollector(config=config) for _ in range(config.collectors)]
-        self.banks = [Bank(rows=config.rows, gated=True, poison=self._with_probe) for _ in range(config.banks)]
+        self.collectors = [GatedCollector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.banks = [Bank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
         paths = SLOTS if config.gating.has_zero_mask else 0
         self.operand_paths = [GatedOperandPath(config=config) for _ in range(paths)]
 
@@ -163,13 +163,13 @@ class GatedCoalescingDatapath(GatedDatapath, CoalescingDatapath):
     """Gating of the coalescing register file. Parameters and members are those of `Datapath`."""
 
     def _create_register_file(self) -> None:
-        config = self._config
+        config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
         self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
         self.writeback = GatedCoalescingWriteback(config=config)
         self.mask_buffer = MaskBuffer(config=config)
-        self.collectors = [GatedCoalescingCollector(config=config) for _ in range(config.collectors)]
-        self.banks = [DualBank(rows=config.rows, gated=True, poison=self._with_probe) for _ in range(config.banks)]
+        self.collectors = [GatedCoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.banks = [DualBank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
         self.operand_paths = [self._operand_path() for _ in range(SLOTS)]
 
     def _operand_path(self) -> wiring.Component:

@@ -3,7 +3,7 @@
 
 from amaranth import Module, Value
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.integer import IntegerUnit
@@ -18,16 +18,18 @@ class GatedIntegerUnit(IntegerUnit):
     Members
     -------
     trivial : with a zero mask only, the `Outcome` of each lane, beside `dispatch`.
-    bypass_loads : for each of the first two stages, the lanes whose bypass loads at the end of the cycle; without a
-        zero mask there is none.
+    bypass_loads : with a probe, for each of the first two stages the lanes whose bypass loads at the end of the cycle;
+        without a zero mask there is none.
     """
 
     def _ports(self) -> dict[str, wiring.Member]:
         return {
             **super()._ports(),
             **{name: In(bits) for name, bits in trivial_fields(self._config)},
-            "bypass_loads": Out(data.ArrayLayout(LANES, STAGES - 1)),
         }
+
+    def _load_masks(self) -> dict[str, data.ArrayLayout]:
+        return {**super()._load_masks(), "bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
 
     def _create_lane(self) -> HoldingLane:
         return GatedLane() if self._config.gating.has_zero_mask else HoldingLane()

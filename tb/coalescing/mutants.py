@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar", "swaps two slices",
            lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
     Mutant("CoalescingCollector", "tb.coalescing.test_collector", "forgets sides",
-           lambda c: Tampered(CoalescingCollector(config=c), _sideless), SETTINGS),
+           lambda c: Tampered(CoalescingCollector(config=c, probe=True), _sideless), SETTINGS),
     Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
                "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),

@@ -86,9 +86,10 @@ INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 COLLECTOR, OPERAND, DATAPATH = "tb.gating.test_collector", "tb.gating.test_operand", "tb.test_datapath"
 
 MUTANTS = (
-    Mutant("GatedCollector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c), CROSS_LANE),
-    Mutant("GatedCollector", COLLECTOR, "does not see R-bits", lambda c: Rigid(config=c), CROSS_LANE),
-    Mutant("GatedCoalescingCollector", COLLECTOR, "stores whole constants", lambda c: Wasteful(config=c), INTERLEAVED),
+    Mutant("GatedCollector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),
+    Mutant("GatedCollector", COLLECTOR, "does not see R-bits", lambda c: Rigid(config=c, probe=True), CROSS_LANE),
+    Mutant("GatedCoalescingCollector", COLLECTOR, "stores whole constants",
+           lambda c: Wasteful(config=c, probe=True), INTERLEAVED),
     Mutant("GatedOperandPath", OPERAND, "does not undo the order of bytes",
            lambda c: Tampered(GatedOperandPath(config=c), _straight), CROSS_LANE),
     Mutant("GatedCoalescingOperandPath", OPERAND, "takes all above the width for zero",

@@ -51,8 +51,9 @@ MUTANTS = (
     Mutant("GatedLane", "tb.gating.test_lane", "takes a for c", lambda c: Tampered(GatedLane(), lambda o, m: {
         "outcome": Mux(o.outcome == Outcome.C, Outcome.A, o.outcome)})),
     Mutant("GatedIntegerUnit", "tb.gating.test_integer", "computes what is trivial",
-           lambda c: Tampered(GatedIntegerUnit(config=c), lambda o, m: {"trivial": Const(0, OUTCOME_BITS * LANES)}),
+           lambda c: Tampered(GatedIntegerUnit(config=c, probe=True),
+                              lambda o, m: {"trivial": Const(0, OUTCOME_BITS * LANES)}),
            ZERO_MASK),
     Mutant("GatedIntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
-           lambda c: Tampered(GatedIntegerUnit(config=c), _shifted), ZERO_MASK),
+           lambda c: Tampered(GatedIntegerUnit(config=c, probe=True), _shifted), ZERO_MASK),
 )  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any
 import cocotb
 import pytest
 
+from golden_model.activity import ColumnMeter
 from golden_model.coalescing.alignment import to_sub_banks
-from golden_model.gating.activity import ColumnMeter
 from golden_model.gating.collector import GatedCoalescingCollector, GatedCollector
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from golden_model.words import ALL_LANES, spread

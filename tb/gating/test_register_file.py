@@ -14,10 +14,11 @@ import cocotb
 import pytest
 
 from golden_model.functional.operations import Operands, evaluate
+from golden_model.gating.trivial import promised
 from golden_model.words import ALL_LANES, join, split, spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from tb.gating.values import outcome_bits, promised, zero_rich
+from tb.gating.values import outcome_bits, zero_rich
 from tb.outside import to_lanes, to_word
 from tb.register_program import POINTS, WRITES, Draft, Flight, Key, OperandCheck, Program
 from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig

@@ -1,25 +1,16 @@
 """Words and outcomes for the benches of gating."""
 
 import random
-from collections.abc import Iterator
 from functools import lru_cache
 
 from warploom.arch.config import GROUP, LANES
-from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+from warploom.arch.interfaces import OUTCOME_BITS
 
 
 @lru_cache(maxsize=1 << 16)
 def outcome_bits(lanes: int) -> int:
     """The bits of the `trivial` field that belong to the lanes of a mask."""
     return sum((1 << OUTCOME_BITS) - 1 << OUTCOME_BITS * lane for lane in range(LANES) if lanes >> lane & 1)
-
-
-def promised(trivial: int) -> Iterator[tuple[Outcome, int]]:
-    """Each outcome but COMPUTE that the `trivial` field holds, with its lanes."""
-    lanes = dict.fromkeys(Outcome, 0)
-    for lane in range(LANES):
-        lanes[Outcome(trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1)] |= 1 << lane
-    return ((outcome, mask) for outcome, mask in lanes.items() if mask and outcome is not Outcome.COMPUTE)
 
 
 def zero_rich(rng: random.Random) -> list[int]:
