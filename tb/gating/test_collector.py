@@ -11,18 +11,16 @@ from golden_model.activity import ColumnMeter
 from golden_model.coalescing.alignment import to_sub_banks
 from golden_model.gating.collector import GatedCoalescingCollector, GatedCollector
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
-from golden_model.words import ALL_LANES, join, split, spread
+from golden_model.words import ALL_LANES, spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
 from tb.coalescing.test_collector import stimuli as coalescing_stimuli
-from tb.gating.figures import FIG_4_3
 from tb.gating.test_operand import zero, zero_of, zero_word
 from tb.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
 from tb.test_collector import stimuli as baseline_stimuli
 from warploom.arch.config import GROUP, LANES, Coalescing, SmConfig
-from warploom.arch.interfaces import issue_fields, width, zero_fields
-from warploom.arch.isa import NO_SLOT
+from warploom.arch.interfaces import width, zero_fields
 
 REGISTERS = 4
 """Registers of an instruction: three sources and the destination."""
@@ -161,35 +159,6 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@cocotb.test()
-async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
-    """Of threads 0 to 3 only those are read, and stored, that are active and not marked zero. Only slot 0 reads."""
-    ports, checker, figure = Ports(dut), Checker(minimum=5), FIG_4_3
-    fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
-    take = {
-        "take": 1, "issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
-        "source": {"0": {"bank": 1, "row": 5, "left": 0}},
-    }  # fmt: skip
-    looked_up = {"zero": figure.zero, "grant": 1 << 1}
-    arriving = {"operand": join([*figure.held, *[0] * 28])}
-    before: list[tuple[int, ...]] = []
-
-    def check(seen: Observation) -> None:
-        threads = split(ports.codecs["operands"].array(seen["operands"])[0])[:4]
-        if checker.cycle == 1:
-            checker.equal("request", seen["request"], 1 << 1)
-            checker.equal("columns", ports.codecs["columns"].array(seen["columns"])[1], figure.enabled)
-            before.append(threads)
-        if checker.cycle == 3:
-            kept = [value if figure.enabled >> i & 1 else old
-                    for i, (value, old) in enumerate(zip(figure.held, before[0], strict=True))]
-            checker.equal("ready", seen["ready"], 1)
-            checker.equal("stored", list(threads), kept)
-            checker.equal("zero mask, for the operand path", seen["zeros"] & ALL_LANES, figure.zero)
-
-    await exercise(ports, [take, looked_up, arriving, {}], check, checker)
-
-
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["active", "in_lane", "cross_lane"])
 @pytest.mark.parametrize(("unit", "settings"), [
@@ -197,10 +166,4 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=["off", "on"])  # fmt: skip
 def test_collector(unit: str, settings: list[str], gating: str) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
-    runner.run(runner.build(config, unit), "tb.gating.test_collector", 1, testcase="random_instructions")
-
-
-@pytest.mark.rtl
-def test_000_fig_4_3() -> None:
-    config = SmConfig.preset("small").with_settings(["gating=in_lane"])
-    runner.run(runner.build(config, "GatedCollector"), "tb.gating.test_collector", 1, testcase="fig_4_3")
+    runner.run(runner.build(config, unit), "tb.gating.test_collector", 1)

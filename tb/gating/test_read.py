@@ -1,0 +1,47 @@
+"""Figure 4.3 of seed 000 in the gated collector: which columns of a register are read, and which it stores."""
+
+import cocotb
+import pytest
+
+from golden_model.words import ALL_LANES, join, split
+from tb import runner
+from tb.bench import Checker, Observation, Ports, exercise
+from tb.gating.figures import FIG_4_3
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import issue_fields
+from warploom.arch.isa import NO_SLOT
+
+
+@cocotb.test()
+async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
+    """Of threads 0 to 3 only those are read, and stored, that are active and not marked zero. Only slot 0 reads."""
+    ports, checker, figure = Ports(dut), Checker(minimum=5), FIG_4_3
+    fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
+    take = {
+        "take": 1, "issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
+        "source": {"0": {"bank": 1, "row": 5, "left": 0}},
+    }  # fmt: skip
+    looked_up = {"zero": figure.zero, "grant": 1 << 1}
+    arriving = {"operand": join([*figure.held, *[0] * 28])}
+    before: list[tuple[int, ...]] = []
+
+    def check(seen: Observation) -> None:
+        threads = split(ports.codecs["operands"].array(seen["operands"])[0])[:4]
+        if checker.cycle == 1:
+            checker.equal("request", seen["request"], 1 << 1)
+            checker.equal("columns", ports.codecs["columns"].array(seen["columns"])[1], figure.enabled)
+            before.append(threads)
+        if checker.cycle == 3:
+            kept = [value if figure.enabled >> i & 1 else old
+                    for i, (value, old) in enumerate(zip(figure.held, before[0], strict=True))]
+            checker.equal("ready", seen["ready"], 1)
+            checker.equal("stored", list(threads), kept)
+            checker.equal("zero mask, for the operand path", seen["zeros"] & ALL_LANES, figure.zero)
+
+    await exercise(ports, [take, looked_up, arriving, {}], check, checker)
+
+
+@pytest.mark.rtl
+def test_000_fig_4_3() -> None:
+    config = SmConfig.preset("small").with_settings(["gating=in_lane"])
+    runner.run(runner.build(config, "GatedCollector"), "tb.gating.test_read", 1)
