@@ -17,9 +17,10 @@ def main(options: argparse.Namespace) -> Body:
     config.check_hardware()
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
-    columns = ("kernel", "size", *SETTINGS, "verdict", "cycles", "warp_instructions")
-    report.table(f"Lockstep, seed {options.seed}", columns,
-                 [[row[column] for column in columns] for row in rows])
+    columns = ("kernel", "size", "verdict", "cycles", "warp_instructions")
+    report.table(f"Lockstep, seed {options.seed}", ("settings", *columns),
+                 [[outcome.case.settings, *(row[column] for column in columns)]
+                  for outcome, row in zip(outcomes, rows, strict=True)])
     unequal = disagreements(outcomes)
     for line in unequal:
         print(line)
