@@ -12,6 +12,7 @@ from golden_model.crossbar import Crossbar
 from golden_model.dispatch import Dispatcher
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.placement import Place, Placement
+from golden_model.traffic import Traffic
 from golden_model.words import spread
 from golden_model.writeback import Latches, Result, Writeback
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
@@ -42,19 +43,6 @@ class Write(NamedTuple):
     tag: int
     left: bool
     byte_mask: int
-
-
-class Traffic(NamedTuple):
-    """What went through the register file (docs/timing.md, section 9, *Counting*)."""
-
-    bank_requests: int  # granted
-    bank_accesses: int
-    coalesced: dict[str, int]  # accesses of two requests: "read_read", "write_write", "read_write"
-    collector_writes: int
-    operands_stored: int
-    sub_bank_reads: int  # sub-banks that requests hold, summed
-    sub_bank_writes: int
-    slice_writes: int  # 32 B slices stored in collectors
 
 
 class _Priority(Protocol):

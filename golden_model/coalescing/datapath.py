@@ -11,8 +11,9 @@ from golden_model.coalescing.meter import Meter
 from golden_model.coalescing.width import Code, Stored
 from golden_model.coalescing.writeback import CoalescingWriteback
 from golden_model.collector import SLOTS
-from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Traffic, Write
+from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.placement import Place
+from golden_model.traffic import Traffic
 from golden_model.writeback import Result
 from warploom.arch.interfaces import SIDES, WRITERS
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from golden_model.coalescing.arbiter import Read
-from golden_model.datapath import Traffic
+from golden_model.traffic import Traffic
 from warploom.arch.config import SUB_BANKS
 
 

@@ -13,9 +13,10 @@ from golden_model.corf.collector import CorfCollector
 from golden_model.corf.shifter import shift_down, shift_up
 from golden_model.corf.storage import Storage
 from golden_model.corf.writeback import CorfWriteback
-from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Traffic, Write
+from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.integer import Evaluate
 from golden_model.placement import Place
+from golden_model.traffic import Traffic
 from golden_model.words import spread
 from golden_model.writeback import Result
 from warploom.arch.config import SUB_BANKS, Coalescing, SmConfig
