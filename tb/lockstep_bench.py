@@ -55,7 +55,6 @@ CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes"
 PLACE = ("bank", "row", "left")
 """Where the destination lies: these too, and how it is stored so far, but only if there is one."""
 
-
 GATED_ONLY = ("bypass_loads",)
 """Activity that a kernel can do without; all other counters count in any run."""
 
