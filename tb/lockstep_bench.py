@@ -93,11 +93,13 @@ class Lockstep:
         self.driver = Driver(ports)
         self.shadow = Shadow(ports.config)
         self.fields = probe_fields(ports.config)
-        self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "outcomes", "writes", "predicates"), 0)
+        self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
         self._destination = (*PLACE, *(name for name, _ in stored_fields(ports.config)))
         self._has_outcomes, self._zero_names = bool(trivial_fields(ports.config)), dict(zero_fields(ports.config))
+        if self._has_outcomes:
+            self.checks["outcomes"] = 0
         self._stride = 0
 
     async def run(self, source: Source, stride: int, cycles: int | None = None) -> None:
