@@ -8,8 +8,8 @@ VENV := .venv
 STAMP := $(VENV)/.complete
 SETS := $(foreach setting,$(SET),--set '$(setting)')
 SETTINGS := --preset $(PRESET) $(SETS)
-# Gating has a preset of its own, unless the user names one.
-GATING := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
+# Gating and bypassing have presets of their own, unless the user names one.
+OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
 .PHONY: help setup run test lint verilog regress synth evaluate bench mutation clean
 .DELETE_ON_ERROR:
@@ -35,15 +35,18 @@ run: $(STAMP)  ## a CUDA kernel through model, Verilog, lockstep and synthesis, 
 verilog: $(STAMP)  ## generate the Verilog of the datapath and its units
 	$(VENV)/bin/warploom verilog $(SETTINGS)
 
-regress: $(STAMP)  ## all kernels in lockstep with the hardware, one of them at full size; cached and resumable
+regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resumable; then random ones
 	$(VENV)/bin/warploom regress $(SETTINGS)
+	$(VENV)/bin/pytest -n 2 -m long
 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
 
 evaluate: $(STAMP)  ## the published figures beside ours, with charts; then what the hardware costs
 	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
-	$(VENV)/bin/warploom evaluate gating $(GATING)
+	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
+	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
+	$(VENV)/bin/warploom evaluate affine $(SETTINGS)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 
@@ -22,16 +23,25 @@ def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | N
     visited first.
     """
     grants: list[int | None] = [None] * len(requests)
-    waiting = {bank: mask for bank, mask in enumerate(requests) if mask}
-    for step in range(size):
-        for bank in list(waiting):
-            collector = (priority + step - bank) % size
-            if waiting[bank] >> collector & 1:
-                grants[bank] = collector
-                del waiting[bank]
-                for other in waiting:
-                    waiting[other] &= ~(1 << collector)
+    taken = 0
+    turns = [(_steps(size, priority - bank, mask), bank) for bank, mask in enumerate(requests) if mask]
+    heapify(turns)
+    while turns:
+        step, bank = heappop(turns)
+        collector = (priority + step - bank) % size
+        if not taken >> collector & 1:
+            grants[bank] = collector
+            taken |= 1 << collector
+        elif mask := requests[bank] & ~taken:  # those that came before are taken, too
+            heappush(turns, (_steps(size, priority - bank, mask), bank))
     return grants
+
+
+def _steps(size: int, first: int, mask: int) -> int:
+    """How many diagonals after that of priority a bank finds a collector of the mask; `first` is where it begins."""
+    first %= size
+    ahead = mask >> first
+    return (ahead & -ahead).bit_length() - 1 if ahead else size - first + (mask & -mask).bit_length() - 1
 
 
 @lru_cache(maxsize=1 << 16)

@@ -55,6 +55,8 @@ class Warp:
         self.index = 0
         self.next: Static  # the instruction at `index`
         self.enters = False  # it goes into the datapath
+        self.entered = False  # an instruction of the warp has gone there
+        self.demand: int | None = None  # registers that it reads there
         self.state: int | None = None  # what the front end thinks of it
         self.blocked = 0  # hazard bits that hold it
 
@@ -67,7 +69,9 @@ def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:
 
 @dataclass(slots=True)
 class Flight:
-    """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace."""
+    """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace; `issued`
+    is the cycle of its issue, `word` the result as 1024 bits. `vector` says that it is a load whose lines follow from
+    the first and the last address (docs/timing.md, section 13)."""
 
     static: Static
     warp: Warp
@@ -76,6 +80,9 @@ class Flight:
     pred_out: int
     result: int
     address: int
+    issued: int
+    word: int = 0
+    vector: bool = False
 
 
 class Residency:

@@ -4,10 +4,11 @@ A hazard that the timing model lets slip shows here as a wrong operand. Lanes wh
 the kernel, or computed from such lanes) are left out, since hardware holds anything there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from golden_model.blocks import Warp
+from golden_model.affine.compact import Compact
+from golden_model.blocks import Flight, Warp
 from golden_model.decode import Static
 from golden_model.gating.trivial import promised
 from golden_model.integer import evaluate
@@ -42,18 +43,41 @@ class Checker:
         self._registers: dict[tuple[int, int], Operand] = {}  # by (warp of the grid, register)
         self._expected: dict[int, tuple[list[Operand], int]] = {}  # by tag: operands, defined lanes of the result
 
-    def issued(self, warp: Warp, static: Static, fields: Mapping[str, Any], result: int) -> None:
-        """An instruction enters the datapath; `result` is the word that the trace has for it."""
-        operands = [self._operand(warp, fields, slot) for slot in range(3)]
+    def issued(self, flight: Flight, fields: Mapping[str, Any]) -> None:
+        """An instruction enters the datapath."""
+        operands = [self._operand(flight.warp, fields, slot) for slot in range(3)]
         defined = fields["lanes"]
-        if static.op in INTEGER_OPS:
+        if flight.static.op in INTEGER_OPS:
             for _, lanes in operands:
                 defined &= lanes
         self._expected[fields["tag"]] = operands, defined
+        self._write(flight, fields, defined)
+
+    def _write(self, flight: Flight, fields: Mapping[str, Any], defined: int) -> None:
         if fields["writes"]:
-            key = warp.number, fields["dst"]
+            key = flight.warp.number, fields["dst"]
             word, lanes = self._registers.get(key, (0, 0))
-            self._registers[key] = merge(word, result, fields["lanes"]), lanes & ~fields["lanes"] | defined
+            self._registers[key] = merge(word, flight.word, fields["lanes"]), lanes & ~fields["lanes"] | defined
+
+    def accepted(
+        self, flight: Flight, fields: Mapping[str, Any], slots: Sequence[Compact | None], result: Compact | None,
+        pred: int,
+    ) -> None:  # fmt: skip
+        """The affine unit has executed an instruction: its operands (None where a slot reads no register), its result,
+        if there is one, and its predicate result."""
+        defined, name = fields["lanes"], flight.static.op.name
+        for slot, compact in enumerate(slots):
+            expected, lanes = self._operand(flight.warp, fields, slot)
+            defined &= lanes
+            if compact is not None:
+                what = f"operand {slot} of {name} in the affine unit"
+                self._compare(what, expected, compact.word(), lanes & fields["lanes"])
+        if fields["writes"]:
+            assert result is not None, f"{name} in the affine unit has no result"
+            self._compare(f"result of {name} in the affine unit", flight.word, result.word(), defined)
+        if fields["writes_predicate"]:
+            self._compare_predicates(f"predicate of {name} in the affine unit", flight.pred_out, pred, defined)
+        self._write(flight, fields, defined)
 
     def _operand(self, warp: Warp, fields: Mapping[str, Any], slot: int) -> Operand:
         if fields["reads"] >> slot & 1:
@@ -71,8 +95,8 @@ class Checker:
             word, pred = evaluate(dispatch)
             if dispatch["writes"]:
                 self._compare(f"result of {static.op.name}", result, word, defined)
-            if static.instruction.pdst != PT and (pred ^ pred_out) & defined:
-                raise Mismatch(f"predicate of {static.op.name}: {pred:#010x}, the trace has {pred_out:#010x}")
+            if static.instruction.pdst != PT:
+                self._compare_predicates(f"predicate of {static.op.name}", pred_out, pred, defined)
         return Defined(tuple(lanes for _, lanes in operands), defined)
 
     def _trivial(
@@ -87,6 +111,10 @@ class Checker:
                 self._compare(f"{outcome.name} for {static.op.name}", result, value, trivial)
             if static.instruction.pdst != PT and pred_out & trivial:
                 raise Mismatch(f"{outcome.name} for {static.op.name} in lanes {pred_out & trivial:#x}: predicate is 1")
+
+    def _compare_predicates(self, what: str, expected: int, actual: int, lanes: int) -> None:
+        if (expected ^ actual) & lanes:
+            raise Mismatch(f"{what}: {actual:#010x}, the trace has {expected:#010x}")
 
     def _compare(self, what: str, expected: int, actual: int, lanes: int) -> None:
         self.checked += 1

@@ -42,7 +42,7 @@ class Dispatcher:
     def step(self, index: int | None, fields: Mapping[str, Any], *, credit_sfu: bool, credit_mem: bool) -> None:
         """The end of a cycle: `index` is the selected collector, `fields` its instruction."""
         if index is not None:
-            self.order.remove(index)
+            self._left(index)
             pipe, timing = fields["pipe"], fields["timing"]
             self.free_at[pipe] = self.cycle + self._interval[timing]
             if pipe == Pipe.SP:
@@ -57,12 +57,20 @@ class Dispatcher:
         """The end of a cycle in which collector `index` took an instruction."""
         self.order.append(index)
 
+    def _left(self, index: int) -> None:
+        self.order.remove(index)
+
+    @property
+    def waits(self) -> bool:
+        """An instruction is in a collector, and time may make it eligible."""
+        return bool(self.order)
+
     def next_event(self) -> int | None:
         """When nothing dispatches in this cycle: the next one in which time alone may change that."""
         events = [cycle for cycle in self.free_at if cycle > self.cycle]
         if self.slots:
             events.append(self.cycle + 1)
-        return min(events) if events and self.order else None
+        return min(events) if events and self.waits else None
 
     def advance(self, cycles: int = 1) -> None:
         """Time passes."""

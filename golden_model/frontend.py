@@ -4,13 +4,15 @@ The trace has control flow resolved, so a warp is a walk along its dynamic instr
 masks, kept up to date as events change a warp's state: a warp that only waits costs nothing.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
-from golden_model.blocks import Residency, Warp
+from golden_model.blocks import Flight, Residency, Warp
 from golden_model.decode import Static
 from golden_model.schedulers import Scheduler, build
 from golden_model.scoreboard import BARRIER, MEMORY, READ_MASK, Scoreboard
-from golden_model.trace import Trace
+from golden_model.trace import NONE, Trace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 
@@ -18,10 +20,10 @@ from warploom.arch.isa import Op
 class Stall(IntEnum):
     """Why a scheduler issued nothing in a cycle; of several causes among its warps the first of this list counts."""
 
-    COLLECTOR = 0  # a warp could issue, but no collector is free
+    COLLECTOR = 0  # a warp could issue, but no collector has room for its instruction
     PORT = 1  # a warp could issue, but another scheduler has the issue port
     WAR = 2  # an older instruction still has to read the destination
-    SCOREBOARD = 3  # RAW or WAW, or the unit latch, on instructions other than memory
+    SCOREBOARD = 3  # RAW or WAW, or the unit latch, on instructions other than memory; an attempt of the affine unit
     MEMORY = 4  # RAW or WAW on a memory instruction
     FENCE = 5  # MEMBAR
     BARRIER = 6
@@ -32,6 +34,11 @@ class Stall(IntEnum):
 LONG = (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
 """Waits for which a two-level scheduler gives up a warp's place."""
 
+NO_PORT = 4
+"""Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
+
+_ROW_BYTES = 128
+
 _READY = len(Stall)  # state of a warp that may issue, beside the causes of stalls
 _ORDER = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
 
@@ -41,16 +48,19 @@ class FrontEnd:
     its end. Raises `LaunchError` when not even one block fits the SM."""
 
     def __init__(self, config: SmConfig, trace: Trace, statics: list[Static]) -> None:
-        self._statics = statics
+        self._trace, self._statics = trace, statics
+        self._words = trace.results.tobytes()
+        self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
         self.residency = Residency(config, trace)
-        self.scoreboard = Scoreboard(config.warps)
+        self.scoreboard = Scoreboard(config.warps, tracks_reads=not config.bypass.has_window)
         self.schedulers = build(config)
         self.warps: dict[int, Warp] = {}  # by slot
         self.stalls = [0] * len(Stall)
         self.stalled: list[Stall] = []  # causes of this cycle
         self._masks = [0] * (_READY + 1)  # warp slots by state
-        self._control = 0  # slots whose next instruction does not enter the datapath
+        self._demands = [0] * (NO_PORT + 1)  # slots by the registers that the next instruction reads, or `NO_PORT`
         self._may_dispatch = True
+        self._interval = config.front_end_interval
 
     @property
     def finished(self) -> bool:
@@ -62,31 +72,67 @@ class FrontEnd:
         """A block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
 
-    def select(self, cycle: int, port: bool) -> list[Warp]:
-        """The warps that issue in this cycle, one of them into the datapath if `port` says that it is open."""
-        picked = []
+    def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> list[Warp]:
+        """The warps that issue in this cycle, one of them into the datapath if `port` says that it is open and `roomy`
+        that there is room for the registers that its instruction reads (`AbstractDatapath`)."""
+        picked: list[Warp] = []
         self.stalled = []
-        ready, control = self._masks[_READY], self._control
+        if cycle % self._interval:
+            return picked
+        none, one, two, three, portless = self._demands
+        ready, entering = self._masks[_READY], 0
+        if port:
+            entering = none & roomy[0] | one & roomy[1] | two & roomy[2] | three & roomy[3]
         refusal = Stall.COLLECTOR
-        count = len(self.schedulers)
-        for turn in range(count):
-            scheduler = self.schedulers[(cycle + turn) % count]
+        count, first = len(self.schedulers), cycle // self._interval
+        for turn in range(first, first + count):
+            scheduler = self.schedulers[turn % count]
             able = ready & scheduler.scope
-            candidates = able if port else able & control
+            candidates = able & (portless | entering)
             if candidates:
                 slot = scheduler.pick(candidates)
                 picked.append(self.warps[slot])
-                if not control >> slot & 1:
-                    port, refusal = False, Stall.PORT
+                if not portless >> slot & 1:
+                    entering, refusal = 0, Stall.PORT
             else:
                 self.stalled.append(refusal if able else self._cause(scheduler.scope or scheduler.own))
-        self.count_stalls(1)
+        for cause in self.stalled:
+            self.stalls[cause] += 1
         return picked
 
-    def count_stalls(self, cycles: int) -> None:
-        """Count the causes of this cycle, for several like it."""
+    def next_event(self, cycle: int) -> int | None:
+        """When nothing is picked in a cycle: the next one in which time alone may change that."""
+        late = cycle % self._interval
+        return cycle - late + self._interval if late else None
+
+    def advance(self, cycle: int, cycles: int) -> None:
+        """So many cycles after this one pass that are like it: count the causes of its stalls."""
+        picks = (cycle + cycles) // self._interval - cycle // self._interval
         for cause in self.stalled:
-            self.stalls[cause] += cycles
+            self.stalls[cause] += picks
+
+    def fields(self, warp: Warp) -> dict[str, Any]:
+        """The fields of the issue port, but for the tag, of what issues next of the warp."""
+        index = warp.index
+        fields = {**warp.next.fields, "warp": warp.slot, "lanes": warp.lanes[index], "full": warp.full[index],
+                  "pred": warp.pred_in[index], "first": int(not warp.entered)}  # fmt: skip
+        if warp.pc[index] in self._counts:
+            lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
+            fields["imm"] = int(self._trace.results[warp.result[index], lane])
+        return fields
+
+    def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
+        """What issues next of the warp enters the datapath in this cycle."""
+        index = warp.index
+        row = warp.result[index]
+        return Flight(
+            warp.next, warp, tag, warp.lanes[index], warp.pred_out[index], row, warp.address[index], cycle,
+            self._word(row),
+        )  # fmt: skip
+
+    def _word(self, row: int) -> int:
+        """A result of the trace as 1024 bits."""
+        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
 
     def _cause(self, scope: int) -> Stall:
         for cause in _ORDER:
@@ -109,15 +155,24 @@ class FrontEnd:
         """The end of the cycle in which the warp's next instruction issued."""
         static, lanes = warp.next, warp.lanes[warp.index]
         if warp.enters:
-            warp.block.in_flight += 1
-            self.scoreboard.issue(warp.slot, static.hazards, memory=static.memory)
+            self._enters(warp, static, static.hazards.sources)
         elif static.op in (Op.BAR, Op.BARRED) and lanes:
             self.scoreboard.set_barrier(warp.slot)
             warp.block.arrive(warp, static.instruction.imm, static.instruction.count)
             self._open_barriers(warp)
         if static.then is not None and lanes:
             self._look(warp, static.then)
-            return
+        else:
+            self._go_on(warp)
+
+    def _enters(self, warp: Warp, static: Static, sources: Sequence[int]) -> None:
+        """An instruction of the warp enters the datapath, where it will read the registers `sources`."""
+        warp.entered = True
+        warp.block.in_flight += 1
+        self.scoreboard.issue(warp.slot, static.hazards, sources, memory=static.memory)
+
+    def _go_on(self, warp: Warp) -> None:
+        """The warp's next instruction is behind it."""
         warp.index += 1
         if warp.index == len(warp.pc):
             self._leave(warp)
@@ -145,13 +200,23 @@ class FrontEnd:
 
     def _look(self, warp: Warp, static: Static) -> None:
         """`static` is the warp's next instruction."""
-        warp.next = static
-        warp.enters = not static.control and warp.lanes[warp.index] != 0
-        if warp.enters:
-            self._control &= ~(1 << warp.slot)
-        else:
-            self._control |= 1 << warp.slot
+        enters = not static.control and warp.lanes[warp.index] != 0
+        self._await(warp, static, len(static.hazards.sources) if enters else NO_PORT)
+
+    def _await(self, warp: Warp, static: Static, demand: int) -> None:
+        """`static` issues next of the warp, and demands so much of the datapath."""
+        warp.next, warp.enters = static, demand != NO_PORT
+        self._demand(warp, demand)
         self._refresh(warp)
+
+    def _demand(self, warp: Warp, demand: int | None) -> None:
+        """What the warp's next instruction demands of the datapath, `None` if there is none."""
+        if demand != warp.demand:
+            if warp.demand is not None:
+                self._demands[warp.demand] &= ~(1 << warp.slot)
+            if demand is not None:
+                self._demands[demand] |= 1 << warp.slot
+            warp.demand = demand
 
     def _refresh(self, warp: Warp) -> None:
         """Find out what holds the warp's next instruction."""
@@ -189,6 +254,7 @@ class FrontEnd:
 
     def _leave(self, warp: Warp) -> None:
         self._enter(warp, None)
+        self._demand(warp, None)
         warp.blocked = 0
         self._scheduler(warp).left(warp.slot)
         warp.block.running -= 1

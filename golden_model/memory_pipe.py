@@ -104,7 +104,7 @@ class MemoryPipe:
         return [address for lane, address in enumerate(row) if flight.lanes >> lane & 1]
 
     def _lines(self, flight: Flight, space: Space) -> list[int]:
-        """Distinct lines, in order of the lowest lane."""
+        """Distinct lines, in order of the lowest lane; of a vector request all from the first to the last."""
         shift = self._line_shift
         if space is Space.LOCAL:  # a word of all lanes is contiguous
             base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
@@ -112,6 +112,9 @@ class MemoryPipe:
             interleaved = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
             return list(dict.fromkeys(a >> shift for lane, a in enumerate(interleaved) if flight.lanes >> lane & 1))
         window = _WINDOW[space]
+        if flight.vector:
+            addresses, size = self._addresses(flight), flight.static.instruction.access.size
+            return list(range(window + addresses[0] >> shift, (window + addresses[-1] + size - 1 >> shift) + 1))
         return list(dict.fromkeys(window + address >> shift for address in self._addresses(flight)))
 
     def _shared_passes(self, flight: Flight) -> int:

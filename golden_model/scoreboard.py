@@ -6,6 +6,7 @@ below; from `READ` on, registers that are still to be read.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
@@ -40,6 +41,7 @@ class Hazards:
         predicates = sum(1 << PREDICATE + p for p in instruction.predicates_read)
         predicate_written = 1 << PREDICATE + instruction.pdst if instruction.pdst != PT else 0
         self.own = written | predicate_written
+        self.writes_predicate = predicate_written != 0
         self.shared = self._shared()
         self.produces = self.own | sum(1 << bit for bit in self.shared)
         self.needs = registers | self.own | predicates | written << READ | 1 << BARRIER | self._needs_shared
@@ -61,22 +63,25 @@ class Hazards:
 
 
 class Scoreboard:
-    """Hazard bits of every warp slot. `memory` are those of them that a memory instruction will clear."""
+    """Hazard bits of every warp slot. `memory` are those of them that a memory instruction will clear. Registers that
+    are still to be read are hazards if it `tracks_reads`: not where instructions of a warp leave in order."""
 
-    def __init__(self, warps: int) -> None:
+    def __init__(self, warps: int, *, tracks_reads: bool = True) -> None:
         self.pending = [0] * warps
         self.memory = [0] * warps
         self._shared: Counter[tuple[int, int]] = Counter()
         self._reads: Counter[int] = Counter()
+        self._tracks_reads = tracks_reads
 
-    def issue(self, warp: int, hazards: Hazards, *, memory: bool) -> None:
-        """An instruction enters the datapath."""
+    def issue(self, warp: int, hazards: Hazards, sources: Sequence[int], *, memory: bool) -> None:
+        """An instruction enters the datapath, where it will read the registers `sources`."""
         pending = hazards.produces
         for bit in hazards.shared:
             self._shared[warp, bit] += 1
-        for register in hazards.sources:
-            self._reads[warp << 8 | register] += 1
-            pending |= 1 << READ + register
+        if self._tracks_reads:
+            for register in sources:
+                self._reads[warp << 8 | register] += 1
+                pending |= 1 << READ + register
         self.pending[warp] |= pending
         if memory:
             self.memory[warp] |= hazards.own

@@ -3,32 +3,48 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from golden_model.abstract_datapath import AbstractDatapath, Attempts
+from golden_model.affine.counts import AffineCounts
+from golden_model.affine.datapath import AffineDatapath, with_affine_unit
+from golden_model.affine.floating import uniform
+from golden_model.affine.frontend import AffineFrontEnd
+from golden_model.affine.unit import AffineUnit, FloatUnit
 from golden_model.blocks import Flight, Warp
+from golden_model.bypass.datapath import Windows
+from golden_model.bypass.datapaths import (
+    BypassingCoalescingDatapath,
+    BypassingDatapath,
+    BypassingGatedCoalescingDatapath,
+    BypassingGatedDatapath,
+)
+from golden_model.cached.datapath import CachedDatapath
+from golden_model.cached.last_use import mark_last_uses
 from golden_model.check import Checker, Defined
 from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.corf.datapath import CorfDatapath
-from golden_model.datapath import AbstractDatapath, Datapath
+from golden_model.datapath import Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
 from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from golden_model.integer import Evaluate
 from golden_model.memory_pipe import MemoryPipe
-from golden_model.trace import NONE, Trace
+from golden_model.times import Times
+from golden_model.trace import Trace
 from golden_model.writeback import Result, result_of
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.program import Program
 
-_ROW_BYTES = 128
 _TAGS = 1 << TAG_BITS
 
 
 class Inputs(NamedTuple):
-    """What the environment drives into the datapath in one cycle: fields of the ports, results with `data`."""
+    """What the environment drives into the datapath in one cycle: fields of the ports, results with `data`; with an
+    affine unit the attempts, by set."""
 
     issue: Mapping[str, Any] | None
     sp: Result | None
@@ -36,19 +52,39 @@ class Inputs(NamedTuple):
     mem: Result | None
     credit_sfu: bool
     credit_mem: bool
+    attempts: Attempts = ()
 
 
-_NO_INPUTS = Inputs(None, None, None, None, False, False)
+_NO_ROOM = (0,) * 4
+"""No warp may issue into the datapath."""
+
+_WINDOWS: dict[tuple[Coalescing, bool], type[Windows]] = {
+    (Coalescing.OFF, False): BypassingDatapath, (Coalescing.OFF, True): BypassingGatedDatapath,
+    (Coalescing.ON, False): BypassingCoalescingDatapath, (Coalescing.ON, True): BypassingGatedCoalescingDatapath,
+}  # fmt: skip
+"""Datapaths with windows: by coalescing, and whether there is gating."""
 
 
-def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate) -> AbstractDatapath:
-    """The datapath that a configuration asks for, ready to run a program."""
-    stride, gated = rows_per_warp(config, program.registers), config.gating is not Gating.OFF
-    if config.coalescing is Coalescing.OFF:
-        return (GatedDatapath if gated else Datapath)(config, stride, evaluate)
-    if config.coalescing is Coalescing.ON:
-        return (GatedCoalescingDatapath if gated else CoalescingDatapath)(config, stride, evaluate)
-    return CorfDatapath(config, stride, evaluate, program.hints)
+_COLLECTORS: dict[tuple[Coalescing, bool], type[AbstractDatapath]] = {
+    (Coalescing.OFF, False): Datapath, (Coalescing.OFF, True): GatedDatapath,
+    (Coalescing.ON, False): CoalescingDatapath, (Coalescing.ON, True): GatedCoalescingDatapath,
+}  # fmt: skip
+"""The same without windows."""
+
+
+def datapath_of(
+    config: SmConfig, program: Program, evaluate: Evaluate, float_unit: FloatUnit = uniform
+) -> AbstractDatapath:
+    """The datapath that a configuration asks for, ready to run a program. `float_unit` serves the affine unit."""
+    stride, file = rows_per_warp(config, program.registers), (config.coalescing, config.gating is not Gating.OFF)
+    if config.bypass is Bypass.RFC:
+        return CachedDatapath(config, stride, evaluate)
+    if config.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+        return CorfDatapath(config, stride, evaluate, program.hints)
+    datapath = _WINDOWS[file] if config.bypass.has_window else _COLLECTORS[file]
+    if config.affine.is_on:
+        return with_affine_unit(datapath)(config, stride, evaluate, program.registers, float_unit)
+    return datapath(config, stride, evaluate)
 
 
 class Sm:
@@ -66,21 +102,30 @@ class Sm:
         self.finished = False
         """Nothing is left to do, and `cycle` is the number of cycles that it took."""
         self.statics = decode(trace)
-        self.frontend = FrontEnd(config, trace, self.statics)
+        if config.bypass is Bypass.RFC:
+            mark_last_uses(self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
+        self._affine = AffineFrontEnd(config, trace, self.statics) if config.affine.is_on else None
+        self.frontend = self._affine or FrontEnd(config, trace, self.statics)
         self.datapath = datapath_of(config, trace.program, self._evaluate)
+        self.affine: AffineUnit | None = None
+        self.affine_counts: AffineCounts | None = None
+        if self._affine is not None and isinstance(self.datapath, AffineDatapath):
+            self._affine.datapath = self.datapath
+            self.affine, self.affine_counts = self.datapath.affine, self._affine.counts
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
-        self._counts = {pc for pc, static in enumerate(self.statics) if static.then is not None}
-        self._words = trace.results.tobytes()
+        self.times = Times()
         self._flights: dict[int, Flight] = {}
         self._tag = 0
         self._picked: list[Warp] = []
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
+        self._no_attempts: Attempts = (None,) * config.schedulers if config.affine.is_on else ()
+        self._no_inputs = Inputs(None, None, None, None, False, False, self._no_attempts)
 
     def step(self) -> None:
         """The next cycle: its registers take their values, its wires settle."""
@@ -102,17 +147,18 @@ class Sm:
         """
         if self._picked or self._ended or self.frontend.dispatches or not self.datapath.quiet:
             return
-        if self.inputs != _NO_INPUTS:
+        if self.inputs != self._no_inputs:
             return
         units = (self.datapath, self.outside_sp, self.sfu, self.memory)
-        events = [event for event in (unit.next_event() for unit in units) if event is not None]
+        nexts = (self.frontend.next_event(self.cycle), *(unit.next_event() for unit in units))
+        events = [event for event in nexts if event is not None]
         if not events:
             raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
                                  "barrier that the others never reach; let all threads reach it")  # fmt: skip
         cycles = min(events) - self.cycle - 1
+        self.frontend.advance(self.cycle, cycles)
         self.cycle += cycles
         self.datapath.advance(cycles)
-        self.frontend.count_stalls(cycles)
         self.occupied += cycles * self.frontend.residency.warps
 
     # ------------------------------------------------------------------ wires
@@ -120,11 +166,14 @@ class Sm:
     def _settle(self) -> None:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
-        self._picked = self.frontend.select(cycle, datapath.issue_ready and len(self._flights) < _TAGS)
-        issue = None
+        roomy = datapath.roomy if datapath.issue_ready else _NO_ROOM
+        self._picked = self.frontend.select(cycle, len(self._flights) < _TAGS, roomy)
+        issue, attempts = None, self._no_attempts
         for warp in self._picked:
             if warp.enters:
                 issue = self._issue_fields(warp)
+        if self._affine is not None:
+            attempts = self._affine.attempts(self._picked)
         sfu, left = self.sfu.settle(cycle, datapath.ready[1])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
@@ -132,17 +181,13 @@ class Sm:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken)
+        self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken, attempts)
 
     def _issue_fields(self, warp: Warp) -> dict[str, Any]:
-        index = warp.index
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
-        fields = {**warp.next.fields, "tag": self._tag, "warp": warp.slot, "lanes": warp.lanes[index],
-                  "full": warp.full[index], "pred": warp.pred_in[index]}  # fmt: skip
-        if warp.pc[index] in self._counts:
-            lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
-            fields["imm"] = int(self.trace.results[warp.result[index], lane])
+        fields = self.frontend.fields(warp)
+        fields["tag"] = self._tag
         return fields
 
     # ------------------------------------------------------------------ the end of a cycle
@@ -150,6 +195,7 @@ class Sm:
     def _clock(self) -> None:
         inputs, datapath, frontend = self.inputs, self.datapath, self.frontend
         dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
+        outcomes = () if self.affine is None else self.affine.outcomes
         datapath.clock(*inputs)
         self.occupied += frontend.residency.warps
         if frontend.dispatches:
@@ -160,6 +206,7 @@ class Sm:
         for flight in ended:
             del self._flights[flight.tag]
             self.defined.pop(flight.tag, None)
+            self.times.ended(self.cycle, flight)
             frontend.done(flight.warp, flight.static)
         for slot, register in datapath.granted:
             frontend.read(slot, register)
@@ -169,31 +216,30 @@ class Sm:
             if inputs.issue is not None and warp.enters:
                 self._launch(warp, inputs.issue)
             frontend.issued(warp)
+        for outcome in outcomes:
+            if outcome is not None and self._affine is not None:
+                self._affine.outcome(outcome, self.checker)
 
     def _launch(self, warp: Warp, fields: Mapping[str, Any]) -> None:
         """An instruction enters the datapath."""
-        index, static = warp.index, warp.next
-        flight = Flight(
-            static, warp, self._tag, fields["lanes"], warp.pred_out[index], warp.result[index], warp.address[index]
-        )
+        flight = self.frontend.flight(warp, self._tag, self.cycle)
         self._flights[self._tag] = flight
         self._tag = (self._tag + 1) % _TAGS
         if self.checker is not None:
-            self.checker.issued(warp, static, fields, self._word(flight.result))
+            self.checker.issued(flight, fields)
 
     def _dispatched(self, dispatch: Mapping[str, Any]) -> None:
         """An instruction left its collector: the unit that serves it from outside takes it."""
         flight = self._flights[dispatch["tag"]]
         static = flight.static
+        self.times.dispatched(self.cycle, flight)
         if self.checker is not None:
-            self.defined[dispatch["tag"]] = self.checker.dispatched(
-                static, dispatch, self._word(flight.result), flight.pred_out
-            )
+            self.defined[dispatch["tag"]] = self.checker.dispatched(static, dispatch, flight.word, flight.pred_out)
         if dispatch["op"] <= Op.SEL:
             return
         result: Result | None = None
         if static.returns:
-            result = result_of(dispatch, self._word(flight.result), flight.pred_out)
+            result = result_of(dispatch, flight.word, flight.pred_out)
         if static.memory:
             self.memory.accept(self.cycle, flight, result)
         elif dispatch["pipe"] == Pipe.SFU:
@@ -204,7 +250,4 @@ class Sm:
     def _evaluate(self, dispatch: Mapping[str, Any]) -> tuple[int, int]:
         """The result of an integer instruction: functional execution has computed it already."""
         flight = self._flights[dispatch["tag"]]
-        return self._word(flight.result), flight.pred_out
-
-    def _word(self, row: int) -> int:
-        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
+        return flight.word, flight.pred_out

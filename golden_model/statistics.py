@@ -1,5 +1,6 @@
 """What a run leaves behind: `Statistics`, plain numbers with a stable JSON form."""
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,12 +18,17 @@ class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
     `stalls` are scheduler-cycles without an issue, by cause (`golden_model.frontend.Stall`); with the issues they make
-    up cycles x schedulers. `bank_reads` and `bank_writes` are granted requests by bank; a *bank access* is one bank in
-    one cycle with at least one of them, a *collector write* one collector in one cycle that stores an operand or more;
-    conflicts are refused requests (docs/timing.md, sections 6 and 9). `operands` counts datapath instructions by
-    distinct registers read (0..3); the width lists count warp operands by bytes (1..4). `lane_operations` are lanes of
-    the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory transactions are lines looked up
-    or sent.
+    up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that follows a BARRED
+    (docs/timing.md, section 7), and with an affine unit refused attempts and expansions. `bank_reads` and `bank_writes`
+    are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a *collector
+    write* one collector in one cycle that stores an operand or more; conflicts are refused requests (docs/timing.md,
+    sections 6 and 9). `operands` counts datapath instructions by distinct registers that they read in the register file
+    (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living` are cycles of
+    the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and ``other``; `bypassed`
+    are events of collectors that bypass values, or of a register file cache, by name (empty without either); a
+    histogram is a list.
+    `lane_operations` are lanes of the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory
+    transactions are lines looked up or sent.
     """
 
     kernel: str
@@ -55,6 +61,10 @@ class Statistics:
     lane_operations: int
     lanes_inactive: int
     lanes_trivial: int
+    collecting: dict[str, int]
+    living: dict[str, int]
+    bypassed: dict[str, Any]
+    affine: dict[str, Any]  # `golden_model.affine.counts.AffineCounts`, empty without an affine unit
     operands: list[int]
     source_widths: list[int]
     destination_widths: list[int]
@@ -75,7 +85,7 @@ class Statistics:
 def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
     trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes
-    operands = operand_histogram(trace)
+    operands = sm.affine_counts.operands if sm.affine_counts is not None else operand_histogram(trace)
     sources, destinations = histograms(trace)
     return Statistics(
         kernel=trace.program.name, preset=sm.config.name, cycles=sm.cycle,
@@ -84,7 +94,9 @@ def collect(sm: Sm) -> Statistics:
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
         stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
         **(datapath.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
-        lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial,
+        lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial, collecting=sm.times.collecting,
+        living=sm.times.living, bypassed=_events(datapath.counts),
+        affine={} if sm.affine_counts is None else asdict(sm.affine_counts),
         bank_reads=list(datapath.bank_reads), bank_writes=list(datapath.bank_writes),
         bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts, operands=operands,
         source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
@@ -92,6 +104,14 @@ def collect(sm: Sm) -> Statistics:
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
         shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,
     )  # fmt: skip
+
+
+def _events(counts: Any) -> dict[str, Any]:
+    """The fields of `AbstractDatapath.counts`, ready for `json.dump`."""
+    if counts is None:
+        return {}
+    return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value
+            for name, value in vars(counts).items()}  # fmt: skip
 
 
 def operand_histogram(trace: Trace) -> list[int]:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from warploom.arch.config import SUB_BANKS
+
 
 class Traffic(NamedTuple):
     """What went through the register file (docs/timing.md, section 9, *Counting*)."""
@@ -14,3 +16,13 @@ class Traffic(NamedTuple):
     sub_bank_reads: int  # sub-banks that requests hold, summed
     sub_bank_writes: int
     slice_writes: int  # 32 B slices stored in collectors
+
+    @classmethod
+    def of_words(cls, reads: int, writes: int, stored: int) -> "Traffic":
+        """That of whole words: every request granted is a bank access, every operand `stored` a collector write."""
+        return cls(
+            bank_requests=reads + writes, bank_accesses=reads + writes,
+            coalesced={"read_read": 0, "write_write": 0, "read_write": 0},
+            collector_writes=stored, operands_stored=stored,
+            sub_bank_reads=SUB_BANKS * reads, sub_bank_writes=SUB_BANKS * writes, slice_writes=SUB_BANKS * stored,
+        )  # fmt: skip

@@ -13,6 +13,7 @@ ALL_LANES = (1 << LANES) - 1
 """Lane mask of a full warp."""
 
 _LANES = struct.Struct(f"<{LANES}I")
+_DIGIT_OF = b"0" + b"1" * 255  # by byte: whether it is not zero
 
 
 def split(word: int) -> tuple[int, ...]:
@@ -31,6 +32,16 @@ def broadcast(value: int) -> int:
 
 
 _ONES = sum(1 << 32 * lane for lane in range(LANES))
+
+
+_TOP = broadcast(1 << 31)
+_ALL_BUT_TOP = broadcast((1 << 31) - 1)
+
+
+def nonzero_lanes(word: int) -> int:
+    """The lanes that are not zero, as a lane mask."""
+    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # its bits 31 say it
+    return int((carried & _TOP).to_bytes(_LANES.size, "big")[::4].translate(_DIGIT_OF), 2)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -10,15 +10,16 @@ Result = Mapping[str, Any]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 
-_STORED = ("size", "sign", "zero", "reorder")
-"""What `interfaces.stored_fields` may be; which of them there are, the configuration says."""
+_STORED = ("size", "sign", "zero", "reorder", "to_collector", "to_file")
+"""What `interfaces.stored_fields` and `interfaces.hint_fields` may be; which of them there are, the configuration
+says."""
 
 
 def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched."""
     result = {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
               "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
-              "data": data}  # fmt: skip
+              "warp": dispatch["warp"], "dst": dispatch["dst"], "data": data}  # fmt: skip
     for name in _STORED:
         if name in dispatch:
             result[name] = dispatch[name]
@@ -33,34 +34,47 @@ class Latches(ABC, Generic[Request]):
 
     A latch holds a result from the end of cycle w until it is granted. One that writes no register needs no bank and is
     done in the first cycle after w. Raises `AssertionError` when a result comes that the latch cannot take.
+
+    With windows two masks over writers change that: results that enter and are `unwritten` need no bank either, and
+    latches that are `held_back` request nothing and do not complete in this cycle.
     """
 
     def __init__(self) -> None:
         self.latches: list[Result | None] = [None] * len(WRITERS)
         self.held = 0  # latches that hold something
-        self._wanted: list[Request | None] = [None] * len(WRITERS)
+        self._wanted: list[Request | None] = [None] * len(WRITERS)  # what each has to be granted
+        self.unwritten = self.held_back = 0
 
     def requests(self) -> list[Request | None]:
         """What each latch requests, `None` for nothing."""
-        return self._wanted
+        if not self.held_back:
+            return self._wanted
+        return [None if self.held_back >> writer & 1 else wanted for writer, wanted in enumerate(self._wanted)]
+
+    def needs_bank(self, writer: int) -> bool:
+        """The latch holds a result that is written to a bank."""
+        return self._wanted[writer] is not None
 
     def done(self, grants: Sequence[bool]) -> list[Result | None]:
         """The results that complete in this cycle, by writer."""
         return [
-            latch if granted or wanted is None else None
-            for latch, wanted, granted in zip(self.latches, self._wanted, grants, strict=True)
+            latch if completes else None for latch, completes in zip(self.latches, self.ready(grants), strict=True)
         ]
 
     def ready(self, grants: Sequence[bool]) -> list[bool]:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
-        return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
+        return [
+            granted or (wanted is None and not self.held_back >> writer & 1)
+            for writer, (wanted, granted) in enumerate(zip(self._wanted, grants, strict=True))
+        ]
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""
         self._leave(grants)
         for writer, result in enumerate(results):
             if result is not None:
-                self._enter(writer, result, self._request(writer, result) if result["writes"] else None)
+                written = result["writes"] and not self.unwritten >> writer & 1
+                self._enter(writer, result, self._request(writer, result) if written else None)
 
     @abstractmethod
     def _request(self, writer: int, result: Result) -> Request:
@@ -70,8 +84,8 @@ class Latches(ABC, Generic[Request]):
         """The end of a cycle: completed latches empty."""
         if not self.held:
             return
-        for writer, granted in enumerate(grants):
-            if self.latches[writer] is not None and (granted or self._wanted[writer] is None):
+        for writer, completes in enumerate(self.ready(grants)):
+            if completes and self.latches[writer] is not None:
                 self.latches[writer] = self._wanted[writer] = None
                 self.held -= 1
 

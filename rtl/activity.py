@@ -25,7 +25,8 @@ class ActivityCounters(wiring.Component):
     Members
     -------
     read_columns, written_columns : for each bank, the columns that are enabled for reading and for writing.
-    collector_columns : for each slot of each collector, the columns that take an operand or a constant.
+    collector_columns : for each slot of each collector, the columns that take an operand or a constant; with windows
+        the lanes of what comes from the register file, and of what is delivered.
     operand_columns : for each operand register behind the collectors, the columns that take an operand.
     lane_loads, bypass_loads : for each stage, the lanes whose stage register or bypass loads.
     activity : the counters.
@@ -35,7 +36,7 @@ class ActivityCounters(wiring.Component):
         super().__init__({
             "read_columns": In(column_masks(config.banks)),
             "written_columns": In(column_masks(config.banks)),
-            "collector_columns": In(column_masks(SLOTS * config.collectors)),
+            "collector_columns": In(column_masks((2 if config.bypass.has_window else SLOTS) * config.collectors)),
             "operand_columns": In(column_masks(SLOTS)),
             "lane_loads": In(data.ArrayLayout(LANES, STAGES)),
             "bypass_loads": In(data.ArrayLayout(LANES, STAGES - 1)),

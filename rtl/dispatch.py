@@ -12,7 +12,7 @@ ON_SP = [timing for timing in TimingClass if timing.on_sp]
 
 
 class Dispatcher(wiring.Component):
-    """Selects, each cycle, the oldest eligible instruction of the collectors.
+    """Selects, each cycle, the oldest eligible instruction of the collectors, of which the address slot is one more.
 
     Age is a triangle of bits, one for each pair of collectors. A pipe is busy for k - 1 cycles after a dispatch with
     initiation interval k. An SP instruction needs the write-back slot `latency` cycles ahead, from a shift register of
@@ -34,9 +34,9 @@ class Dispatcher(wiring.Component):
 
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
-        count = config.collectors
+        count = config.holders
         super().__init__({
-            "issue": In(count),
+            **self._order_ports(),
             "busy": In(count),
             "ready": In(count),
             "pipe": In(data.ArrayLayout(2, count)),
@@ -46,9 +46,12 @@ class Dispatcher(wiring.Component):
             "select": Out(count),
         })
 
+    def _order_ports(self) -> dict[str, wiring.Member]:
+        """The members that tell the order of instructions."""
+        return {"issue": In(self._config.holders)}
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        older = self._ages(m)
         selected_timing = self._selected(self.timing)
         selected_pipe = self._selected(self.pipe)
         free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in range(len(WRITERS)))
@@ -57,27 +60,34 @@ class Dispatcher(wiring.Component):
         mem = self._credit(m, "mem", self._config.memory_queue, self.credit_mem, selected_pipe == Pipe.MEM)
         credit = Cat(Const(1, 1), sfu, mem)
 
-        eligible = Signal(self._config.collectors)
-        for c in range(self._config.collectors):
+        available = Signal(self._config.holders)
+        for c in range(self._config.holders):
+            slot = Mux(self.pipe[c] == Pipe.SP, slot_free.bit_select(self.timing[c], 1), 1)
+            m.d.comb += available[c].eq(self.ready[c] & (free & credit).bit_select(self.pipe[c], 1) & slot)
+        self._select(m, available)
+        return m
+
+    def _select(self, m: Module, available: Value) -> None:
+        """The oldest of the ready instructions whose pipe takes them, if it is their turn."""
+        older = self._ages(m)
+        eligible = Signal(self._config.holders)
+        for c in range(self._config.holders):
             same_pipe = Cat(self.busy[o] & (self.pipe[o] == self.pipe[c]) & older[o][c] for o in range(len(older)))
-            in_turn = Mux(self.pipe[c] == Pipe.SP, slot_free.bit_select(self.timing[c], 1), ~same_pipe.any())
-            resources = (free & credit).bit_select(self.pipe[c], 1)
-            m.d.comb += eligible[c].eq(self.ready[c] & resources & in_turn)
-        for c in range(self._config.collectors):
+            m.d.comb += eligible[c].eq(available[c] & ((self.pipe[c] == Pipe.SP) | ~same_pipe.any()))
+        for c in range(self._config.holders):
             precedes = Cat(eligible[o] & older[o][c] for o in range(len(older)))
             m.d.comb += self.select[c].eq(eligible[c] & ~precedes.any())
-        return m
 
     def _selected(self, values: data.View) -> Value:
         """The entry of the selected collector, zero if there is none."""
         merged = 0
-        for c in range(self._config.collectors):
+        for c in range(self._config.holders):
             merged |= Mux(self.select[c], values[c], 0)
         return merged
 
     def _ages(self, m: Module) -> list[list[Value]]:
         """`older[i][j]`: the instruction of collector i was issued before that of collector j."""
-        count = self._config.collectors
+        count = self._config.holders
         older: list[list[Value]] = [[0] * count for _ in range(count)]
         for i in range(count):
             for j in range(i + 1, count):

@@ -1,9 +1,10 @@
 """Amaranth shapes of the tables in `warploom.arch.interfaces`, and the streams that carry them."""
 
+from amaranth import signed
 from amaranth.lib import data, stream
 
 from warploom.arch import interfaces as tables
-from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SmConfig
 
 
 def struct(fields: tables.Fields) -> data.StructLayout:
@@ -18,6 +19,34 @@ CODE = struct(tables.CODE_FIELDS)
 def place_layout(config: SmConfig) -> data.StructLayout:
     """Where a warp register lies."""
     return struct(tables.place_fields(config))
+
+
+COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
+"""A warp register in compact form: lane l is base + l * stride."""
+
+FLOAT = struct(tables.FLOAT_FIELDS)
+"""An operation of the uniform floating-point unit."""
+
+FLOAT_RESULT = struct(tables.FLOAT_RESULT_FIELDS)
+"""Its answer."""
+
+
+def attempt_layout(config: SmConfig) -> data.StructLayout:
+    """An instruction that is to execute in the affine unit."""
+    return struct(tables.attempt_fields(config))
+
+
+def outcome_layout(config: SmConfig) -> data.StructLayout:
+    """What became of it."""
+    return struct(tables.outcome_fields(config))
+
+
+def lookup_layout(config: SmConfig) -> data.StructLayout:
+    """The registers of an instruction that issues into the datapath, for the set of the affine register file that its
+    warp belongs to: fields of the issue port. It travels in a stream (`unstoppable`), whose valid is a port of its own:
+    which slots are compact has a part in whether the instruction issues."""
+    names = ("warp", "reads", "src0", "src1", "src2", "dst", "writes")
+    return struct([field for field in tables.issue_fields(config) if field[0] in names])
 
 
 def words(count: int) -> data.ArrayLayout:
@@ -64,6 +93,12 @@ def sent_layout(config: SmConfig) -> data.StructLayout:
 def result_layout(config: SmConfig) -> data.StructLayout:
     """A result on its way to write-back, with its data word on top."""
     return struct([*tables.result_fields(config), ("data", tables.WARP_BITS)])
+
+
+def eviction_layout(config: SmConfig) -> data.StructLayout:
+    """A register that leaves a bypassing collector: `lanes` of it are to be written."""
+    return struct([*tables.place_fields(config), *tables.stored_fields(config), ("lanes", LANES), ("full", 1),
+                   ("data", tables.WARP_BITS)])
 
 
 def activity_layout() -> data.StructLayout:

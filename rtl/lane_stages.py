@@ -117,6 +117,7 @@ class Finish(wiring.Component):
     computed: In(COMPUTED)
     result: Out(32)
     verdict: Out(1)
+    high: Out(32)  # word of the product alone
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -130,6 +131,7 @@ class Finish(wiring.Component):
         m.d.comb += [
             product.eq(given.partial[0] + given.partial[1]),
             total.eq(partial[0] + partial[1] + carry_in),
+            self.high.eq(product[32:]),
         ]
         product_top, total_top = (Mux(control.high, word[63], word[31]) for word in (product, total))
         product_carry = (product_top & given.c[31]) | ((product_top | given.c[31]) & ~total_top)

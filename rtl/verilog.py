@@ -15,8 +15,29 @@ from typing import Any
 from amaranth.back import rtlil
 from amaranth.lib import data, wiring
 
+from rtl.affine.address_slot import AddressSlot
+from rtl.affine.expand import Expander
+from rtl.affine.register_file import AffineRegisterFile
+from rtl.affine.slots import CompactSlots
+from rtl.affine.unit import AffineUnit
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
+from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
+from rtl.bypass.collector import BypassingCollector
+from rtl.bypass.datapath import (
+    BypassingCoalescingDatapath,
+    BypassingDatapath,
+    BypassingGatedCoalescingDatapath,
+    BypassingGatedDatapath,
+)
+from rtl.bypass.dispatch import RoundRobinDispatcher
+from rtl.bypass.eviction import EvictionUnit
+from rtl.bypass.writeback import (
+    BypassingCoalescingWriteback,
+    BypassingGatedCoalescingWriteback,
+    BypassingGatedWriteback,
+    BypassingWriteback,
+)
 from rtl.coalescing.alignment import OperandPath
 from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
@@ -49,8 +70,20 @@ from rtl.placement import Placer
 from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import Affine, Bypass, Coalescing, Gating, SmConfig
 from warploom.arch.errors import ConfigError, ToolError
+
+DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
+    (False, False, False): Datapath,
+    (False, False, True): CoalescingDatapath,
+    (False, True, False): GatedDatapath,
+    (False, True, True): GatedCoalescingDatapath,
+    (True, False, False): BypassingDatapath,
+    (True, False, True): BypassingCoalescingDatapath,
+    (True, True, False): BypassingGatedDatapath,
+    (True, True, True): BypassingGatedCoalescingDatapath,
+}
+"""By windows, gating and coalescing."""
 
 
 def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
@@ -59,12 +92,8 @@ def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
     Raises `ConfigError` for a configuration without hardware.
     """
     config.check_hardware()
-    coalescing = config.coalescing is Coalescing.ON
-    if config.gating is Gating.OFF:
-        kind = CoalescingDatapath if coalescing else Datapath
-    else:
-        kind = GatedCoalescingDatapath if coalescing else GatedDatapath
-    return kind(config=config, probe=probe)
+    gated, coalescing = config.gating is not Gating.OFF, config.coalescing is Coalescing.ON
+    return DATAPATHS[config.bypass.has_window, gated, coalescing](config=config, probe=probe)
 
 
 UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
@@ -107,6 +136,21 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "RenameTable": lambda config: RenameTable(config=config),
     "MaskTable": lambda config: MaskTable(config=config),
     "Allocator": lambda config: Allocator(rows=config.rows),
+    "BypassingCollector": lambda config: BypassingCollector(config=config),
+    "RotatingArbiter": lambda config: RotatingArbiter(banks=config.banks, collectors=config.collectors),
+    "RotatingCoalescingArbiter":
+        lambda config: RotatingCoalescingArbiter(banks=config.banks, collectors=config.collectors),
+    "RoundRobinDispatcher": lambda config: RoundRobinDispatcher(config=config),
+    "EvictionUnit": lambda config: EvictionUnit(config=config),
+    "BypassingWriteback": lambda config: BypassingWriteback(config=config),
+    "BypassingCoalescingWriteback": lambda config: BypassingCoalescingWriteback(config=config),
+    "BypassingGatedWriteback": lambda config: BypassingGatedWriteback(config=config),
+    "BypassingGatedCoalescingWriteback": lambda config: BypassingGatedCoalescingWriteback(config=config),
+    "Expander": lambda config: Expander(),
+    "AffineRegisterFile": lambda config: AffineRegisterFile(config=config),
+    "AffineUnit": lambda config: AffineUnit(config=config),
+    "CompactSlots": lambda config: CompactSlots(depth=config.window if config.bypass.has_window else 1),
+    "AddressSlot": lambda config: AddressSlot(config=config),
 }
 """How each unit is made from a configuration."""
 
@@ -116,6 +160,7 @@ PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "CoalescingCollector": lambda config: CoalescingCollector(config=config, probe=True),
     "GatedCollector": lambda config: GatedCollector(config=config, probe=True),
     "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config, probe=True),
+    "BypassingCollector": lambda config: BypassingCollector(config=config, probe=True),
     "IntegerUnit": lambda config: IntegerUnit(config=config, probe=True),
     "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config, probe=True),
     "GatedBank": lambda config: Bank(rows=config.rows, gated=True, poison=True),
@@ -124,7 +169,10 @@ PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
 """How benches take some of them: with ports that show more, and poison where nobody may look."""
 
 _ZERO_MASK = ("gating", (Gating.IN_LANE, Gating.CROSS_LANE))
-_GATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1]))
+_GATED, _UNGATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1])), ("gating", (Gating.OFF,))
+_WRITES_BACK = ("bypass", (Bypass.BOW_WR, Bypass.BOW_HINTS))
+_WINDOW = ("bypass", (Bypass.BOW, *_WRITES_BACK[1]))
+_AFFINE = ("affine", (Affine.A, Affine.AB, Affine.ABM))
 _COALESCING, _PLAIN = ("coalescing", (Coalescing.ON,)), ("coalescing", (Coalescing.OFF,))
 
 NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -135,6 +183,14 @@ NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "GatedOperandPath": (_ZERO_MASK, _PLAIN),
     **dict.fromkeys(("GatedCoalescingCollector", "GatedCoalescingWriteback"), (_GATED, _COALESCING)),
     "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
+    **dict.fromkeys(("BypassingCollector", "RoundRobinDispatcher"), (_WINDOW,)),
+    "EvictionUnit": (_WRITES_BACK,),
+    "BypassingWriteback": (_WINDOW, _UNGATED, _PLAIN),
+    "BypassingCoalescingWriteback": (_WINDOW, _UNGATED, _COALESCING),
+    "BypassingGatedWriteback": (_WINDOW, _GATED, _PLAIN),
+    "BypassingGatedCoalescingWriteback": (_WINDOW, _GATED, _COALESCING),
+    **dict.fromkeys(("AffineRegisterFile", "AffineUnit", "CompactSlots"), (_AFFINE,)),
+    "AddressSlot": (("affine", (Affine.ABM,)), ("bypass", (Bypass.OFF,))),
 }
 """Settings without which a unit means nothing: fields and their values."""
 

@@ -95,6 +95,9 @@ class Writeback(wiring.Component):
     STORED = ("row", "data", "lanes")
     """What of a path a bank takes."""
 
+    CLAIM = "request"
+    """What of a latch gives it the path that it shares with others."""
+
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
         result = result_layout(config)
@@ -124,7 +127,9 @@ class Writeback(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         latches = {writer: self._latch(m, platform, writer) for writer in WRITERS}
-        self._connect_banks(m, [reduce(partial(_merge, m), map(latches.get, path)) for path in WRITE_PATHS])
+        paths = [reduce(partial(_merge, m, self.CLAIM), map(latches.get, path)) for path in WRITE_PATHS]
+        self._connect_grants(m, list(latches.values()), paths)
+        self._connect_banks(m, paths)
         return m
 
     def _latch(self, m: Module, platform: object, writer: str) -> Carried:
@@ -135,8 +140,6 @@ class Writeback(wiring.Component):
         m.d.comb += [
             latch.result.valid.eq(result.valid),
             latch.result.payload.eq(result.payload),
-            latch.grant.eq(self.grant[i]),
-            self.request[i].eq(latch.request),
             self.bank[i].eq(latch.bank),
             self.valid[i].eq(latch.valid),
             self.tag[i].eq(latch.tag),
@@ -145,7 +148,16 @@ class Writeback(wiring.Component):
         ]
         if writer != "sp":
             m.d.comb += result.ready.eq(latch.result.ready)
+        return self._carried(m, i, latch)
+
+    def _carried(self, m: Module, i: int, latch: WriteLatch) -> Carried:
+        """What the latch of writer i puts on its path."""
         return {name: getattr(latch, name) for name in ("request", "grant", "bank", "row", "data", "lanes")}
+
+    def _connect_grants(self, m: Module, latches: list[Carried], paths: list[Carried]) -> None:
+        """What the latches request is theirs at the grant."""
+        for i, latch in enumerate(latches):
+            m.d.comb += [self.request[i].eq(latch["request"]), latch["grant"].eq(self.grant[i])]
 
     def _connect_banks(self, m: Module, paths: list[Carried]) -> None:
         """Each bank takes what a path that was granted carries to it."""
@@ -158,8 +170,8 @@ class Writeback(wiring.Component):
                 m.d.comb += getattr(self, name)[bank].eq(reduce(or_, carried))
 
 
-def _merge(m: Module, first: Carried, second: Carried) -> Carried:
-    """One path of two: it carries what the first requests, and what the second does when the first requests nothing."""
+def _merge(m: Module, claim: str, first: Carried, second: Carried) -> Carried:
+    """One path of two: it carries what the first latch has that claims it, else what the second one has."""
     path = {name: Signal(value.shape(), name=f"path_{name}") for name, value in first.items()}
-    m.d.comb += [signal.eq(Mux(first["request"], first[name], second[name])) for name, signal in path.items()]
+    m.d.comb += [signal.eq(Mux(first[claim], first[name], second[name])) for name, signal in path.items()]
     return path | {name: first[name] | second[name] for name in ("request", "grant")}

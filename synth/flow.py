@@ -1,5 +1,6 @@
 """Synthesis of a configuration's datapath, unit by unit: Amaranth → RTLIL → Yosys and ABC → areas and longest paths."""
 
+import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,18 +48,43 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
         return _synthesise(config, units, cells.load(liberty, build), top=top, flat=flat, build=build)
 
 
+def glue(config: SmConfig, *, build: Path = BUILD) -> Row:
+    """What joins the units of the datapath: the logic of its own module, without those that stay apart, and without a
+    path. Raises what `synthesise` raises."""
+    config.check_hardware()
+    build.mkdir(parents=True, exist_ok=True)
+    with FileLock(build / "lock"):
+        library = cells.load(None, build)
+        key = _key(config, None, library, top=TOP, flat=False)
+        path = build / "reports" / f"{key}-glue.json"
+        if report := kept.read(path, Report.from_json):
+            return report.rows[0]
+        row = glue_of(_elaborate(config, TOP, build / "elaborated" / key, flat=False), library, build)
+        kept.write(path, Report(config.name, library.name, library.conditions, False, (row,)).to_json())
+        return row
+
+
+def glue_of(design: Design, library: Library, build: Path) -> Row:
+    """The same for a design that is elaborated already."""
+    counts = map_module(design, design.top, library, build).cells()
+    return _sizes(Unit("glue", 1), Counter({kind: n for kind, n in counts.items() if kind in library.cells}), library)
+
+
 def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool,
                 build: Path) -> Report:
     wanted = None if units is None else [verilog.module_name(unit) for unit in units]
     path = build / "reports" / f"{_key(config, wanted, library, top=top, flat=flat)}.json"
     if report := kept.read(path, Report.from_json):
         return report
-    module = verilog.module_name(top)
-    folder = build / "elaborated" / _key(config, None, library, top=top, flat=flat)
-    design = elaborate(verilog.to_rtlil(verilog.create(config, top), module, source_lines=False), module, folder, flat)
+    design = _elaborate(config, top, build / "elaborated" / _key(config, None, library, top=top, flat=flat), flat=flat)
     report = synthesise_design(design, config.name, wanted, library, flat=flat, build=build)
     kept.write(path, report.to_json())
     return report
+
+
+def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
+    module = verilog.module_name(top)
+    return elaborate(verilog.to_rtlil(verilog.create(config, top), module, source_lines=False), module, folder, flat)
 
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,
@@ -101,10 +127,18 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
                 found[inner] += count * number
         return found
 
-    counts = inside(unit.name)
+    path = Timer(Linker({n: m.netlist for n, m in mapped.items()}, library).link(unit.name), library).longest()
+    sizes = _sizes(unit, inside(unit.name), library)
+    if path is None:
+        return sizes
+    return dataclasses.replace(sizes, delay_ps=round(path.delay, 1), setup_ps=round(path.setup, 1), start=path.start,
+                               end=path.end)
+
+
+def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
+    """The row of a unit with so many cells of each type, without a path."""
     macros = {Macro(*macro_shape(kind)): n for kind, n in counts.items() if kind.startswith(MACRO)}
     logic = {kind: n for kind, n in counts.items() if not kind.startswith(MACRO)}
-    path = Timer(Linker({n: m.netlist for n, m in mapped.items()}, library).link(unit.name), library).longest()
     area = {True: 0.0, False: 0.0}
     for kind, count in logic.items():
         area[library.cells[kind].sequential] += count * library.cells[kind].area
@@ -116,8 +150,7 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
         sram_cacti_um2=round(sum(m.cacti_area_um2 * n for m, n in macros.items()), 1),
         sram_access_pj=round(max((m.energy_pj for m in macros), default=0.0), 3),
         sram_leakage_mw=round(sum(m.leakage_mw * n for m, n in macros.items()), 3),
-        delay_ps=round(path.delay, 1) if path else 0.0, setup_ps=round(path.setup, 1) if path else 0.0,
-        start=path.start if path else "", end=path.end if path else "",
+        delay_ps=0.0, setup_ps=0.0, start="", end="",
     )  # fmt: skip
 
 

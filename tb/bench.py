@@ -16,7 +16,7 @@ from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.handle import SimHandleBase
+from cocotb.handle import Immediate, SimHandleBase
 from cocotb.triggers import FallingEdge, ReadOnly, Timer
 
 from tb.codec import Codec
@@ -41,6 +41,7 @@ class Ports:
         described = json.loads((folder / "unit.json").read_text())
         self.config = SmConfig.preset(os.environ["WARPLOOM_CONFIG"])
         self.clk, self.rst = getattr(dut, "clk", None), getattr(dut, "rst", None)
+        self._clock: Clock | None = None
         self.codecs = {port["name"]: Codec(port) for port in described}
         self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}
         self.outputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "output"}
@@ -50,14 +51,17 @@ class Ports:
         return int(self.outputs[name].value)
 
     async def reset(self) -> None:
-        """Start the clock and hold the reset, inputs zero: two cycles, and one for each row of the zero masks, which it
-        clears one by one. Return at a falling edge."""
+        """Start the clock, unless it runs, and hold the reset, inputs zero: two cycles, and one for each row of the
+        zero masks, which it clears one by one. Return at a falling edge."""
         for handle in self.inputs.values():
-            handle.value = 0
+            handle.value = Immediate(0)  # before the clock: an assertion must not see what is there at power-up
         if self.clk is None:
             return
-        Clock(self.clk, PERIOD_NS, unit="ns").start()
-        self.rst.value = 1
+        self.rst.value = Immediate(1)
+        if self._clock is None:
+            self.clk.value = Immediate(0)
+            self._clock = Clock(self.clk, PERIOD_NS, unit="ns")
+            self._clock.start()
         for _ in range(2 + (self.config.rows if self.config.gating.has_zero_mask else 0)):
             await self.next_cycle()
         self.rst.value = 0

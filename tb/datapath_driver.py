@@ -1,16 +1,21 @@
-"""What surrounds the datapath in a random test: a front end that issues anything, and units that answer anything."""
+"""What surrounds the datapath in a random test: a front end that issues anything, and units that answer anything.
+
+With windows the instructions come in clusters, of few warps and few registers, and keep what their hints promise; now
+and then another warp comes into a slot.
+"""
 
 import random
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from typing import Any
 
 from golden_model.words import ALL_LANES
 from tb.bench import Ports, Stimulus, busy
+from tb.bypass.promises import Promises, Register, sources
 from tb.coalescing.values import narrow_word
 from tb.lane_driver import OPS, encoded, modifiers, operand, timing
-from warploom.arch.config import LANES
-from warploom.arch.interfaces import TAG_BITS, WRITERS, issue_fields, result_fields
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import TAG_BITS, WRITERS, hint_fields, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
 
@@ -25,51 +30,59 @@ OUTSIDE = tuple(Instruction(op=op) for op in (Op.FADD, Op.FMAX, Op.FFMA, Op.MUFU
 SILENT = (Op.ST, Op.LATCH)
 """Operations without a result."""
 
-
-Register = tuple[int, int]
-"""Warp slot and register number."""
+RECENT = 5
+"""Registers of a warp that its instructions name again and again, with windows."""
 
 
 class InFlight:
-    """The registers that the instructions in flight read, until dispatch, and write, until completion; by tag."""
+    """The registers that the instructions in flight read, until dispatch, and write, until completion; by tag. With
+    windows nobody waits for reads, but the first instruction of a warp for everything in its slot."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: SmConfig) -> None:
+        self._has_window = config.bypass.has_window
         self._read: dict[int, set[Register]] = {}
         self._written: dict[int, Register] = {}
+        self._warps: dict[int, int] = {}
+        self._by_warp: Counter[int] = Counter()
 
     def hinders(self, fields: dict[str, int]) -> bool:
         """An older instruction writes a register that this one reads or writes, or reads one that it writes."""
         written = self._written.values()
-        if not _sources(fields).isdisjoint(written):
+        if not sources(fields).isdisjoint(written):
             return True
         target = fields["warp"], fields["dst"]
-        return fields["writes"] and (target in written or any(target in read for read in self._read.values()))
+        if fields["writes"] and target in written:
+            return True
+        if self._has_window:
+            return bool(fields["first"] and self._by_warp[fields["warp"]])
+        return bool(fields["writes"] and any(target in read for read in self._read.values()))
 
     def issued(self, fields: dict[str, int]) -> None:
         """The instruction enters."""
-        self._read[fields["tag"]] = _sources(fields)
+        tag = fields["tag"]
+        self._read[tag], self._warps[tag] = sources(fields), fields["warp"]
+        self._by_warp[fields["warp"]] += 1
         if fields["writes"]:
-            self._written[fields["tag"]] = fields["warp"], fields["dst"]
+            self._written[tag] = fields["warp"], fields["dst"]
 
-    def dispatched(self, tag: int) -> None:
-        """It has all its operands."""
+    def dispatched(self, tag: int, *, silent: bool) -> None:
+        """It has all its operands; a silent one needs no more."""
         del self._read[tag]
+        if silent:
+            self.done(tag)
 
     def done(self, tag: int) -> None:
         """It has written its register, if any."""
         self._written.pop(tag, None)
-
-
-def _sources(fields: dict[str, int]) -> set[Register]:
-    return {(fields["warp"], fields[f"src{slot}"]) for slot in range(3) if fields["reads"] >> slot & 1}
+        self._by_warp[self._warps.pop(tag)] -= 1
 
 
 class Surroundings:
     """Drives the ports of the datapath from what its outputs show; knows nothing of its inside.
 
-    First every register of every warp is written, then random instructions issue as soon as no hazard hinders them,
-    then everything drains. Narrow values are frequent. `expected` is the number of completions that the issued
-    instructions owe.
+    First every register of every warp is written, then random instructions issue as soon as no hazard, nor want of
+    room, hinders them, then everything drains. Narrow values are frequent. `expected` is the number of completions that
+    the issued instructions owe.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
@@ -80,7 +93,11 @@ class Surroundings:
         self._mem_offer: dict[str, int] | None = None
         self._unread = 0  # memory instructions whose credit is still to come
         self._credits = busy(rng, 0.4)
-        self._in_flight = InFlight()
+        self._in_flight = InFlight(ports.config)
+        self._has_window, self._promises = ports.config.bypass.has_window, Promises(ports.config)
+        self._warp = 0  # of the last random instruction
+        self._recent: defaultdict[int, deque[int]] = defaultdict(lambda: deque([0], maxlen=RECENT))  # by warp
+        self._tags = iter(range(1 << 62))
         self.expected = 0
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -89,33 +106,87 @@ class Surroundings:
         active, offered = busy(self._rng, 0.9), next(issue)
         while left:
             self._dispatched(cycle)
-            valid = offered is not None and next(active) and not self._in_flight.hinders(offered)
+            fields = None if offered is None else self._before(offered)
+            valid = fields is not None and next(active) and self._may_issue(fields)
             self._completed()
-            taken = valid and self._ports.peek("issue__ready")
+            taken = valid and self._is_taken(fields)
             yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": valid,
-                   "issue__payload": offered or {}, **self._answers(cycle)}  # fmt: skip
+                   "issue__payload": fields or {}, **self._answers(cycle),
+                   **self._beside(cycle, fields if valid else None, over=offered is None)}  # fmt: skip
             if taken:
-                self.expected += offered["op"] not in SILENT
-                self._in_flight.issued(offered)
-                offered = next(issue)
+                self._issued(fields)
+                if fields is offered:
+                    offered = next(issue)
             left -= offered is None and not (self._sp or self._sfu or self._mem or self._mem_offer)
             cycle += 1
 
+    def _before(self, fields: dict[str, int]) -> dict[str, int]:
+        """The instruction that issues next: the one that is to issue, or one that goes before it."""
+        return fields
+
+    def _beside(self, cycle: int, fields: dict[str, int] | None, *, over: bool) -> dict[str, Any]:
+        """Further inputs of the cycle; `fields` are on the issue port, and `over` says that no instruction is left."""
+        return {}
+
+    def _is_taken(self, fields: dict[str, int]) -> bool:
+        return bool(self._ports.peek("issue__ready"))
+
+    def _issued(self, fields: dict[str, int]) -> None:
+        self.expected += fields["op"] not in SILENT
+        self._in_flight.issued(fields)
+
+    def _sources(self, fields: dict[str, int]) -> set[Register]:
+        """The registers that the instruction reads in the register file."""
+        return sources(fields)
+
+    def _may_issue(self, fields: dict[str, int]) -> bool:
+        if self._in_flight.hinders(fields):
+            return False
+        if not self._has_window:
+            return True
+        room = self._ports.codecs["room"].field(self._ports.peek("room"), str(fields["warp"]))
+        return room > len(self._sources(fields))
+
     def _instructions(self) -> Iterator[dict[str, int] | None]:
         """Fields of the issue port; `None` in a pause, and at the end."""
-        tags = iter(range(1 << 62))
+        again = range(self._config.window if self._has_window else 0)  # the others leave the collector for the file
+        hints = dict.fromkeys((name for name, _ in hint_fields(self._config)), 1)
         for warp in range(self._config.warps):
-            for register in range(REGISTERS):
-                yield self._fields(next(tags), Op.MOV) | {
-                    "warp": warp, "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": ALL_LANES,
-                    "full": 1,
+            for number, register in enumerate([*range(REGISTERS), *again]):
+                fields = self._fields(next(self._tags), Op.MOV, warp) | {
+                    "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": ALL_LANES, "full": 1, **hints,
                 }  # fmt: skip
+                yield self._with_window(fields, first=number == 0)
         for _ in range(self._count):
-            yield self._fields(next(tags), self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE]))
+            op = self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE])
+            fields = self._fields(next(self._tags), op, self._draw_warp())
+            yield self._with_window(fields, first=self._rng.random() < 0.01)
         while True:
             yield None
 
-    def _fields(self, tag: int, op: Op) -> dict[str, int]:
+    def _draw_warp(self) -> int:
+        if not self._has_window or self._rng.random() < 0.3:
+            self._warp = self._rng.randrange(self._config.warps)
+        return self._warp
+
+    def _with_window(self, fields: dict[str, int], *, first: bool) -> dict[str, int]:
+        """With windows: whether the warp is new, few registers, and none that is lost."""
+        if not self._has_window:
+            return fields
+        rng, warp, recent = self._rng, fields["warp"], self._recent[fields["warp"]]
+        fields["first"] = int(first)
+        for name in ("src0", "src1", "src2", "dst"):
+            if fields["reads"] and rng.random() < 0.7:
+                fields[name] = rng.choice(recent)
+        for slot in range(3):
+            if self._promises.lost(warp, fields[f"src{slot}"]) & fields["lanes"]:
+                fields["reads"] &= ~(1 << slot)
+        if fields["writes"] and fields["dst"] not in recent:
+            recent.append(fields["dst"])
+        self._promises.issued(fields)
+        return fields
+
+    def _fields(self, tag: int, op: Op, warp: int) -> dict[str, int]:
         rng = self._rng
         instruction = Instruction(op=op)
         integer = op <= Op.SEL
@@ -124,7 +195,7 @@ class Surroundings:
         lanes = rng.choice((ALL_LANES, rng.getrandbits(LANES)))
         few = rng.sample(range(REGISTERS), rng.randint(1, 4))
         return fields | {
-            "tag": tag % (1 << TAG_BITS), "warp": rng.randrange(self._config.warps), "op": op,
+            "tag": tag % (1 << TAG_BITS), "warp": warp, "op": op,
             "modifiers": encoded(op, modifiers(rng, op)) if integer else fields["modifiers"],
             "pipe": instruction.pipe, "timing": timing(op) if integer else instruction.timing_class,
             "dst": rng.randrange(REGISTERS), "writes": op not in SILENT and rng.random() < 0.85, "reads": reads,
@@ -138,7 +209,7 @@ class Surroundings:
         if not self._ports.peek("dispatch__valid"):
             return
         sent: Any = self._ports.codecs["dispatch__payload"].unpack(self._ports.peek("dispatch__payload"))
-        self._in_flight.dispatched(sent["tag"])
+        self._in_flight.dispatched(sent["tag"], silent=sent["op"] in SILENT)
         if sent["op"] <= Op.SEL:
             return
         answer = {name: sent[name] for name, _ in result_fields(self._config)}

@@ -22,30 +22,37 @@ from golden_model.datapath import Datapath
 from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
 from golden_model.sm import Inputs, Sm
-from golden_model.words import ALL_LANES, WORD_MASK, spread
-from golden_model.writeback import Result
+from golden_model.words import ALL_LANES
+from tb.affine.lockstep import AffinePorts
 from tb.bench import Driver, Ports
 from tb.coalescing.values import code_of
+from tb.codec import join
+from tb.difference import Difference, fields_equal, lanes_equal
 from tb.gating.values import outcome_bits
 from tb.lockstep import JOB, RESULT
 from tb.outside import OutsideUnits
 from tb.readback import Readback
 from tb.replay import replay
 from tb.shadow import Form, Shadow
-from warploom.arch.config import LANES, Coalescing
+from warploom.arch.config import Coalescing
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import (
     ACTIVITY_FIELDS,
     CODE_FIELDS,
+    ROOM_BITS,
     WRITERS,
     Outcome,
+    hint_fields,
+    issue_fields,
     probe_fields,
+    result_fields,
     stored_fields,
     trivial_fields,
     unpack,
     zero_fields,
 )
 from warploom.arch.isa import PT, Op, Pipe
+from warploom.arch.layout import rows_per_warp
 from warploom.kernels.launchfile import load
 from warploom.running import run as run_kernel
 
@@ -58,17 +65,8 @@ PLACE = ("bank", "row", "left")
 GATED_ONLY = ("bypass_loads",)
 """Activity that a kernel can do without; all other counters count in any run."""
 
-
-class Difference(AssertionError):
-    """Hardware and golden twin differ; `report` says where."""
-
-    def __init__(self, cycle: int, field: str, expected: int, actual: int, lane: int | None = None) -> None:
-        unit = field.partition("_")[0]
-        self.report = {"cycle": cycle, "unit": unit, "field": field, "expected": expected, "actual": actual}
-        if lane is not None:
-            self.report["lane"] = lane
-        where = "" if lane is None else f", lane {lane}"
-        super().__init__(f"cycle {cycle}, {field}{where}: expected {expected:#x}, actual {actual:#x}")
+SPARED = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes")
+"""Activity that a kernel can do without if its registers are compact."""
 
 
 class Source(Protocol):
@@ -88,7 +86,7 @@ class Source(Protocol):
 class Lockstep:
     """Drives and compares. `checks` counts compared values by kind; `shadow` follows the register file."""
 
-    def __init__(self, ports: Ports, outside: OutsideUnits) -> None:
+    def __init__(self, ports: Ports, outside: OutsideUnits, registers: int) -> None:
         self.ports, self.outside = ports, outside
         self.driver = Driver(ports)
         self.shadow = Shadow(ports.config)
@@ -96,15 +94,21 @@ class Lockstep:
         self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
-        self._destination = (*PLACE, *(name for name, _ in stored_fields(ports.config)))
+        self._has_window = ports.config.bypass.has_window
+        stored, hints = stored_fields(ports.config), hint_fields(ports.config)
+        self._destination = (*PLACE, *(name for name, _ in (*stored, *hints)))
+        self._issued = [name for name, _ in issue_fields(ports.config)]
+        self._returned = [name for name, _ in result_fields(ports.config)]
         self._has_outcomes, self._zero_names = bool(trivial_fields(ports.config)), dict(zero_fields(ports.config))
         if self._has_outcomes:
             self.checks["outcomes"] = 0
-        self._stride = 0
+        if ports.config.bypass.writes_back:
+            self.checks["evictions"] = 0
+        self._affine = AffinePorts(ports, registers, self.checks) if ports.config.affine.is_on else None
+        self._stride = rows_per_warp(ports.config, registers)
 
-    async def run(self, source: Source, stride: int, cycles: int | None = None) -> None:
+    async def run(self, source: Source, cycles: int | None = None) -> None:
         """Until the source is finished, or for some cycles."""
-        self._stride = stride
         while self.cycle != cycles:
             source.step()
             if source.finished:
@@ -127,11 +131,23 @@ class Lockstep:
         self._fields_equal("activity_", datapath.activity(), self.activity)
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})  # fmt: skip
+        if self._has_window:
+            self._room(datapath.room)
+        if self._affine is not None:
+            self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
         if datapath.sent is not None:
             self._sent(source, datapath.sent)
-        if any(datapath.done):
-            self._completed(source, actual)
+        if datapath.writeback.held:
+            self._completed(source)
+            self._written(datapath, actual)
+
+    def _room(self, expected: list[int]) -> None:
+        """What each warp may issue."""
+        room = self._read("room")
+        if room != join(expected, ROOM_BITS):
+            actual = self._codecs["room"].array(room)
+            self._fields_equal("room_", *({str(warp): r for warp, r in enumerate(all_)} for all_ in (expected, actual)))
 
     def _sent(self, source: Source, expected: Mapping[str, Any]) -> None:
         """The dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
@@ -175,9 +191,8 @@ class Lockstep:
                 raise Difference(self.cycle, "dispatch_trivial_pred", pred, 0)
             self.checks["outcomes"] += 1
 
-    def _completed(self, source: Source, probe: int) -> None:
-        """Predicates of completions, and the registers that they wrote."""
-        written = []
+    def _completed(self, source: Source) -> None:
+        """Predicates of completions, and what registers are from now on."""
         for writer, result in zip(WRITERS, source.datapath.done, strict=True):
             if result is None:
                 continue
@@ -189,22 +204,27 @@ class Lockstep:
                     raise Difference(self.cycle, f"{writer}_done_pred", result["pred"], actual)
                 self.checks["predicates"] += 1
             if result["writes"]:
-                written.append((writer, result, self.outside.traced(flight), lanes))
-        if written:
-            self._written(written, probe)
+                place = result["bank"], result["row"]
+                self.shadow.complete(flight.warp.slot, place, flight.word, result["lanes"], lanes)
 
-    def _written(self, written: list[tuple[str, Result, int, int]], probe: int) -> None:
-        """Whole registers, as they are after the writes of this cycle: (writer, result, word of the trace, defined)."""
+    def _written(self, datapath: Datapath, probe: int) -> None:
+        """Whole registers, as the register file has them after the writes of this cycle."""
+        writes = datapath.writes()
+        if not writes:
+            return
         data, enables = self._read("stored_data"), self._read("stored_bytes")
-        for writer, result, word, defined in written:
-            bank, form = result["bank"], self._form(writer, probe)
-            place = bank, result["row"]
+        for write in writes:
+            writer = WRITERS.index(write.writer)
+            bank, form, latch = write.bank, self._form(write.writer, probe), datapath.writeback.latches[writer]
+            place = bank, write.row
             self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
                                              (("stored_data", data), ("stored_bytes", enables))))  # fmt: skip
-            self.shadow.assign(place, word, result["lanes"], defined, bool(result["full"]))
+            self.shadow.assign(latch["warp"], place, write.lanes, bool(latch["full"]))
             self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, form), self.shadow.value(place),
                         self.shadow.known[place])  # fmt: skip
             self.checks["writes"] += 1
+            if datapath.done[writer] is None:
+                self.checks["evictions"] += 1
 
     def _form(self, writer: str, probe: int) -> Form:
         """How a register is stored that is written in this cycle."""
@@ -220,62 +240,76 @@ class Lockstep:
         return self._handles[port].value.to_unsigned()
 
     def _fields_equal(self, prefix: str, expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
-        if expected != actual:
-            name = next(name for name in expected if expected[name] != actual[name])
-            raise Difference(self.cycle, prefix + name, expected[name], actual[name])
+        fields_equal(self.cycle, prefix, expected, actual)
 
     def _equal(self, name: str, actual: int, expected: int, lanes: int) -> None:
-        wrong = (actual ^ expected) & spread(lanes)
-        if wrong:
-            lane = (wrong & -wrong).bit_length() - 1 >> 5
-            values = [word >> LANES * lane & WORD_MASK for word in (expected, actual)]
-            raise Difference(self.cycle, name, *values, lane)
+        lanes_equal(self.cycle, name, expected, actual, lanes)
 
     def _drive(self, inputs: Inputs) -> None:
         stimulus: dict[str, Any] = {"stride": self._stride, "credit_sfu": int(inputs.credit_sfu),
                                     "credit_mem": int(inputs.credit_mem)}  # fmt: skip
+        if self._affine is not None:
+            stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
         if inputs.issue is not None:
-            stimulus |= {"issue__valid": 1, "issue__payload": inputs.issue}
+            issued = {name: inputs.issue[name] for name in self._issued}
+            stimulus |= {"issue__valid": 1, "issue__payload": issued}
+            if inputs.issue.get("first"):
+                self.shadow.restart(inputs.issue["warp"])
         for writer in WRITERS:
             result = getattr(inputs, writer)
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
+                fields = {name: result[name] for name in self._returned}
                 place = {} if result["writes"] else dict.fromkeys(self._destination, 0)
                 stimulus[f"result_{writer}__valid"] = 1
-                stimulus[f"result_{writer}__payload"] = {**result, **place, "data": data, "pred": pred}
+                stimulus[f"result_{writer}__payload"] = {**fields, **place, "data": data, "pred": pred}
         self.driver.drive(stimulus)
 
 
 @cocotb.test()
-async def kernel(dut: cocotb.handle.SimHandleBase) -> None:
-    """One kernel, from reset to the last write-back; then all registers, then all memory."""
+async def kernels(dut: cocotb.handle.SimHandleBase) -> None:
+    """The kernels of the job, one after the other."""
     job, ports = json.loads(os.environ[JOB]), Ports(dut)
-    executed = run_kernel(load(job["launch"]), ports.config)
+    outcomes: list[dict[str, Any]] = []
+    try:
+        for launch in job["launches"]:
+            outcomes.append({"difference": None})
+            await _compare_kernel(ports, launch, job["cycles"], outcomes[-1])
+    finally:
+        Path(RESULT).write_text(json.dumps(outcomes))
+
+
+async def _compare_kernel(ports: Ports, launch: str, cycles: int | None, outcome: dict[str, Any]) -> None:
+    """One kernel, from reset to the last write-back; then all registers, then all memory. Tells how it went."""
+    executed = run_kernel(load(launch), ports.config)
     trace = executed.execution.trace
-    sm, outside = Sm(ports.config, trace, check=True), OutsideUnits(trace)
-    lockstep = Lockstep(ports, outside)
+    sm, outside = Sm(ports.config, trace, check=True), OutsideUnits()
+    registers = trace.program.registers
+    lockstep = Lockstep(ports, outside, registers)
     await ports.reset()
     start = time.perf_counter()
-    outcome: dict[str, Any] = {"difference": None}
     try:
-        await lockstep.run(sm, sm.stride, job["cycles"])
+        await lockstep.run(sm, cycles)
         outcome["cycles"] = lockstep.cycle
         outcome["seconds"] = time.perf_counter() - start
         if not sm.finished:
             return
-        registers = Readback(ports.config, trace.program.registers, sm.datapath, lockstep.shadow.known)
-        await lockstep.run(registers, sm.stride)
-        outcome["registers"] = registers.compared
+        readback = Readback(ports.config, registers, sm.datapath, lockstep.shadow)
+        await lockstep.run(readback)
+        outcome["registers"] = readback.compared
         _check_memory(outside, executed.execution, trace)
-        idle = [name for name, count in lockstep.activity.items() if not count and name not in GATED_ONLY]
+        spared = (*GATED_ONLY, *(SPARED if ports.config.affine.is_on else ()))
+        idle = [name for name, count in lockstep.activity.items() if not count and name not in spared]
         assert not idle, f"the hardware counted no {', '.join(idle)}"
     except Difference as difference:
         outcome["difference"] = difference.report
         raise
     finally:
+        if sm.affine_counts is not None:
+            lockstep.checks["expansions"] = sm.affine_counts.expansions
         outcome |= {"checks": lockstep.checks, "warp_instructions": trace.warp_instructions}
-        Path(RESULT).write_text(json.dumps(outcome))
-    assert min(lockstep.checks["cycles"], lockstep.checks["writes"]) > 0, "nothing was compared"
+    checks = lockstep.checks
+    assert min(checks["cycles"], checks["writes"] + checks.get("accepted", 0)) > 0, "nothing was compared"
 
 
 def _check_memory(outside: OutsideUnits, execution: Any, trace: Any) -> None:

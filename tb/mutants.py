@@ -35,6 +35,18 @@ class Mutant:
     settings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class LockstepMutant:
+    """A datapath with a bug, the kernel that must show it in lockstep, and where it shows. `make` builds it from a
+    configuration, which `settings` varies."""
+
+    bug: str
+    kernel: str
+    symptom: str
+    make: Callable[[SmConfig], wiring.Component]
+    settings: tuple[str, ...]
+
+
 class Tampered(wiring.Component):
     """A correct component behind wires of which some are replaced.
 

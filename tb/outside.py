@@ -7,7 +7,6 @@ import numpy as np
 
 from golden_model.blocks import Flight
 from golden_model.functional.operations import BUILDERS, Operands, evaluate
-from golden_model.trace import Trace
 from golden_model.words import ALL_LANES, merge, spread
 from warploom.arch.config import LANES
 from warploom.arch.isa import PT, Op, Pipe
@@ -57,8 +56,7 @@ class OutsideUnits:
     anyone may compute.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self) -> None:
         self.accesses: list[Access] = []
         self._answers: dict[int, tuple[Word, int]] = {}  # by tag: result and predicate
         self._latch: dict[tuple[Pipe, int], tuple[Word, ...]] = {}  # by pipe and warp slot
@@ -71,10 +69,9 @@ class OutsideUnits:
         if instruction.op is Op.LATCH:
             self._latch[pipe, slot] = tuple(words)
             return
-        traced = self.traced(flight)
         latch = self._latch.get((pipe, slot)) if instruction.latched else None
         if flight.address >= 0:
-            answer = traced if flight.result >= 0 else None
+            answer = flight.word if flight.result >= 0 else None
             self.accesses.append(Access(flight.address, flight, (*(latch or ()), *words), answer))
         if instruction.op in BUILDERS:
             result, verdict = self._evaluate(flight, words, pred, latch)
@@ -82,20 +79,16 @@ class OutsideUnits:
             if instruction.op is Op.SHFL:
                 defined &= self._sources(flight, words, defined)
             self._answers[flight.tag] = (
-                merge(traced, result, defined), (verdict & defined) | (flight.pred_out & ~defined),
+                merge(flight.word, result, defined), (verdict & defined) | (flight.pred_out & ~defined),
             )  # fmt: skip
         elif instruction.op is Op.HIGH and pipe is Pipe.SFU:
-            self._answers[flight.tag] = merge(traced, self._high[slot], defined & flight.lanes), 0
+            self._answers[flight.tag] = merge(flight.word, self._high[slot], defined & flight.lanes), 0
         elif flight.static.returns:
-            self._answers[flight.tag] = traced, flight.pred_out
+            self._answers[flight.tag] = flight.word, flight.pred_out
 
     def answer(self, tag: int) -> tuple[Word, int]:
         """Result word and predicate mask of an instruction that is offered to write-back."""
         return self._answers[tag]
-
-    def traced(self, flight: Flight) -> Word:
-        """The result word that functional execution has for an instruction, 0 for none."""
-        return 0 if flight.result < 0 else to_word(self._trace.results[flight.result])
 
     def _sources(self, flight: Flight, words: Sequence[Word], defined: int) -> int:
         """The lanes that a shuffle serves from a lane of the mask. PTX defines nothing for the others, and operands of

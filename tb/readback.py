@@ -1,14 +1,14 @@
 """Reads every register back through the datapath's own ports, after a kernel has ended."""
 
-from collections.abc import Mapping
-
+from golden_model.affine.datapath import AffineDatapath
 from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
 from golden_model.sm import Inputs
 from golden_model.words import ALL_LANES
+from tb.shadow import Place, Shadow
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import TAG_BITS
+from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
 from warploom.arch.layout import place, resident_warps, rows_per_warp
 
@@ -17,24 +17,26 @@ IDLE = Inputs(None, None, None, None, False, False)
 
 class Readback:
     """Issues instructions of an outside unit that read up to three registers each and have no result, until every
-    (bank, row) of `known` was read; the operands at the dispatch port show what the banks hold.
+    register of the shadow was read, and every compact one; the operands at the dispatch port show what the banks hold,
+    or with windows banks and collectors together, or what base and stride expand to.
 
     Goes on with the golden datapath where the kernel left it. `compared` counts registers.
     """
 
-    def __init__(
-        self, config: SmConfig, registers: int, datapath: Datapath, known: Mapping[tuple[int, int], int]
-    ) -> None:
+    def __init__(self, config: SmConfig, registers: int, datapath: Datapath, shadow: Shadow) -> None:
         self.cycle, self.inputs, self.datapath = 0, IDLE, datapath
         self.defined: dict[int, Defined] = {}
         self.compared = 0
-        stride = rows_per_warp(config, registers)
-        self._pending: list[tuple[int, list[tuple[int, int]]]] = []  # warp, up to three (register, lanes)
+        self._config, self._shadow, self._stride = config, shadow, rows_per_warp(config, registers)
+        # What was dropped may not be read again: with hints an instruction executes in what is left of one register.
+        self._by_one = config.bypass.has_hints
+        count = 1 if self._by_one else 3
+        self._affine = datapath.affine.registers if isinstance(datapath, AffineDatapath) else None
+        self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
         for warp in range(resident_warps(config, registers)):
-            found = [(r, known.get(place(config, stride, warp, r), 0)) for r in range(registers)]
-            read = [(register, lanes) for register, lanes in found if lanes]
-            self._pending += [(warp, read[i : i + 3]) for i in range(0, len(read), 3)]
-            self.compared += len(read)
+            read = [register for register in range(registers)
+                    if self._is_compact(warp, register) or self._place(warp, register) in shadow.last]  # fmt: skip
+            self._pending += [(warp, read[i : i + count]) for i in range(0, len(read), count)]
         self._total, self._sent = len(self._pending), 0
 
     @property
@@ -50,19 +52,43 @@ class Readback:
         self.cycle += 1
         self.datapath.settle()
         self.inputs = IDLE
-        if self._pending and self.datapath.issue_ready:
+        if self._pending and self._may_issue(*self._pending[-1]):
             self.inputs = IDLE._replace(issue=self._fields(*self._pending.pop()))
 
-    def _fields(self, warp: int, read: list[tuple[int, int]]) -> dict[str, int]:
-        tag = len(self._pending) % (1 << TAG_BITS)
-        lanes = [*(lanes for _, lanes in read), *(ALL_LANES,) * (3 - len(read))]
-        self.defined[tag] = Defined(tuple(lanes), 0)
-        sources = [*(register for register, _ in read), 0, 0, 0]
-        return {
-            "tag": tag, "warp": warp, "op": int(Op.FFMA), "modifiers": 0, "pipe": int(Pipe.SP),
-            "timing": int(TimingClass.FP_MAD), "dst": 0, "writes": 0, "reads": (1 << len(read)) - 1,
-            "src0": sources[0], "src1": sources[1], "src2": sources[2], "imm_slot": NO_SLOT, "imm": 0,
-            "lanes": ALL_LANES, "full": 1, "pred": 0,
+    def _may_issue(self, warp: int, read: list[int]) -> bool:
+        """There is a collector for the instruction, and room in it."""
+        if self._config.bypass.has_window:
+            return self.datapath.room[warp] > sum(not self._is_compact(warp, register) for register in read)
+        return self.datapath.issue_ready
+
+    def _is_compact(self, warp: int, register: int) -> bool:
+        """The register file does not have the register."""
+        return self._affine is not None and self._affine.read(warp, register) is not None
+
+    def _place(self, warp: int, register: int) -> Place:
+        return place(self._config, self._stride, warp, register)
+
+    def _current(self, warp: int, register: int) -> int:
+        """The lanes of a register that are worth reading."""
+        if self._is_compact(warp, register):
+            return ALL_LANES
+        dirty = 0
+        if self._config.bypass.writes_back:
+            dirty = sum(entry.dirty for entry in self.datapath.collectors[warp].entries
+                        if entry.used and entry.register == register)  # fmt: skip
+        kept = self._place(warp, register)
+        lost = self._shadow.behind(warp, kept) & ~dirty
+        assert self._config.bypass.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
+        return self._shadow.current(warp, kept, dirty)
+
+    def _fields(self, warp: int, read: list[int]) -> dict[str, int]:
+        tag, lanes = len(self._pending) % (1 << TAG_BITS), [self._current(warp, register) for register in read]
+        self.compared += sum(map(bool, lanes))
+        self.defined[tag] = Defined((*lanes, *(ALL_LANES,) * (3 - len(read))), 0)
+        return dict.fromkeys((name for name, _ in issue_fields(self._config)), 0) | {
+            "tag": tag, "warp": warp, "op": int(Op.FFMA), "pipe": int(Pipe.SP), "timing": int(TimingClass.FP_MAD),
+            "reads": (1 << len(read)) - 1, **{f"src{slot}": register for slot, register in enumerate(read)},
+            "imm_slot": NO_SLOT, "lanes": lanes[0] if self._by_one else ALL_LANES, "full": 1,
         }  # fmt: skip
 
     def flight(self, tag: int) -> Flight | None:

@@ -2,20 +2,21 @@
 
 Nothing here knows how registers are stored. Each is an array of 32 integers; random instructions of the outside units
 write and read them through the datapath's ports. The driver respects hazards as a front end does, and tells truthfully
-whether a write covers all lanes that are live.
+whether a write covers all lanes that are live, and with hints whether a value may be lost.
 """
 
 import itertools
 import random
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from golden_model.words import ALL_LANES, join, split
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
-from warploom.arch.config import LANES
+from tb.bypass.promises import Promises
+from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import TAG_BITS, WRITERS, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
@@ -27,14 +28,18 @@ REGISTERS = 16
 OPS = (Op.FADD, Op.FFMA, Op.LD, Op.FADD, Op.FFMA, Op.LD, Op.MUFU)
 """What instructions do is not computed here: only who answers them matters."""
 
-POINTS = ("three registers", "full write of some lanes")
-"""Coverage points of every program."""
+NEW_WARP = "a warp that is new in its slot"
 
 LONGEST = 40
 """Cycles until the answer of a memory instruction, at most."""
 
 Key = tuple[int, int]
 """Warp and register."""
+
+
+def points(config: SmConfig) -> list[str]:
+    """Coverage points of every program."""
+    return ["three registers", "full write of some lanes", *([NEW_WARP] if config.bypass.has_window else [])]
 
 
 class Draft(NamedTuple):
@@ -56,9 +61,10 @@ class Register:
 
 @dataclass
 class Flight:
-    """An instruction in flight: (register, values, defined lanes) of each slot that reads, what it writes, and the
-    executing lanes."""
+    """An instruction in flight: its warp, (register, values, defined lanes) of each slot that reads, what it writes,
+    and the executing lanes."""
 
+    warp: int
     op: Op
     operands: dict[int, tuple[Key, list[int], int]]
     target: Key | None
@@ -78,6 +84,10 @@ class Program(ABC):
         self._registers = {key: Register([0] * LANES)
                            for key in itertools.product(range(self._config.warps), range(REGISTERS))}  # fmt: skip
         self._live = [ALL_LANES] * self._config.warps
+        self._has_window, self._promises = self._config.bypass.has_window, Promises(self._config)
+        self._warp = 0  # of the last draw
+        self._new = set(range(self._config.warps))  # slots whose next instruction is the first of another warp
+        self._in_flight: Counter[int] = Counter()  # by warp
         self._tags = itertools.cycle(range(1 << TAG_BITS))
         self._answers: dict[Pipe, list[tuple[int, dict[str, int]]]] = {
             pipe: [] for pipe in (Pipe.SP, Pipe.SFU, Pipe.MEM)
@@ -132,6 +142,8 @@ class Program(ABC):
             self._completed()
             if self._rng.random() < 0.02:
                 self._change_live()
+            if self._has_window and not self.complete and self._rng.random() < 0.003:
+                self._new.add(self._rng.randrange(self._config.warps))
             yield stimulus
             cycle += 1
 
@@ -139,51 +151,89 @@ class Program(ABC):
 
     def _anything(self) -> dict[str, int] | None:
         """The fields of the next instruction; None where a hazard forbids the one that was drawn."""
-        rng = self._rng
-        key = rng.randrange(self._config.warps), rng.randrange(REGISTERS)
+        rng, warp = self._rng, self._draw_warp()
+        key = warp, rng.randrange(REGISTERS)
         draft = self._draft(key)
-        sources = rng.choices(range(REGISTERS), k=rng.randint(0 if draft else 1, 3))
+        sources = [register for register in rng.choices(range(REGISTERS), k=rng.randint(0 if draft else 1, 3))
+                   if not self._promises.lost(warp, register) & self._live[warp]]  # fmt: skip
+        if not (draft or sources):
+            return None
         target = key if draft else None
-        return self._issue(key[0], sources, target, draft) if self._free(key[0], sources, target) else None
+        return self._issue(warp, sources, target, draft) if self._free(warp, sources, target) else None
+
+    def _draw_warp(self) -> int:
+        """Any warp; with windows often the one before, since only instructions that come closely share a window."""
+        if not self._has_window or self._rng.random() < 0.3:
+            self._warp = self._rng.randrange(self._config.warps)
+        return self._warp
 
     def _read(self, keys: deque[Key]) -> dict[str, int] | None:
-        """One more register is read for the last time."""
+        """One more register is read for the last time, where it is not lost."""
         warp, register = keys[0]
         if not self._free(warp, [register], None):
             return None
         keys.popleft()
-        return self._issue(warp, [register], None, None)
+        kept = self._live[warp] & ~self._promises.lost(warp, register)
+        return self._issue(warp, [register], None, None, kept) if kept else None
 
     def _free(self, warp: int, sources: list[int], target: Key | None) -> bool:
-        """No instruction in flight still writes what this one needs, or reads what it writes."""
+        """No instruction in flight still writes what this one needs; nor, without windows, reads what it writes. With
+        windows there is room, and of the warp before in this slot nothing is in flight."""
         if any(self._registers[warp, register].writing for register in sources):
             return False
-        return target is None or not (self._registers[target].writing or self._registers[target].readers)
+        written = None if target is None else self._registers[target]
+        if not self._has_window:
+            return written is None or not (written.writing or written.readers)
+        if (written is not None and written.writing) or (warp in self._new and self._in_flight[warp]):
+            return False
+        return self._ports.codecs["room"].field(self._ports.peek("room"), str(warp)) > len(set(sources))
 
-    def _issue(self, warp: int, sources: list[int], target: Key | None, draft: Draft | None) -> dict[str, int]:
+    def _issue(
+        self, warp: int, sources: list[int], target: Key | None, draft: Draft | None, lanes: int | None = None
+    ) -> dict[str, int]:
+        """`lanes` are those of the draft unless they are given."""
         rng, tag, live = self._rng, next(self._tags), self._live[warp]
         assert tag not in self.flights
+        first = self._first(warp)
         instruction = Instruction(op=rng.choice(OPS))
         full = draft is None or draft.full
-        lanes = live if full else self._some(live)
+        if lanes is None:
+            lanes = live if full else self._some(live)
         data = [0] * LANES if draft is None else draft.values(lanes)
         operands = {}
         for slot, register in zip(rng.sample(range(3), len(sources)), sources, strict=True):
             read = self._registers[warp, register]
             operands[slot] = (warp, register), list(read.values), read.defined & lanes
             read.readers += 1
-        self.flights[tag] = Flight(instruction.op, operands, target, data, lanes)
+        self.flights[tag] = Flight(warp, instruction.op, operands, target, data, lanes)
+        self._in_flight[warp] += 1
         self._coverage.hit("three registers", len(set(sources)) == 3)
         if target is not None:
             self._write(target, data, lanes, full)
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         named = {f"src{slot}": key[1] for slot, (key, *_) in operands.items()}
-        return fields | named | {
+        fields |= named | first | {
             "tag": tag, "warp": warp, "op": instruction.op, "modifiers": encode_modifiers(instruction),
             "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": target[1] if target else 0,
             "writes": target is not None, "lanes": lanes, "full": full,
             "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
         }  # fmt: skip
+        if self._has_window:
+            for key in self._promises.issued(fields):
+                self._registers[key].defined &= ~self._promises.lost(*key)
+        return fields
+
+    def _first(self, warp: int) -> dict[str, int]:
+        """The field that tells a new warp, which knows nothing of what the one before has left."""
+        if not self._has_window:
+            return {}
+        if warp not in self._new:
+            return {"first": 0}
+        self._new.discard(warp)
+        self._coverage.hit(NEW_WARP)
+        for register in range(REGISTERS):
+            self._registers[warp, register].defined = 0
+        return {"first": 1}
 
     def _change_live(self) -> None:
         """Threads of a warp exit, or others take their place: what the lanes that are not live hold is nobody's."""
@@ -232,6 +282,7 @@ class Program(ABC):
             if self._ports.peek(f"done_{writer}__valid"):
                 word = self._ports.peek(f"done_{writer}__payload")
                 flight = self.flights.pop(self._ports.codecs[f"done_{writer}__payload"].field(word, "tag"))
+                self._in_flight[flight.warp] -= 1
                 if flight.target is not None:
                     self._registers[flight.target].writing = False
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.toolchain import ROOT, kept, source_hash
-from warploom.arch.config import Alignment, Coalescing, Gating, Layout, Scheduler, SmConfig
+from warploom.arch.config import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler, SmConfig
 from warploom.kernels.library import kernel, kernels
 
 CACHE = ROOT / "build" / "regress"
@@ -27,6 +27,21 @@ STEADY_STATE = "matmul"
 
 GATED_CORE = "maxwell"
 """The preset whose numbers chapter 4 of seed 000 gives."""
+
+BYPASSING_SM = "pascal"
+"""The preset whose numbers seed 001 gives."""
+
+FEW_WARPS = "small"
+"""The preset for every kind of window: with a collector for each of 48 warps a build takes many minutes. Also for every
+kind of affine unit, and for what else there is beside it."""
+
+TWO_SETS = "fermi"
+"""The preset for affine units of several schedulers."""
+
+WINDOWS = tuple(bypass for bypass in Bypass if bypass.has_window)
+
+ENTRIES = (4, 2)
+"""Of a bypassing collector, for each instruction of its window: all, and half of them (seed 001, section IV-C)."""
 
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""
@@ -48,7 +63,11 @@ class Case:
         register_file = ("no coalescing" if self.config.coalescing is Coalescing.OFF
                          else f"coalescing by {self.config.alignment}")  # fmt: skip
         gating = "no gating" if self.config.gating is Gating.OFF else f"gating {self.config.gating}"
-        return f"{self.config.name}, {self.config.layout}, {self.config.scheduler}, {register_file}, {gating}"
+        bypassing = (f"{self.config.bypass} of {self.config.window} in {self.config.entries}"
+                     if self.config.bypass.has_window else "no bypassing")  # fmt: skip
+        affine = "no affine unit" if self.config.affine is Affine.OFF else f"affine {self.config.affine}"
+        core = f"{self.config.name}, {self.config.layout}, {self.config.scheduler}"
+        return f"{core}, {register_file}, {gating}, {bypassing}, {affine}"
 
 
 @dataclass(frozen=True)
@@ -65,9 +84,14 @@ class Outcome:
 
 def cases(config: SmConfig) -> Iterator[Case]:
     """All kernels at size tiny: without coalescing under every pair of (layout, scheduler), with it under every pair of
-    (layout, alignment), both with every gating, which the core of its publication has too. Then one kernel at its
-    default size without and with coalescing."""
-    baseline = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
+    (layout, alignment), both with every gating, which the core of its publication has too. On a core with few warps
+    both with every kind of window, with all entries and with half of them; windows on the SM of their publication, and
+    with every gating. Every kind of affine unit, alone and beside the others. Then one kernel at its default size
+    without and with coalescing."""
+    baseline = dataclasses.replace(
+        config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF, bypass=Bypass.OFF,
+        affine=Affine.OFF,
+    )
     coalescing = dataclasses.replace(baseline, coalescing=Coalescing.ON)
     varied = [dataclasses.replace(baseline, layout=layout, scheduler=scheduler)
               for layout, scheduler in itertools.product(Layout, Scheduler)]  # fmt: skip
@@ -75,10 +99,32 @@ def cases(config: SmConfig) -> Iterator[Case]:
                for layout, alignment in itertools.product(Layout, IN_HARDWARE)]  # fmt: skip
     varied += [dataclasses.replace(core, gating=gating)
                for core, gating in itertools.product((baseline, coalescing, SmConfig.preset(GATED_CORE)), Gating)]
+    varied += [*_windows(), *_affine()]
     for settings in dict.fromkeys(varied):
         yield from (Case(settings, bundled.name, "tiny") for bundled in kernels())
     yield Case(baseline, STEADY_STATE, "default")
     yield Case(coalescing, STEADY_STATE, "default")
+
+
+def _windows() -> list[SmConfig]:
+    """What varies with windows."""
+    replace, few, gated = dataclasses.replace, SmConfig.preset(FEW_WARPS), SmConfig.preset(GATED_CORE)
+    files = Coalescing.OFF, Coalescing.ON
+    found = [replace(few, bypass=bypass, entries=count * few.window, coalescing=coalescing)
+             for bypass, count, coalescing in itertools.product(WINDOWS, ENTRIES, files)]  # fmt: skip
+    found += [replace(SmConfig.preset(BYPASSING_SM), bypass=bypass) for bypass in WINDOWS]
+    return [*found, *(replace(gated, bypass=Bypass.BOW_HINTS, gating=gating) for gating in Gating)]
+
+
+def _affine() -> list[SmConfig]:
+    """What varies with an affine unit."""
+    replace, few = dataclasses.replace, SmConfig.preset(FEW_WARPS)
+    whole = replace(few, affine=Affine.ABM)
+    found = [replace(few, affine=affine) for affine in Affine if affine.is_on]
+    found += [replace(SmConfig.preset(TWO_SETS), affine=Affine.ABM), replace(whole, coalescing=Coalescing.ON),
+              replace(whole, gating=Gating.CROSS_LANE)]  # fmt: skip
+    found += [replace(whole, bypass=bypass) for bypass in WINDOWS]
+    return [*found, replace(whole, coalescing=Coalescing.ON, gating=Gating.CROSS_LANE, bypass=Bypass.BOW_HINTS)]
 
 
 def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:

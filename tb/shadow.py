@@ -1,5 +1,10 @@
-"""The register file beside the hardware's: what the hardware stored, against what the instructions wrote."""
+"""The register file beside the hardware's: what the hardware stored, against what the instructions wrote.
 
+With windows the register file gets a value late, or never. What it has is still followed write by write; beside it
+stands the last value of each register, wherever that is, which is what an eviction must bring.
+"""
+
+from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,11 +38,15 @@ class Shadow:
     """Every warp register twice: as columns that are written as the hardware says, and as a plain word of 32 values.
 
     `known` are the lanes of each register whose value the kernel defines and the register file keeps: a full write that
-    may move the register to other columns leaves lanes that are no longer live behind.
+    may move the register to other columns leaves lanes that are no longer live behind. `last` is what instructions gave
+    each register last, and the lanes of it that the kernel defines; `_behind`, by warp slot, the lanes of which the
+    register file has an older value.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self.known: dict[Place, int] = {}
+        self.last: dict[Place, tuple[int, int]] = {}
+        self._behind: defaultdict[int, dict[Place, int]] = defaultdict(dict)
         self._stored: dict[Place, int] = {}
         self._values: dict[Place, int] = {}
         self._coalescing = config.coalescing is Coalescing.ON
@@ -51,11 +60,32 @@ class Shadow:
         written = _byte_mask(enables)
         self._stored[place] = self._stored.get(place, POISON) & ~written | data & written
 
-    def assign(self, place: Place, word: int, lanes: int, defined: int, full: bool) -> None:
+    def restart(self, warp: int) -> None:
+        """Another warp begins in a slot: what the register file did not get of the one before is forgotten."""
+        self._behind[warp].clear()
+
+    def complete(self, warp: int, place: Place, word: int, lanes: int, defined: int) -> None:
         """An instruction gives the lanes of the mask new values, of which some are defined."""
+        old, known = self.last.get(place, (0, 0))
+        self.last[place] = merge(old, word, lanes), known & ~lanes | lanes & defined
+        self._behind[warp][place] = self.behind(warp, place) | lanes
+
+    def assign(self, warp: int, place: Place, lanes: int, full: bool) -> None:
+        """The register file takes what instructions gave the lanes of the mask last."""
+        word, defined = self.last[place]
         kept = 0 if full and self._moves else self.known.get(place, 0) & ~lanes
         self.known[place] = kept | lanes & defined
         self._values[place] = merge(self._values.get(place, 0), word, lanes)
+        self._behind[warp][place] &= ~lanes
+
+    def behind(self, warp: int, place: Place) -> int:
+        """The lanes of which the register file has an older value."""
+        return self._behind[warp].get(place, 0)
+
+    def current(self, warp: int, place: Place, dirty: int) -> int:
+        """The lanes whose last value is defined and still kept, by the register file or, in those of the mask, by a
+        collector. With hints a value that nobody will read any more may be lost."""
+        return self.known.get(place, 0) & ~self.behind(warp, place) | self.last[place][1] & dirty
 
     def stored(self, place: Place, form: Form) -> int:
         """The 32 values that the columns hold, for a register of this form."""
@@ -65,7 +95,7 @@ class Shadow:
         return self._lane_order.restore(reorder(columns, zero.reorder), zero)
 
     def value(self, place: Place) -> int:
-        """The 32 values that instructions wrote."""
+        """The 32 values that the register file was given."""
         return self._values[place]
 
 

@@ -5,21 +5,27 @@ from typing import Any
 import cocotb
 import pytest
 
+from golden_model.abstract_datapath import Write
 from golden_model.coalescing.alignment import byte_enables, to_sub_banks
-from golden_model.coalescing.datapath import CoalescingDatapath
-from golden_model.datapath import Datapath, Write
-from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from golden_model.gating.reorder import reorder
 from golden_model.gating.trivial import promised
+from golden_model.integer import evaluate
+from golden_model.sm import datapath_of
 from golden_model.words import spread
 from tb import runner
+from tb.affine.driver import AffineSurroundings
+from tb.affine.operands import float_answer
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from tb.bypass.events import cover_window, events, window_points
+from tb.codec import join
 from tb.datapath_driver import REGISTERS, Surroundings
 from warploom.arch.config import Coalescing, Gating, SmConfig
 from warploom.arch.interfaces import (
+    ROOM_BITS,
     WARP_BITS,
     WRITERS,
     Outcome,
+    hint_fields,
     place_fields,
     probe_fields,
     stored_fields,
@@ -27,9 +33,12 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.arch.isa import Pipe
-from warploom.arch.layout import rows_per_warp
+from warploom.arch.program import Program
 
 INSTRUCTIONS = 3000
+PROGRAM = Program(name="random", source="", instructions=(), lines=(), registers=REGISTERS)
+"""What the twin needs to know of the stream."""
+
 WARP_MASK = (1 << WARP_BITS) - 1
 
 
@@ -41,9 +50,12 @@ class DatapathCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._probe = probe_fields(ports.config)
         self._config = ports.config
-        self._destination = [name for name, _ in (*place_fields(ports.config), *stored_fields(ports.config))]
+        tables = (place_fields(ports.config), stored_fields(ports.config), hint_fields(ports.config))
+        self._destination = [name for table in tables for name, _ in table]
         self._coalescing = ports.config.coalescing is Coalescing.ON
-        self.twin = kind_of(ports.config)(ports.config, rows_per_warp(ports.config, REGISTERS))
+        self._has_window = ports.config.bypass.has_window
+        self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, float_answer)
+        self._sets = ports.config.schedulers if ports.config.affine.is_on else 0
         self.completions = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -66,11 +78,17 @@ class DatapathCheck:
             if writer != "sp":
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
                 self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
+        if self._has_window:
+            equal("room", seen["room"], join(twin.room, ROOM_BITS))
+            cover_window(twin, self._coverage)
         self._stored(seen, twin.writes())
+        if self._config.affine.is_on:
+            self._affine(seen, twin)
         twin.clock(
             issue=self._fields(seen, "issue"), sp=self._fields(seen, "result_sp"),
             sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
             credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]),
+            attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
         )  # fmt: skip
 
     def _fields(self, seen: Observation, port: str) -> Any:
@@ -79,8 +97,9 @@ class DatapathCheck:
 
     def _dispatch(self, seen: Observation, expected: dict[str, Any]) -> None:
         actual = self._fields(seen, "dispatch")
-        # Without gating lanes that do not execute are read too.
-        shown = WARP_MASK if self._config.gating is Gating.OFF else spread(expected["lanes"])
+        # With neither gating nor windows, lanes that do not execute are read too.
+        everything = self._config.gating is Gating.OFF and not self._has_window
+        shown = WARP_MASK if everything else spread(expected["lanes"])
         for slot, name in enumerate("abc"):
             self._checker.equal(f"dispatch.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
         if not expected["writes"]:
@@ -89,9 +108,26 @@ class DatapathCheck:
         for name, value in actual.items():
             self._checker.equal(f"dispatch.{name}", value, expected[name])
         self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
+        for compact in expected.get("compact", ()):
+            if compact is not None:
+                self._coverage.hit(f"{compact.tag.name.lower()} operand")
         if self._config.gating.has_zero_mask:
             for outcome, _ in promised(expected["trivial"]):
                 self._coverage.hit(f"outcome {outcome.name}")
+
+    def _affine(self, seen: Observation, twin: Any) -> None:
+        """Outcomes and floating-point operations of every set, and whether the address slot is free."""
+        for number, (outcome, asked) in enumerate(zip(twin.affine.outcomes, twin.affine.floats, strict=True)):
+            self._checker.equal(f"outcome_{number}", self._fields(seen, f"outcome_{number}"), outcome)
+            self._checker.equal(f"float_{number}", self._fields(seen, f"float_{number}"), asked)
+            if outcome is not None:
+                self._coverage.hit("accepted" if outcome["accepted"] else "refused")
+            self._coverage.hit("floating-point attempt", asked is not None)
+        if self._config.has_address_slot:
+            self._checker.equal("address_ready", seen["address_ready"], int(twin.address_ready))
+            self._coverage.hit("the address slot is taken", not twin.address_ready)
+        everywhere = all(seen[f"attempt_{number}__valid"] for number in range(self._sets))
+        self._coverage.hit("attempts of all sets", everywhere)
 
     def _stored(self, seen: Observation, writes: list[Write]) -> None:
         """What the sub-banks take, byte by byte; nothing where no bank is written."""
@@ -129,13 +165,6 @@ class DatapathCheck:
                                 {"tag": done["tag"], "pred": done["pred"]})  # fmt: skip
 
 
-def kind_of(config: SmConfig) -> Any:
-    """The twin that a configuration asks for."""
-    if config.gating is Gating.OFF:
-        return CoalescingDatapath if config.coalescing is Coalescing.ON else Datapath
-    return GatedCoalescingDatapath if config.coalescing is Coalescing.ON else GatedDatapath
-
-
 def points(config: SmConfig) -> list[str]:
     """What a random stream must come by."""
     always = ["SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls"]
@@ -143,34 +172,76 @@ def points(config: SmConfig) -> list[str]:
     outcomes = [f"outcome {outcome.name}" for outcome in Outcome if outcome is not Outcome.COMPUTE]
     reordered = any(name == "reorder" for name, _ in zero_fields(config))
     return [*always, *coalescing, *(outcomes if config.gating.has_zero_mask else []),
-            *(["reordered write"] if reordered else [])]  # fmt: skip
+            *(["reordered write"] if reordered else []), *window_points(config), *affine_points(config)]  # fmt: skip
+
+
+def affine_points(config: SmConfig) -> list[str]:
+    """What it must come by with an affine unit."""
+    always = ["accepted", "refused", "floating-point attempt", "attempts of all sets", "uniform operand",
+              "affine operand"]  # fmt: skip
+    slot = ["the address slot is taken"] if config.has_address_slot else []
+    return [*(always if config.affine.is_on else []), *slot]
 
 
 @cocotb.test()
 async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
-    coalescing = ports.config.coalescing is Coalescing.ON
     coverage = Coverage(*points(ports.config))
-    surroundings = Surroundings(ports, source(), INSTRUCTIONS)
+    kind = AffineSurroundings if ports.config.affine.is_on else Surroundings
+    surroundings = kind(ports, source(), INSTRUCTIONS)
     check = DatapathCheck(ports, checker, coverage)
     await exercise(ports, surroundings.stimuli(), check, checker)
     checker.equal("completions", check.completions, surroundings.expected)
-    checker.holds("banks and ports were contended", min(check.twin.bank_conflicts, check.twin.port_conflicts) > 0)
-    if coalescing:
-        traffic = check.twin.traffic()
-        checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
-        checker.holds("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored)
+    _contention(check, checker)
     checker.finish()
     coverage.finish()
 
 
+def _contention(check: DatapathCheck, checker: Checker) -> None:
+    """What is shared was wanted by several. A bypassing collector takes one operand at a time, which needs no port."""
+    twin, window = check.twin, check.twin.config.bypass.has_window
+    checker.holds("banks were contended", twin.bank_conflicts > 0)
+    checker.equal("ports were contended", twin.port_conflicts > 0, not window)
+    if twin.config.coalescing is Coalescing.ON:
+        traffic = twin.traffic()
+        checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
+        checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, not window)
+    for event in events(twin.config):
+        checker.holds(f"{event} > 0", getattr(twin.counts, event) > 0)
+
+
+REGISTER_FILES = {
+    "baseline": [], "reg": ["coalescing=on", "alignment=reg"], "write": ["coalescing=on", "alignment=write"],
+    "active": ["gating=active"], "in_lane": ["gating=in_lane"], "cross_lane": ["gating=cross_lane"],
+    "in_lane write": ["gating=in_lane", "coalescing=on", "alignment=write"],
+    "cross_lane reg": ["gating=cross_lane", "coalescing=on", "alignment=reg"],
+}  # fmt: skip
+
+WINDOWS = {
+    "bow": ["bypass=bow"], "bow_wr of 4": ["bypass=bow_wr", "entries=4"],
+    "bow_hints reg": ["bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg"],
+    "bow_wr cross_lane": ["bypass=bow_wr", "gating=cross_lane", "window=4"],
+    "bow_hints in_lane write": ["bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
+                                "alignment=write"],
+}  # fmt: skip
+
+AFFINE = {
+    "abm": ["affine=abm", "schedulers=2"],
+    "abm cross_lane write": ["affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write"],
+    "abm bow_hints cross_lane": ["affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6"],
+}  # fmt: skip
+ALL = REGISTER_FILES | WINDOWS | AFFINE
+
+LONG = {"bow_hints in_lane write"}
+"""For the long regression: it builds longest, and others have windows with gating and with coalescing."""
+
+
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    [], ["coalescing=on", "alignment=reg"], ["coalescing=on", "alignment=write"], ["gating=active"],
-    ["gating=in_lane"], ["gating=cross_lane"], ["gating=in_lane", "coalescing=on", "alignment=reg"],
-    ["gating=cross_lane", "coalescing=on", "alignment=write"],
-], ids=["baseline", "reg", "write", "active", "in_lane", "cross_lane", "in_lane reg", "cross_lane write"])  # fmt: skip
+    pytest.param(settings, id=name, marks=[pytest.mark.long] if name in LONG else [])
+    for name, settings in ALL.items()
+])  # fmt: skip
 def test_datapath(settings: list[str]) -> None:
     config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "Datapath"), "tb.test_datapath", 1)

@@ -83,8 +83,8 @@ class IntegerCheck:
             actual = self._codecs["result__payload"].unpack(seen["result__payload"])
             executing = join([0xFFFFFFFF * (expected["lanes"] >> lane & 1) for lane in range(LANES)], 32)
             actual["data"] &= executing
-            for name, value in expected.items():
-                self._checker.equal(f"result.{name}", actual[name], value)
+            for name, value in actual.items():
+                self._checker.equal(f"result.{name}", value, expected[name])
             self._checker.holds("no predicate in a lane that does not execute", not actual["pred"] & ~actual["lanes"])
         self.left += seen["result__valid"]
 

@@ -1,4 +1,5 @@
-"""Every bundled kernel in lockstep, without and with coalescing and gating; and a difference is found and named."""
+"""Every bundled kernel in lockstep, without and with coalescing, gating, windows and affine units; and a difference is
+found and named."""
 
 from pathlib import Path
 
@@ -8,19 +9,24 @@ from amaranth.lib import wiring
 
 from rtl.arbiter import Arbiter
 from rtl.datapath import Datapath
-from tb.lockstep import Lockstep, LockstepError, lockstep
+from tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
+from tb.test_datapath import AFFINE, REGISTER_FILES
+from tb.toolchain import ROOT
 from warploom.arch.config import Gating, SmConfig
+from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 
 ALL = [bundled.name for bundled in kernels()]
+
+PROGRAMS = ROOT / "tests" / "ptx"
 
 DIVERGENT = ["bfs", "hotspot", "reduction"]
 """Kernels in which some lanes write a register that others keep, narrow ones wider than before."""
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("preset", ["fermi", "small"])
+@pytest.mark.parametrize(("preset", "name"), [*(("small", name) for name in ALL),
+                                              *(("fermi", name) for name in DIVERGENT)])  # fmt: skip
 def test_kernel(preset: str, name: str) -> None:
     _compare(SmConfig.preset(preset), name)
 
@@ -28,20 +34,20 @@ def test_kernel(preset: str, name: str) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ALL)
 def test_coalescing_by_write(name: str) -> None:
-    _compare(SmConfig.preset("small").with_settings(["layout=wid", "coalescing=on", "alignment=write"]), name)
+    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", DIVERGENT)
 def test_coalescing_by_register_number(name: str) -> None:
-    _compare(SmConfig.preset("fermi").with_settings(["coalescing=on"]), name)
+    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["reg"]), name)
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("coalescing", ["off", "on"])
-def test_gating_changes_no_cycle(coalescing: str) -> None:
+@pytest.mark.parametrize(("coalescing", "gatings"), [("off", list(Gating)), ("on", [Gating.OFF, Gating.CROSS_LANE])])
+def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating]) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}"])
-    runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot") for gating in Gating}
+    runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot") for gating in gatings}
     assert len({done.cycles for done in runs.values()}) == 1, runs
 
 
@@ -53,6 +59,53 @@ def test_gating_across_lanes(coalescing: str, name: str) -> None:
     done = _compare(config, name)
     if name == "reduction":  # it adds zeros
         assert done.checks["outcomes"] > 0
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("preset", "bypass", "entries", "coalescing", "names"), [
+    ("small", "bow", 12, "off", ["vector_add"]),
+    ("small", "bow_wr", 4, "off", ["hotspot"]),
+    ("small", "bow_hints", 6, "on", ["reduction", "hotspot", "matmul", "bfs"]),
+    pytest.param("small", "bow_hints", 12, "off", ["matmul", "bfs"], marks=pytest.mark.long),
+    pytest.param("small", "bow", 6, "on", ["histogram"], marks=pytest.mark.long),
+    pytest.param("small", "bow_wr", 12, "on", ["pathfinder", "bfs"], marks=pytest.mark.long),
+    pytest.param("pascal", "bow_hints", 12, "off", ["reduction"], marks=pytest.mark.long),  # 32 collectors
+])  # fmt: skip
+def test_windows(preset: str, bypass: str, entries: int, coalescing: str, names: list[str]) -> None:
+    """On `small`, every kind of window meets every size and every register file, and these each other. What is not
+    long shares its builds with the random streams of `tb.test_datapath`."""
+    settings = [f"bypass={bypass}", f"entries={entries}", f"coalescing={coalescing}"]
+    config = SmConfig.preset(preset).with_settings(settings)
+    for done in lockstep_all(config, [kernel(name).load("tiny") for name in names]):
+        assert done.checks["cycles"] >= done.cycles > 1000
+        assert done.registers > 0
+        assert done.checks["writes"] > 100
+        if config.bypass.writes_back:
+            assert done.checks["evictions"] > 0
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("settings", "names"), [
+    (["affine=a"], ["vector_add", "reduction"]),
+    (AFFINE["abm"], ["histogram", "bfs"]),
+    (AFFINE["abm cross_lane write"], ["reduction", "hotspot"]),
+    (AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"]),
+    ([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["matmul", "reduction"]),  # the same hardware
+])  # fmt: skip
+def test_affine_unit(settings: list[str], names: list[str]) -> None:
+    """Kernels with parallel warps and with diverging ones, and one with floating point that is uniform."""
+    config = SmConfig.preset("small").with_settings(settings)
+    scaling = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))]
+    found = lockstep_all(config, [*scaling, *(kernel(name).load("tiny") for name in names)])
+    for done in found:
+        assert done.checks["cycles"] >= done.cycles > 200
+        assert done.registers > 0
+        assert min(done.checks[kind] for kind in ("writes", "attempts", "accepted")) > 0
+    for done in found[: len(scaling)]:
+        assert min(done.checks["uniform_floats"], done.checks["expansions"]) > 0
+    for name, done in zip(names, found[len(scaling) :], strict=True):
+        assert done.checks["attempts"] > 400
+        assert (done.checks["expansions"] > 0) is (name != "matmul")
 
 
 def _compare(config: SmConfig, name: str) -> Lockstep:

@@ -25,11 +25,12 @@ def kept(path: Path) -> Any:
         return None
 
 
-def source_hash(*folders: str) -> str:
-    """A hash of all files in folders of the project, for keeping what was made from them."""
+def source_hash(*places: str) -> str:
+    """A hash of files, and of all files in folders, of the project, for keeping what was made from them."""
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(Path(ROOT, folder).rglob("*")):
+    for place in places:
+        root = Path(ROOT, place)
+        for path in [root] if root.is_file() else sorted(root.rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return digest.hexdigest()

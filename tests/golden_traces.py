@@ -8,10 +8,11 @@ import numpy as np
 from golden_model.integer import evaluate
 from golden_model.trace import NONE, Trace, WarpTrace
 from golden_model.words import ALL_LANES, broadcast, join, merge, split
+from warploom.arch.config import LANES
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
-from warploom.arch.modifiers import Access, Cond, Space
+from warploom.arch.modifiers import Access, Cond, Space, Special
 from warploom.arch.program import Program
 
 EXIT = Instruction(op=Op.EXIT)
@@ -19,7 +20,7 @@ _MEMORY = (Op.LD, Op.ST, Op.ATOM, Op.RED)
 
 
 class _Recorder:
-    """Executes one warp after the other, integer operations exactly, all others with random results."""
+    """Executes one warp after the other: integer operations and S2R of LANEID exactly, others with random results."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -47,6 +48,8 @@ class _Recorder:
         return WarpTrace(block=number // per_block, warp=number % per_block, live=ALL_LANES, pc=pc, **arrays)
 
     def _execute(self, i: Instruction, registers: dict[int, int], lanes: int, pred_in: int) -> tuple[int, int]:
+        if i.op is Op.S2R and i.special is Special.LANEID:
+            return join(range(LANES)), 0
         if i.op not in INTEGER_OPS:
             return self._word(), self.random.getrandbits(32)
         operands = [broadcast(i.imm) if slot == i.imm_slot else registers.get(source, 0)

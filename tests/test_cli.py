@@ -77,8 +77,8 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["presets", "kepler"], "preset = 'kepler': must be one of fermi, maxwell, small, or a path ending in .toml"),
-        (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, maxwell, small, or a path"),
+        (["presets", "kepler"], "must be one of fermi, maxwell, pascal, small, or a path ending in .toml"),
+        (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, maxwell, pascal, small, or a"),
         (["run", "bfs", "--set", "banks=3"], "--set: banks = 3: must be a power of two"),
         (["run", "bsf"], "'bsf' is no bundled kernel; name one of bfs, "),
         (["run", "absent.toml"], "absent.toml: No such file or directory: name a launch file"),
@@ -252,6 +252,19 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
     document = json.loads((tmp_path / "code.json").read_text())
     assert len(document["code"]) == document["instructions"]
     assert document["code"][-1]["text"] == "EXIT"
+    assert "only" not in text
+    assert "window" not in document
+
+
+def test_the_machine_code_of_a_kernel_with_hints(capsys, tmp_path):
+    path = kernel("vector_add").ptx
+    assert main(["compile", str(path), "--window", "3", "--json", str(tmp_path / "code.json")]) == 0
+    text = capsys.readouterr().out
+    document = json.loads((tmp_path / "code.json").read_text())
+    assert text.count("  // collector only") == document["to_collector"] > 0
+    assert text.count("  // register file only") == document["to_file"] > 0
+    assert document["window"] == 3
+    assert 0 < document["transient_registers"] < document["registers"]
 
 
 def test_verilog_of_a_unit_with_its_sidecar(capsys, tmp_path):

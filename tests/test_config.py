@@ -9,7 +9,7 @@ from warploom.arch.errors import ConfigError
 
 
 def test_presets_are_bundled_and_named_after_their_file():
-    assert presets() == ["fermi", "maxwell", "small"]
+    assert presets() == ["fermi", "maxwell", "pascal", "small"]
     assert [SmConfig.preset(name).name for name in presets()] == presets()
 
 
@@ -30,6 +30,42 @@ def test_maxwell_is_one_core_of_the_seed():
     assert (4 * maxwell.warps, 4 * maxwell.shared_bytes, maxwell.schedulers) == (64, 96 * 1024, 1)
     assert maxwell.l1_sets * maxwell.l1_ways * maxwell.line_bytes == 16 * 1024 // 4
     assert (maxwell.timing["sfu"][1], maxwell.timing["mem"][1]) == (32 // 8, 32 // 8)
+
+
+def test_pascal_is_the_sm_of_the_seed():
+    """Seed 001, section II and Table II: 256 KB in 32 banks of 8 KB, 32 warps and collectors, GTO, 16 blocks."""
+    pascal = SmConfig.preset("pascal")
+    assert pascal.register_file_bytes == 256 * 1024
+    assert (pascal.banks, pascal.rows * 128, pascal.collectors) == (32, 8 * 1024, 32)
+    assert (pascal.warps, pascal.blocks, pascal.scheduler, pascal.schedulers) == (32, 16, Scheduler.GTO, 4)
+    assert pascal.l1_sets * pascal.l1_ways * pascal.line_bytes == 48 * 1024
+    assert pascal.shared_bytes == 96 * 1024
+
+
+@pytest.mark.parametrize("bypass", ["bow", "bow_wr", "bow_hints"])
+def test_collectors_follow_the_warps_with_a_window(bypass):
+    fermi = SmConfig().with_settings([f"bypass={bypass}"])
+    assert fermi.collectors == fermi.warps == 48
+    assert SmConfig.from_toml(fermi.to_toml()) == fermi
+
+
+@pytest.mark.parametrize("bypass", ["off", "rfc"])
+def test_collectors_are_shared_without_a_window(bypass):
+    assert SmConfig().with_settings([f"bypass={bypass}"]).collectors == 4
+
+
+@pytest.mark.parametrize(("affine", "bypass", "slot"), [
+    ("a", "off", False), ("ab", "off", False), ("abm", "off", True), ("abm", "bow", False), ("off", "off", False),
+])  # fmt: skip
+def test_loads_have_a_place_of_their_own_with_abm_and_without_a_window(affine, bypass, slot):
+    config = SmConfig().with_settings([f"affine={affine}", f"bypass={bypass}"])
+    assert config.has_address_slot == slot
+    assert config.holders == config.collectors + slot
+
+
+def test_affine_registers_are_divided_among_the_schedulers():
+    config = SmConfig().with_settings(["affine=a", "schedulers=4"])
+    assert config.affine_entries * config.schedulers == config.banks * config.rows
 
 
 @pytest.mark.parametrize("name", presets())
@@ -59,6 +95,11 @@ def test_settings_change_fields_and_single_timing_rows():
         ("alignment=write", "alignment = write and coalescing = off disagree"),
         ("coalescing=corf", "coalescing = corf and layout = wshift disagree: CORF needs all registers of a warp"),
         ("gating=zero", "gating = 'zero': must be one of off, active, in_lane, cross_lane"),
+        ("bypass=always", "bypass = 'always': must be one of off, bow, bow_wr, bow_hints, rfc"),
+        ("window=1", "window = 1: must be a whole number from 2 to 8"),
+        ("affine=all", "affine = 'all': must be one of off, a, ab, abm"),
+        ("front_end_interval=0", "front_end_interval = 0: must be a whole number from 1 to 8"),
+        ("entries=3", "entries = 3: must be a whole number from 4 to 32"),
         ("colectors=4", "'colectors' is not a configuration field"),
         ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
         ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
@@ -77,7 +118,9 @@ def test_illegal_settings_name_field_value_and_range(setting, message):
 @pytest.mark.parametrize("settings", [
     [], ["coalescing=on"], ["coalescing=on", "alignment=write"], ["coalescing=on", "layout=wid"],
     ["gating=active"], ["gating=in_lane", "coalescing=on"], ["gating=cross_lane", "layout=wid"],
-    ["gating=cross_lane", "coalescing=on", "alignment=write"],
+    ["gating=cross_lane", "coalescing=on", "alignment=write"], ["bypass=bow"], ["bypass=bow_wr", "entries=6"],
+    ["bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"], ["affine=abm"],
+    ["affine=abm", "bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"],
 ])  # fmt: skip
 def test_what_hardware_exists(settings):
     SmConfig().with_settings(settings).check_hardware()
@@ -88,6 +131,7 @@ def test_what_hardware_exists(settings):
     (["coalescing=on", "alignment=upper_bound"], "alignment = upper_bound: a bound of the golden model"),
     (["coalescing=corf", "layout=wid"], "coalescing = corf: a comparator of the golden model"),
     (["coalescing=corf_plus", "layout=wid"], "coalescing = corf_plus: a comparator of the golden model"),
+    (["bypass=rfc"], "bypass = rfc: a comparator of the golden model"),
 ])  # fmt: skip
 def test_what_exists_in_the_model_only(settings, message):
     with pytest.raises(ConfigError, match=message):
@@ -104,8 +148,30 @@ def test_what_has_no_columns_to_gate(settings, message):
         SmConfig().with_settings(settings)
 
 
+@pytest.mark.parametrize(("settings", "message"), [
+    (["bypass=bow", "coalescing=corf", "layout=wid"], "bypass = bow and coalescing = corf disagree"),
+    (["bypass=bow_wr", "coalescing=on", "alignment=ideal"], "bypass = bow_wr and alignment = ideal disagree"),
+    (["bypass=rfc", "coalescing=on"], "bypass = rfc and coalescing = on disagree"),
+    (["bypass=rfc", "gating=active"], "bypass = rfc and gating = active disagree"),
+])  # fmt: skip
+def test_what_does_not_go_with_bypassing(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(settings)
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    (["affine=a", "coalescing=corf_plus", "layout=wid"], "affine = a and coalescing = corf_plus disagree"),
+    (["affine=ab", "coalescing=on", "alignment=upper_bound"], "affine = ab and alignment = upper_bound disagree"),
+    (["affine=abm", "bypass=rfc"], "affine = abm and bypass = rfc disagree"),
+    (["affine=abm", "schedulers=3"], "affine = abm and schedulers = 3 disagree: .* use a power of two"),
+])  # fmt: skip
+def test_what_does_not_go_with_the_affine_unit(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(settings)
+
+
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
-    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, small"):
+    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, pascal, small"):
         SmConfig.preset("volta")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
         SmConfig.preset(str(tmp_path / "none.toml"))

@@ -16,7 +16,7 @@ from runs import run, statistics
 from golden_model.simulate import simulate
 from golden_model.values import Values, values
 from rtl.corf.names import REGISTERS
-from synth.compare import compare
+from synth.compare import Comparison, compare
 from synth.report import Report, Row
 from synth.sram import Macro
 from tb.toolchain import source_hash
@@ -24,7 +24,22 @@ from warploom.arch.config import Alignment, Coalescing, Gating, Layout, SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Hints, Program
 from warploom.cli import main
-from warploom.evaluation import charts, coalescing, energy, gating, metrics, overhead, simulations, tables
+from warploom.evaluation import (
+    affine,
+    affine_table,
+    bypassing,
+    charts,
+    coalescing,
+    energy,
+    gating,
+    hardware,
+    metrics,
+    overhead,
+    simulations,
+    tables,
+)
+from warploom.evaluation.affine_structure import structure
+from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.overhead import mask_buffer, overheads
 from warploom.evaluation.pressure import COLUMNS, pressure
@@ -141,15 +156,15 @@ NUMBERS = [f"Fig. {n}" for n in (
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
     assert set(NUMBERS) <= {figure.number for figure in coalescing.figures()}
-    figures = [*coalescing.figures(), *gating.figures()]
+    figures = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures()]
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() for name in names)
 
 
 def test_every_published_average_stands_beside_one_of_ours():
-    bars = {}
-    for figure in (*coalescing.figures(), *gating.figures()):
+    bars = {"Affine, Table 1": set(affine_table.COLUMNS)}
+    for figure in (*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures()):
         bars.setdefault(figure.number, set()).update(series.key for series in figure.series)
     assert len(published()) >= 24
     for number, averages in published().items():
@@ -203,12 +218,13 @@ def test_how_a_configuration_gates_does_not_matter():
     assert coalescing.configurations(gated) == coalescing.configurations(FERMI)
 
 
-@pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0")])
+@pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0"),
+                                              ("4 to 17", "4.0 to 17.0"), ("-1 to 0.5", "-1.0 to 0.5")])  # fmt: skip
 def test_published_averages_keep_their_relation(entry, shown):
     assert str(Published.of(entry)) == shown
 
 
-@pytest.mark.parametrize("entry", ["about 3", "<= many", ""])
+@pytest.mark.parametrize("entry", ["about 3", "<= many", "", "4 to", "few to 17"])
 def test_published_averages_are_numbers(entry):
     with pytest.raises(ValueError, match=r"relation|float"):
         Published.of(entry)
@@ -239,6 +255,17 @@ def test_a_chart_is_the_same_bytes_every_time(figure, tmp_path):
     assert charts.draw(measured, tmp_path, "default")[0].read_bytes() != first[".png"]
     other = dataclasses.replace(figure, title="another").measure({"a": {}, "b": {}})
     assert charts.draw(other, tmp_path, "tiny")[0].read_bytes() != first[".png"]
+
+
+def test_a_published_bar_is_hatched_and_a_range_is_where_it_is():
+    def hatched(number: str, bar: str) -> list[tuple[float, float]]:
+        series = Series(bar, lambda runs: 9.0), Series("other", lambda runs: 9.0)
+        measured = Figure(number, "", series).measure({"a": {}})
+        return [(patch.get_y(), patch.get_height()) for patch in charts._draw(measured, "").axes[0].patches
+                if patch.get_hatch()]  # fmt: skip
+
+    assert hatched("Fig. 3.31", "reg") == [(0, 15.3)]
+    assert hatched("Affine, Fig. 5", "8 lanes, fast") == [(4, 13)]
 
 
 def test_a_table_has_kernels_average_and_what_is_published(capsys):
@@ -287,7 +314,8 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     first = simulate_all(wanted, heard.append)
     trace = simulations._trace("vector_add", "tiny")
     assert first["vector_add"] == {
-        name: Run(config, simulate(config, trace).statistics, values(trace)) for name, config in PAIR.items()
+        name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
+        for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted
     monkeypatch.setattr(simulations, "ProcessPoolExecutor", None)  # nothing is left to simulate
@@ -314,6 +342,7 @@ def test_a_damaged_file_is_made_again(folder):
     found = simulate_all(wanted, lambda case: None)["vector_add"]["wid_off"]
     assert json.loads(path.read_text()) == {
         "statistics": found.statistics.to_json(), "values": dataclasses.asdict(found.values),
+        "reuse": dataclasses.asdict(found.reuse), "structure": dataclasses.asdict(found.structure),
     }
 
 
@@ -412,6 +441,44 @@ def test_sram_of_all_instances_counts_apart():
 def test_a_unit_without_a_path_has_no_ratio_of_paths():
     entry, = compare(report(row("crossbar", 1.0, 0.0)), report(row("sliced_crossbar", 2.0, 0.0)))
     assert (entry.area_ratio, entry.delay_ratio) == (2.0, None)
+
+
+def test_collectors_store_what_seed_001_says():
+    """Section V: 32 collectors of 1.5 KB, or half of it, instead of 384 B: 36 KB more, or 12 KB."""
+    baseline, full, half = (hardware.CollectorCost("", row("collector", 1.0), 32, words) for words in (3, 12, 6))
+    assert full.stored_bytes - baseline.stored_bytes == 36 * 1024
+    assert half.stored_bytes - baseline.stored_bytes == 12 * 1024
+
+
+def test_windows_are_synthesised_without_other_mechanisms(monkeypatch):
+    made = []
+
+    def synthesise(config, *, top):
+        made.append((top, config.bypass, config.coalescing, config.gating, config.entries))
+        return report(row(top, 1.0))
+
+    monkeypatch.setattr(hardware, "synthesise", synthesise)
+    monkeypatch.setattr(hardware, "glue", lambda config: row("glue", 2.0 if config.bypass.has_window else 1.0))
+    config = SmConfig.preset("pascal").with_settings(["gating=cross_lane", "window=4"])
+    assert [(kind.count, kind.words) for kind in hardware.collectors(config)] == [
+        (32, words) for words in (3, 16, 16, 16, 8, 3, 16)
+    ]
+    assert made[4:6] == [("BypassingCollector", "bow_hints", "off", "off", 8),
+                         ("CoalescingCollector", "off", "on", "off", 12)]  # fmt: skip
+    assert [entry.unit for entry in hardware.network(config)] == [
+        "RotatingArbiter", "RoundRobinDispatcher", "EvictionUnit", "glue"
+    ]  # a crossbar of 32 collectors before and after
+    few = config.with_settings(["collectors=4"])
+    assert [entry.added_um2 for entry in hardware.network(few)] == [0.0, 0.0, 0.0, 2.0, 2.0]
+
+
+def test_a_network_is_part_of_a_bank():
+    bank = hardware.BANK
+    network = [Comparison(row("arbiter", 100.0), row("rotating_arbiter", 100.0 + 0.005 * bank.area_um2)),
+               Comparison(None, row("eviction_unit", 0.005 * bank.area_um2))]  # fmt: skip
+    found = hardware.shares(network)
+    assert found["by its bit cells"] == pytest.approx(0.02)  # combinational and sequential alike
+    assert found["of a 64 KB bank by CACTI"] == pytest.approx(0.02 * bank.area_um2 / bank.cacti_area_um2)
 
 
 def test_storage_is_that_of_the_table():

@@ -1,6 +1,5 @@
 """The evaluation of gating: what is counted in traces, energies by hand, figures, and the command."""
 
-import json
 
 import numpy as np
 import pytest
@@ -12,11 +11,9 @@ from synth.sram import Macro
 from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Program
-from warploom.cli import main
-from warploom.evaluation import energy, gating, gating_energy, gating_lanes, simulations
+from warploom.evaluation import energy, gating, gating_energy, gating_lanes
 from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE
 from warploom.evaluation.overhead import gating_overheads, zero_buffer
-from warploom.kernels.library import kernels
 
 MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
 FOUR = gating.configurations(MAXWELL, FERMI)
@@ -259,24 +256,8 @@ def test_with_coalescing_each_side_has_a_zero_buffer():
 # ------------------------------------------------------------------ the command
 
 
-@pytest.fixture
-def one_kernel(monkeypatch, tmp_path):
-    """Only `vector_add`, and a folder of its own for what is kept."""
-    import warploom.verbs.evaluate as verb
-
-    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
-    monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
-    return tmp_path
-
-
-def test_the_command_draws_prints_and_writes_every_figure(one_kernel, capsys):
-    path = one_kernel / "gating.json"
-    assert main(["evaluate", "gating", "--size", "tiny", "--out", str(one_kernel / "charts"), "--json", str(path)]) == 0
-    text, document = capsys.readouterr().out, json.loads(path.read_text())
-    assert document["configuration"]["name"] == "maxwell"
-    assert len(document["figures"]) == len(gating.figures())
-    assert len(list((one_kernel / "charts").glob("*.svg"))) == len(gating.figures())
-    assert document["runs"]["vector_add"].keys() == FOUR.keys()
+def test_the_command_draws_prints_and_writes_every_figure(evaluated):
+    text, document = evaluated("gating", "maxwell", gating.figures(), FOUR)
     assert "152" in text
     cycles = {name: counts["cycles"] for name, counts in document["runs"]["vector_add"].items()}
     assert len({cycles[f"bytes_{setting}"] for setting in Gating}) == 1  # gating changes no cycle

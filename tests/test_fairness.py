@@ -1,8 +1,9 @@
-"""How long a read may wait (docs/timing.md), proven on the netlists of both arbiters by Yosys's SAT solver.
+"""How long a read may wait (docs/timing.md), proven on the netlists of all arbiters by Yosys's SAT solver.
 
 The bound follows from two lemmas. The *turn*: when its diagonal has priority and no write is granted in its bank, a
 cell's right request is granted, and its left one unless the right one is granted and meets it. The *diagonals*: in any
 N cycles in a row each has priority once. The *bound* itself is proven too. Each claim has an arbiter that it refutes.
+To the rotating arbiters a collector has one request at a time, so that no read loses to one of its own collector.
 """
 
 import re
@@ -19,6 +20,8 @@ from amaranth.lib.wiring import Out
 from rtl import arbiter as baseline
 from rtl import verilog
 from rtl.arbiter import Arbiter
+from rtl.bypass import arbiter as bypass
+from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from rtl.coalescing import arbiter as coalescing
 from rtl.coalescing.arbiter import CoalescingArbiter, Read
 from synth import yosys
@@ -107,6 +110,9 @@ class Theorem(wiring.Component):
             yield from (mask.matches(*MASKS[RIGHT], *MASKS[LEFT]) for mask in self.arbiter.write_mask)
             yield from (~request.made | request.mask.matches(*MASKS[read.side])
                         for read, request in self._reads.items())
+        if isinstance(self.arbiter, ROTATING):
+            for collector in range(self.collectors):
+                yield from (~(one.made & other.made) for one, other in combinations(self._at(collector), 2))
 
     def _stays_legal(self) -> Iterator[Value]:
         """Of the state, what `legal` says: the inputs are free."""
@@ -171,9 +177,10 @@ CLAIMS = ("only_requested", "disjoint", "slices_follow", "writes_first", "never_
 LEMMAS = ("diagonals", "bound")
 """What N cycles in a row fulfil, each a part of it."""
 
-ARBITERS = (Arbiter, CoalescingArbiter)
+ROTATING = (RotatingArbiter, RotatingCoalescingArbiter)
+ARBITERS = (Arbiter, CoalescingArbiter, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
-           if (arbiter, claim) != (Arbiter, "slices_follow")]
+           if claim != "slices_follow" or issubclass(arbiter, CoalescingArbiter)]
 
 
 class Prover:
@@ -301,10 +308,32 @@ class OneSided(CoalescingArbiter):
             m.d.comb += self.slice_grant[k][0][0].eq(self.read_grant[0][RIGHT][0] & self.read_mask[0][RIGHT][0][k])
 
 
+class Stuck(RotatingArbiter):
+    """Collector 0 always goes first."""
+
+    def _starts(self, m: Module) -> list[Value]:
+        return [Const(1, self._size)] * self._banks
+
+
+class StuckInOrder(RotatingCoalescingArbiter):
+    """Collector 0 always goes first."""
+
+    def _starts(self, m: Module) -> list[Value]:
+        return [Const(1, self._size)] * self._banks
+
+
+class Unseeing(RotatingCoalescingArbiter):
+    """Reads do not see what the writes take."""
+
+    def _written(self, bank: int) -> Value:
+        return Const(0, SUB_BANKS)
+
+
 @pytest.mark.parametrize(("arbiter", "claim"), [
     (Unrotated, "turn"), (Unrotated, "bound"), (Unordered, "turn"), (Unordered, "bound"), (LeftFirst, "turn"),
     (Careless, "disjoint"), (Coarse, "never_idle"), (Overwritten, "disjoint"), (ManyPaths, "writes_first"),
     (Generous, "only_requested"), (OneSided, "slices_follow"),
+    (Stuck, "turn"), (Stuck, "bound"), (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint"),
 ])  # fmt: skip
 def test_broken_arbiter_is_refuted(tmp_path: Path, arbiter: type, claim: str) -> None:
     assert not Prover(tmp_path, arbiter, 2, 3).holds(claim)
@@ -315,7 +344,7 @@ def test_broken_diagonal_is_refuted(tmp_path: Path, arbiter: type, monkeypatch: 
     def skip(m: Module, diagonal: Signal, size: int) -> None:
         m.d.sync += diagonal.eq(diagonal + 2)
 
-    for module in (baseline, coalescing):
+    for module in (baseline, coalescing, bypass):
         monkeypatch.setattr(module, "advance", skip)
     prover = Prover(tmp_path, arbiter, 2, 3)
     assert not any(prover.holds(claim) for claim in ("stays_legal", *LEMMAS))

@@ -6,11 +6,11 @@ from functools import cache
 import pytest
 from golden_traces import random_trace, trace_of
 
+from golden_model.abstract_datapath import Write
 from golden_model.check import Mismatch
 from golden_model.coalescing import collector as coalescing_collector
 from golden_model.coalescing.datapath import CoalescingDatapath
 from golden_model.coalescing.width import Code, restore
-from golden_model.datapath import Write
 from golden_model.functional.executor import execute
 from golden_model.simulate import Run, simulate
 from golden_model.sm import Sm
@@ -258,7 +258,7 @@ class Registers:
         where = place(self._config, self._sm.stride, flight.warp.slot, flight.static.instruction.dst)
         assert where == (write.bank, write.row)
         word, kept = self._words.get(where, (0, 0))
-        result = self._sm._word(flight.result)
+        result = flight.word
         self._words[where] = merge(word, result, write.lanes), write.lanes if latch_full else kept | write.lanes
 
     def compare(self, datapath: CoalescingDatapath) -> int:

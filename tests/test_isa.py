@@ -26,6 +26,7 @@ def instructions(draw) -> Instruction:
         op=op, dst=draw(register), src=draw(st.tuples(register, register, register)), guard=draw(predicate),
         guard_not=draw(st.booleans()), pdst=draw(predicate), psrc=draw(predicate), psrc_not=draw(st.booleans()),
         imm=draw(st.integers(0, 0xFFFFFFFF)), imm_slot=draw(st.integers(0, 3)), param=draw(st.booleans()),
+        to_collector=draw(st.booleans()), to_file=draw(st.booleans()),
         **{name: draw(_modifier_values(MODIFIER_KINDS[name])) for name in MODIFIERS.get(op, ())},
     )  # fmt: skip
 
@@ -47,6 +48,15 @@ def test_program_round_trip(program):
 def test_encodings_differ_in_the_field_that_differs():
     plain = Instruction(op=Op.IMAD, dst=1, src=(2, 3, 4))
     assert encode(plain) ^ encode(Instruction(op=Op.IMAD, dst=1, src=(2, 3, 4), high=True)) == 1 << HEADER_BITS
+    transient = Instruction(op=Op.IMAD, dst=1, src=(2, 3, 4), to_file=False)
+    assert encode(plain) ^ encode(transient) == 1 << HEADER_BITS - 1
+
+
+def test_hints_are_set_by_default():
+    """An instruction that no one annotated writes to both places."""
+    plain = Instruction(op=Op.MOV, dst=1)
+    assert (plain.to_collector, plain.to_file) == (True, True)
+    assert encode(plain) >> HEADER_BITS - 2 & 3 == 3
 
 
 def test_stray_bits_and_unknown_operations_do_not_decode():

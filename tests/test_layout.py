@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
-from warploom.arch.layout import check_fits, left, place, resident_warps, rows_per_warp, sub_bank_mask
+from warploom.arch.layout import affine_place, check_fits, left, place, resident_warps, rows_per_warp, sub_bank_mask
 from warploom.arch.program import Program
 
 
@@ -21,6 +21,18 @@ def test_places_are_distinct_and_inside(layout, banks, rows, registers):
     places = [place(config, stride, warp, register) for warp in range(warps) for register in range(registers)]
     assert len(set(places)) == len(places)
     assert all(0 <= bank < banks and 0 <= row < rows for bank, row in places)
+
+
+@given(
+    layout=st.sampled_from(list(Layout)), banks=st.sampled_from([1, 2, 4, 8]), schedulers=st.sampled_from([1, 2, 4]),
+    registers=st.integers(1, 255),
+)  # fmt: skip
+def test_affine_places_are_distinct_and_inside(layout, banks, schedulers, registers):
+    config = SmConfig(layout=layout, banks=banks, rows=256, schedulers=schedulers, affine="a")
+    warps = range(resident_warps(config, registers))
+    places = [affine_place(config, registers, warp, register) for warp in warps for register in range(registers)]
+    assert len(set(places)) == len(places)
+    assert all(0 <= number < schedulers and 0 <= entry < config.affine_entries for number, entry in places)
 
 
 def test_layouts_of_the_seed():
@@ -45,6 +57,7 @@ def test_occupancy_follows_from_the_layout():
     assert resident_warps(SmConfig(layout=Layout.WID), 63) == 16
     assert resident_warps(SmConfig(layout=Layout.WSHIFT), 63) == 16
     assert resident_warps(SmConfig(layout=Layout.WSHIFT), 65) == 15
+    assert resident_warps(SmConfig(layout=Layout.WSHIFT, affine="a"), 65) == 14  # 2 sets of 7 warps
 
 
 def test_a_block_that_does_not_fit_is_refused():

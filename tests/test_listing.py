@@ -32,6 +32,8 @@ CASES = [
     (Instruction(op=Op.BRA, imm=12, guard=0, reconverge=NO_RECONVERGENCE), "@P0 BRA 12  // sides meet at the exit"),
     (Instruction(op=Op.BRA, imm=12), "BRA 12"),
     (Instruction(op=Op.PLOP3, pdst=1, src=(0, 2, 7), lut=0xC0), "PLOP3.0xc0 P1 = P0, P2, PT"),
+    (Instruction(op=Op.MOV, dst=3, src=(1, RZ, RZ), to_file=False), "MOV R3 = R1  // collector only"),
+    (Instruction(op=Op.MOV, dst=3, src=(1, RZ, RZ), to_collector=False), "MOV R3 = R1  // register file only"),
     (Instruction(op=Op.EXIT), "EXIT"),
 ]  # fmt: skip
 

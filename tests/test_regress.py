@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from tb.regress import Case, Outcome, cases, disagreements
-from warploom.arch.config import Coalescing, Gating, SmConfig, presets
+from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig, presets
 from warploom.kernels.library import kernels
 
 CONFIG = SmConfig.preset("small")
@@ -24,8 +24,34 @@ def test_every_kernel_runs_once_under_every_setting(preset: str) -> None:
         assert Case(config.with_settings([f"layout={layout}", "scheduler=gto"]), bundled.name, "tiny") in found
 
 
+@pytest.mark.parametrize("preset", presets())
+def test_every_kernel_runs_once_with_every_kind_of_window(preset: str) -> None:
+    config = SmConfig.preset(preset)
+    found = list(cases(config))
+    windows = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
+    for bypass, entries, coalescing, bundled in product(windows, (12, 6), ("off", "on"), kernels()):
+        settings = [f"bypass={bypass}", f"entries={entries}", f"coalescing={coalescing}"]
+        assert Case(CONFIG.with_settings(settings), bundled.name, "tiny") in found
+    for bypass, bundled in product(windows, kernels()):
+        assert Case(SmConfig.preset("pascal").with_settings([f"bypass={bypass}"]), bundled.name, "tiny") in found
+    for gating, bundled in product(Gating, kernels()):
+        settings = ["bypass=bow_hints", f"gating={gating}"]
+        assert Case(SmConfig.preset("maxwell").with_settings(settings), bundled.name, "tiny") in found
+
+
+@pytest.mark.parametrize("preset", presets())
+def test_every_kernel_runs_once_with_every_kind_of_affine_unit(preset: str) -> None:
+    found = list(cases(SmConfig.preset(preset)))
+    beside = ["", "coalescing=on", "gating=cross_lane", "bypass=bow_hints",
+              "coalescing=on gating=cross_lane bypass=bow_hints"]  # fmt: skip
+    settings = [["affine=a"], ["affine=ab"], *(["affine=abm", *others.split()] for others in beside)]
+    wanted = [*(CONFIG.with_settings(own) for own in settings), SmConfig.preset("fermi").with_settings(["affine=abm"])]
+    for config, bundled in product(wanted, kernels()):
+        assert found.count(Case(config, bundled.name, "tiny")) == 1
+
+
 def test_cases_do_not_depend_on_what_they_vary() -> None:
-    assert list(cases(CONFIG.with_settings(["coalescing=on", "gating=in_lane"]))) == list(cases(CONFIG))
+    assert list(cases(CONFIG.with_settings(["coalescing=on", "gating=in_lane", "affine=a"]))) == list(cases(CONFIG))
 
 
 def _outcome(cycles: int, *settings: str, kernel: str = "bfs", failure: str | None = None) -> Outcome:
@@ -36,8 +62,17 @@ def test_gating_that_changes_cycles_is_named() -> None:
     line, = disagreements([
         _outcome(100), _outcome(100, "gating=active"), _outcome(101, "gating=cross_lane"), _outcome(9, kernel="matmul"),
     ])  # fmt: skip
-    assert line.startswith("bfs (tiny; small, wshift, lrr, no coalescing, no gating): cycles differ with gating: ")
-    assert line.endswith("off 100, active 100, cross_lane 101")
+    assert line.startswith("bfs (tiny; small, wshift, lrr, no coalescing, no gating, no bypassing, no affine unit): ")
+    assert line.endswith("cycles differ with gating: off 100, active 100, cross_lane 101")
+
+
+def test_gating_is_compared_with_the_same_window() -> None:
+    half = ("bypass=bow", "entries=6")
+    line, = disagreements([
+        _outcome(100), _outcome(90, *half), _outcome(91, *half, "gating=active"), _outcome(80, "bypass=bow"),
+        _outcome(80, "bypass=bow", "gating=active"),
+    ])  # fmt: skip
+    assert "no gating, bow of 3 in 6, no affine unit): cycles differ with gating: off 90, active 91" in line
 
 
 def test_other_settings_may_change_cycles() -> None:

@@ -12,13 +12,14 @@ from amaranth.lib import data
 from amaranth.sim import Simulator
 
 from rtl import verilog
+from rtl.affine.slots import CompactSlots
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
 from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
 from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.crossbar import Crossbar
-from rtl.interfaces import CODE, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
+from rtl.interfaces import CODE, COMPACT, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
 from rtl.lane_control import CONTROL, DECODING
 from rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
 from rtl.subbank import SubBank
@@ -54,6 +55,12 @@ def test_matrices_refuse_sizes(unit: type, banks: object, collectors: object, na
         unit(banks=banks, collectors=collectors)
 
 
+@pytest.mark.parametrize("depth", [0, "3"])
+def test_compact_slots_refuse_depths(depth: object) -> None:
+    with pytest.raises(ValueError, match="depth must be a positive integer, not"):
+        CompactSlots(depth=depth)
+
+
 def test_unknown_unit() -> None:
     with pytest.raises(ConfigError, match="unit = 'Nonsense': must be one of SubBank"):
         verilog.create(SMALL, "Nonsense")
@@ -64,7 +71,11 @@ def test_unknown_unit() -> None:
     ("ZeroBuffer", ["gating=active"], "gating = active disagree: it needs gating = in_lane or cross_lane"),
     ("GatedCollector", [], "gating = off disagree: it needs gating = active or in_lane or cross_lane"),
     ("GatedCollector", ["gating=active", "coalescing=on"], "coalescing = on disagree: it needs coalescing = off"),
+    ("AffineUnit", [], "affine = off disagree: it needs affine = a or ab or abm"),
+    ("EvictionUnit", ["bypass=bow"], "bypass = bow disagree: it needs bypass = bow_wr or bow_hints"),
     ("GatedCoalescingOperandPath", ["gating=in_lane"], "coalescing = off disagree: it needs coalescing = on"),
+    ("CompactSlots", [], "affine = off disagree: it needs affine = a or ab or abm"),
+    ("AddressSlot", ["affine=abm", "bypass=bow"], "bypass = bow disagree: it needs bypass = off"),
 ])  # fmt: skip
 def test_units_without_their_mechanism(unit: str, settings: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=f"unit = {unit} and {message}"):
@@ -89,6 +100,7 @@ def test_models_without_hardware(settings: list[str]) -> None:
     (issue_layout, tables.issue_fields, 0), (dispatch_layout, tables.dispatch_fields, 3 * tables.WARP_BITS),
     (result_layout, tables.result_fields, tables.WARP_BITS), (probe_layout, tables.probe_fields, 0),
     (place_layout, tables.place_fields, 0), (lambda config: CODE, lambda config: tables.CODE_FIELDS, 0),
+    (lambda config: COMPACT, lambda config: tables.COMPACT_FIELDS, 0),
 ])  # fmt: skip
 def test_structs_are_the_tables(make: object, table: object, extra: int, config: SmConfig) -> None:
     made, fields = make(config), table(config)

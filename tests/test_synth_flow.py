@@ -13,7 +13,7 @@ from rtl import verilog
 from rtl.shared import share
 from synth import liberty
 from synth.design import elaborate
-from synth.flow import synthesise, synthesise_design
+from synth.flow import glue_of, synthesise, synthesise_design
 from synth.report import Report
 from synth.sram import Macro
 from warploom.arch.config import SmConfig
@@ -87,6 +87,26 @@ def test_two_equal_parts_cost_twice_one(build: Path) -> None:
     assert rows["unit"].sequential_um2 == pytest.approx(2 * rows["adder"].sequential_um2)
     assert rows["unit"].cells >= 2 * rows["adder"].cells
     assert rows["unit"].delay_ps >= rows["adder"].delay_ps
+
+
+class Sum(wiring.Component):
+    """A pair whose outputs are combined."""
+
+    def __init__(self) -> None:
+        super().__init__({"a": In(8), "b": In(8), "both": Out(8)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.pair = pair = Pair()
+        m.d.comb += [pair.a.eq(self.a), pair.b.eq(self.b), self.both.eq(pair.x & pair.word)]
+        return m
+
+
+def test_glue_is_what_no_part_has(build: Path) -> None:
+    design = elaborate(verilog.to_rtlil(Sum(), "unit", source_lines=False), "unit", build / "elaborated", False)
+    row = glue_of(design, liberty.load(None, build), build)
+    assert 8 <= row.cells <= 16, "eight gates, and their inverters"
+    assert (row.sequential_um2, row.sram_bits, row.end) == (0.0, 0, "")
 
 
 def test_flat_is_one_row_with_the_same_memory(build: Path) -> None:

@@ -1,13 +1,29 @@
 """The worked examples of the seeds, by seed and figure."""
 
+from pathlib import Path
+
+import numpy as np
+import pytest
+
 from golden_model.arbiter import Arbiter
 from golden_model.coalescing.arbiter import CoalescingArbiter, Read
 from golden_model.coalescing.width import Code, renew
+from golden_model.functional.executor import execute
 from golden_model.gating.reorder import reorder
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from golden_model.sm import Sm
+from golden_model.trace import Trace
 from golden_model.words import ALL_LANES, join, split
+from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
 from tb.gating.figures import FIG_4_3, FIG_4_4, FIG_4_5
-from warploom.arch.config import Alignment, Gating
+from warploom.arch.config import Alignment, Bypass, Gating, SmConfig
+from warploom.arch.interfaces import Tag
+from warploom.arch.isa import Op
+from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.arch.layout import place
+from warploom.arch.program import Program
+from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import Destination, annotate, destination
 
 
 def test_000_fig_3_16a() -> None:
@@ -86,3 +102,85 @@ def test_000_fig_4_5() -> None:
     assert write.zero == Zero(0xFFFF_FFFE, reorder=1)
     assert write.columns == 1
     assert reorder(write.byte_mask, 1) == 0xFFFF_FFFF
+
+
+def test_001_fig_6() -> None:
+    """What section IV-B says of the destinations of the program, line by line: $r3 is read 12 lines later, $r1 of line
+    10 is read in the window and behind it, all others are transient."""
+    classes = {line: destination(i) for line, i in zip(FIG_6.lines, annotate(FIG_6, WINDOW).instructions, strict=True)}
+    others = dict.fromkeys((3, 4, 5, 6, 7, 8, 9, 11, 12, 13), Destination.COLLECTOR)
+    written = {2: Destination.FILE, 10: Destination.BOTH} | others
+    assert {line: place for line, place in classes.items() if place is not None} == written
+
+
+@pytest.mark.parametrize(("bypass", "expected"), [
+    (Bypass.OFF, TABLE_1.write_through), (Bypass.BOW, TABLE_1.write_through),
+    (Bypass.BOW_WR, TABLE_1.write_back), (Bypass.BOW_HINTS, TABLE_1.hinted),
+])  # fmt: skip
+def test_001_table_1(bypass: Bypass, expected: tuple[int, ...]) -> None:
+    """Writes to the register file of $r0 to $r3 until the last line has issued, for the program as it is printed in
+    Fig. 6.
+
+    The table says that $r2 is written through twice, and 10 writes in all; but the program writes it three times, in
+    lines 3, 11 and 12. All other cells hold.
+    """
+    config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}"])
+    assert register_writes(config, annotate(FIG_6, WINDOW) if bypass.has_hints else FIG_6) == expected
+
+
+def register_writes(config: SmConfig, program: Program) -> tuple[int, ...]:
+    """Writes of the bank rows of registers 0 to 3 until the ISETP has issued; a collector has 8 cycles after each
+    instruction to evict what has slid out of the window."""
+    trace = execute(spaced(program, 8), FIG_6_LAUNCH).trace
+    assert trace is not None
+    sm, issued, found = Sm(config, trace, check=True), False, [0] * program.registers
+    registers = {place(config, sm.stride, 0, register): register for register in range(program.registers)}
+    while not issued:
+        sm.step()
+        issued = sm.inputs.issue is not None and sm.inputs.issue["op"] == Op.ISETP
+        for write in sm.datapath.writes():
+            found[registers[write.bank, write.row]] += 1
+    return tuple(found[:4])
+
+
+FIG_1 = [
+    (Op.S2R, "u"), (Op.S2R, "u"), (Op.S2R, "a"),  # %ntid.x, %ctaid.x, %tid.x
+    (Op.IMAD, "a"),  # mad
+    (Op.MOV, "u"), (Op.IMAD, "a"), (Op.IMAD, "u"),  # shl and add: the high word of an address is uniform
+    (Op.LD, "a"), (Op.IMUL, "g"), (Op.ST, "a"), (Op.ISETP, "g"),
+    (Op.MOV, "u"), (Op.ST, "a"),  # L1: the store has a guard here
+]  # fmt: skip
+"""Our machine code for the kernel of seed 002, Fig. 1(a), with the labels that (c) and (d) have for it. Parameters are
+operands here; the branch is a guard, and the constant is moved before it."""
+
+
+@pytest.mark.parametrize(("values", "stores"), [(range(32), 1), (range(20, 52), 2), (range(40, 72), 2)])
+def test_002_fig_1(values: range, stores: int) -> None:
+    """No thread, some and all of them are above the threshold. The address that the guarded store expands and the value
+    that it stores are compact in either case: nothing is written under divergence."""
+    program = compile_file(Path(__file__).parent / "ptx" / "threshold.ptx")
+    arguments = Buffer("y", np.array(values, np.int32)), Scalar("u32", bytes([3, 0, 0, 0]))
+    execution = execute(program, Launch((1, 1, 1), (32, 1, 1), arguments))
+    expected = [255 if 3 * value > 100 else 3 * value for value in values]
+    assert execution.buffers["y"].view(np.int32).tolist() == expected
+    assert execution.trace is not None
+    assert labels(execution.trace) == FIG_1[: len(FIG_1) + stores - 2]
+
+
+def labels(trace: Trace) -> list[tuple[Op, str]]:
+    """What the golden SM did with each instruction of its one warp: the tag of the result of an accepted attempt, and
+    of the address of a load or store; all else is generic."""
+    sm = Sm(SmConfig.preset("small").with_settings(["affine=abm"]), trace, check=True)
+    assert sm.affine is not None
+    registers, found, attempt, written = sm.affine.registers, [], None, None
+    while True:
+        sm.step()
+        if written is not None:
+            found.append((Op(written["op"]), "gua"[registers.tag(0, written["dst"])]))
+        if sm.finished:
+            return found
+        if (issue := sm.inputs.issue) is not None:
+            tag = registers.tag(0, issue["src0"]) if issue["op"] in (Op.LD, Op.ST) else Tag.GENERIC
+            found.append((Op(issue["op"]), "gua"[tag]))
+        attempt = next(filter(None, sm.inputs.attempts), attempt)
+        written = attempt if any(outcome["accepted"] for outcome in filter(None, sm.affine.outcomes)) else None

@@ -130,9 +130,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents, with --rtl (default: 1)")
 
     compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",
-                     "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy", configured=False)
+                     "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy --window 3",
+                    configured=False)
     compile_.add_argument("file", type=Path, help="a PTX file")
     compile_.add_argument("--entry", help="which kernel, where the file has several")
+    compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
+                          help="show the hints for bypassing collectors that keep N instructions (2 to 8)")
 
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
@@ -155,9 +158,12 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluate = _verb(verbs, "evaluate", "an experiment of the seeds: our figures beside the published ones",
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
-                     "warploom evaluate hardware --json hardware.json", preset="fermi, or maxwell for gating")
-    evaluate.add_argument("experiment", choices=("coalescing", "gating", "hardware"),
+                     "warploom evaluate bypassing\nwarploom evaluate affine\n"
+                     "warploom evaluate hardware --json hardware.json",
+                     preset="fermi; maxwell for gating, pascal for bypassing")
+    evaluate.add_argument("experiment", choices=("coalescing", "gating", "bypassing", "affine", "hardware"),
                           help="coalescing, gating: seed 000, chapters 3 and 4, on the golden SM; "
+                               "bypassing, affine: seeds 001 and 002, likewise; "
                                "hardware: their units synthesised")
     evaluate.set_defaults(preset=None)
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.program import Program
+from warploom.compiler.writeback_hints import Destination, destination
 
 _SLOTS = {
     Op.S2R: 0, Op.HIGH: 0, Op.MOV: 1, Op.POPC: 1, Op.FLO: 1, Op.BREV: 1, Op.VOTE: 1, Op.CVT: 1, Op.TESTP: 1, Op.MUFU: 1,
@@ -38,7 +39,7 @@ def instruction_text(instruction: Instruction) -> str:
         operands.append(f"{'!' * i.psrc_not}{_predicate(i.psrc)}")
     text = guard + ".".join((i.op.name, *_modifiers(i)))
     text += f" {', '.join(results)} =" if results else ""
-    return f"{text} {', '.join(operands)}".rstrip() + _meeting_point(i)
+    return f"{text} {', '.join(operands)}".rstrip() + _meeting_point(i) + _destination(i)
 
 
 def _modifiers(i: Instruction) -> list[str]:
@@ -74,6 +75,12 @@ def _meeting_point(i: Instruction) -> str:
     if i.op is not Op.BRA or i.guard == PT:
         return ""
     return "  // sides meet at " + ("the exit" if i.reconverge == NO_RECONVERGENCE else str(i.reconverge))
+
+
+def _destination(i: Instruction) -> str:
+    """Where the hints send a result, if not to both places, as without hints."""
+    place = destination(i)
+    return "" if place in (None, Destination.BOTH) else f"  // {place}"
 
 
 def _predicate(number: int) -> str:

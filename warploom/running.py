@@ -13,6 +13,7 @@ from warploom.arch.errors import LaunchError
 from warploom.arch.layout import check_fits
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate_for
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.library import kernel
 
@@ -55,7 +56,7 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit `config`) or
     `ExecutionError`.
     """
-    program = compile_file(file.ptx, file.entry)
+    program = annotate_for(compile_file(file.ptx, file.entry), config)
     file.launch.check(program)
     check_fits(config, program, file.launch)
     execution = execute(program, file.launch, record=record)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.coalescing.arbiter import CoalescingArbiter, Decision
+from golden_model.abstract_datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
+from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read
 from golden_model.coalescing.bank import DualBank
 from golden_model.coalescing.collector import NO_REGISTER, CoalescingCollector
 from golden_model.coalescing.mask_buffer import MaskBuffer
@@ -11,7 +12,6 @@ from golden_model.coalescing.meter import Meter
 from golden_model.coalescing.width import Code, Stored
 from golden_model.coalescing.writeback import CoalescingWriteback
 from golden_model.collector import SLOTS
-from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.placement import Place
 from golden_model.traffic import Traffic
 from golden_model.writeback import Result
@@ -28,20 +28,24 @@ class CoalescingDatapath(AbstractDatapath):
 
     arbiter: CoalescingArbiter
     collectors: list[CoalescingCollector]
+    holders: list[CoalescingCollector]
     writeback: CoalescingWriteback
 
     def _build(self) -> None:
         config = self.config
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
-        self.collectors = [CoalescingCollector(config, i) for i in range(config.collectors)]
+        self.collectors = [self._collector(index) for index in range(config.collectors)]
         self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
         self.writeback = CoalescingWriteback(config)
         self.mask_buffer = MaskBuffer(config)
         self._meter = Meter()
         self._arriving: list[tuple[CoalescingCollector, int, int]] = []  # collector, slot, word read one cycle before
 
+    def _collector(self, index: int) -> CoalescingCollector:
+        return CoalescingCollector(self.config, index)
+
     def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        self.collectors[index].issue(fields, sources, destination, self._codes(fields, sources, destination))
+        self.holders[index].issue(fields, sources, destination, self._codes(fields, sources, destination))
 
     def _codes(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> list[Code]:
         """How the registers of an instruction are stored: of each slot, and of the destination."""
@@ -51,8 +55,7 @@ class CoalescingDatapath(AbstractDatapath):
         return codes
 
     def _arbitrate(self) -> None:
-        writeback = self.writeback
-        reads = [read for collector in self.collectors if collector.waiting for read in collector.offers()]
+        writeback, reads = self.writeback, self._offers()
         if not reads and not writeback.held:
             self.decision, self._writing, self.done, self.ready = _IDLE, [], NONE_DONE, ALL_READY
             return
@@ -62,6 +65,10 @@ class CoalescingDatapath(AbstractDatapath):
             self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
         else:  # every write is granted
             self.done, self.ready = list(writeback.latches), ALL_READY
+
+    def _offers(self) -> list[Read]:
+        """What the collectors request."""
+        return [read for collector in self.collectors if collector.waiting for read in collector.offers()]
 
     def _reads_nothing(self) -> bool:
         return not self._arriving and not any(collector.waiting for collector in self.collectors)
@@ -122,16 +129,20 @@ class CoalescingDatapath(AbstractDatapath):
     def _probe_register_file(self) -> dict[str, int]:
         values: dict[str, int] = {}
         for read in self.decision.reads:
-            collector = self.collectors[read.collector]
-            row = collector.sources[collector.offers()[read]].row
+            row = self._row(read)
             values |= _port(read.bank, read.side, write=0, row=row, who=read.collector, mask=read.mask)
         for writer, latch, stored in self._writing:
             code = stored.code
             values |= _port(latch["bank"], code.left, write=1, row=latch["row"], who=writer, mask=code.mask)
-        for name, request, stored_form in zip(WRITERS, self.writeback.requests(), self.writeback.stored, strict=True):
-            if request is not None and stored_form is not None:
-                values[f"{name}_latch_code"] = stored_form.code.packed
+        for writer, stored_form in enumerate(self.writeback.stored):
+            if stored_form is not None and self.writeback.needs_bank(writer):
+                values[f"{WRITERS[writer]}_latch_code"] = stored_form.code.packed
         return values
+
+    def _row(self, read: Read) -> int:
+        """The row that a granted request reads."""
+        collector = self.collectors[read.collector]
+        return collector.sources[collector.offers()[read]].row
 
 
 def _port(bank: int, side: int, **fields: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from golden_model.abstract_datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.arbiter import Arbiter
 from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
 from golden_model.coalescing.bank import DualBank
@@ -13,7 +14,6 @@ from golden_model.corf.collector import CorfCollector
 from golden_model.corf.shifter import shift_down, shift_up
 from golden_model.corf.storage import Storage
 from golden_model.corf.writeback import CorfWriteback
-from golden_model.datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.integer import Evaluate
 from golden_model.placement import Place
 from golden_model.traffic import Traffic
@@ -44,12 +44,15 @@ class CorfDatapath(AbstractDatapath):
     def _build(self) -> None:
         config = self.config
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
-        self.collectors = [CorfCollector(config, index) for index in range(config.collectors)]
+        self.collectors = [self._collector(index) for index in range(config.collectors)]
         self.arbiter = Arbiter(config.banks, config.collectors)
         self.writeback = CorfWriteback(self._grows)
         self.copies = 0
         self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
         self._arriving: list[tuple[CorfCollector, int, int]] = []  # collector, slot, word read one cycle before
+
+    def _collector(self, index: int) -> CorfCollector:
+        return CorfCollector(self.config, index)
 
     def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
         reads, locate = fields["reads"], self.storage.locate

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from golden_model.coalescing import width
 from golden_model.coalescing.alignment import WORD_BYTES
 from golden_model.coalescing.width import BYTES, Code, Stored
-from golden_model.words import ALL_LANES, broadcast, spread
+from golden_model.words import ALL_LANES, nonzero_lanes, spread
 from warploom.arch.config import GROUP, LANES, Gating
 
 _GROUPS = 0x11111111
@@ -25,7 +25,6 @@ _LANES_OF = [15 * groups for groups in _UNPACKED]
 _IN_PLANES = int("1" * 32, 16)  # `_GROUPS`, four times
 _EACH_BYTE = 0x01010101  # times packed groups: all their granules, (g, k) in bit 8k + g
 _BELOW = [(1 << 8 * width) - 1 for width in range(BYTES + 1)]  # the granules below a width
-_TOP, _ALL_BUT_TOP = broadcast(1 << 31), broadcast((1 << 31) - 1)
 _DIGIT_OF = b"0" + b"1" * 255  # by byte: whether it is not zero
 _BYTE_OF = bytes.maketrans(b"01", b"\x00\xff")  # by digit
 
@@ -93,7 +92,7 @@ class LaneOrder(_Rules):
         if self._across:
             zero, byte_mask, columns = _select(old, *_used(word), lanes, full)
             return Rewrite(zero, word, byte_mask, columns)
-        used = _lanes_used(word) if self._has_mask else lanes
+        used = nonzero_lanes(word) if self._has_mask else lanes
         return Rewrite(self._renew_lanes(old, used, lanes), word, spread(used), used)
 
     def restore(self, word: int, zero: Zero) -> int:
@@ -125,7 +124,7 @@ class Interleaved(_Rules):
         if self._across:
             zero, byte_mask, columns = _mark_granules(old, old_code, stored.code, _used(word)[1], lanes, full)
         else:
-            used = _lanes_used(word) if self._has_mask else lanes
+            used = nonzero_lanes(word) if self._has_mask else lanes
             zero = self._renew_lanes(old, used, lanes)
             others = 0 if full else ALL_LANES & ~(lanes | old.mask)
             byte_mask, columns = _write_lanes(used, others, old_code.width, stored.code)
@@ -188,12 +187,6 @@ def _write_lanes(used: int, others: int, old_width: int, code: Code) -> tuple[in
     columns = _columns((_granules(used) | _granules(others) & ~below) & stored, code.left)
     planes = [used | others if k >= old_width else used for k in range(code.width)]
     return _byte_mask(*planes, *[0] * (BYTES - code.width)), columns
-
-
-def _lanes_used(word: int) -> int:
-    """The lanes that are not zero."""
-    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # its bits 31 say it
-    return int((carried & _TOP).to_bytes(WORD_BYTES, "big")[::BYTES].translate(_DIGIT_OF), 2)
 
 
 def _used(word: int) -> tuple[int, int]:

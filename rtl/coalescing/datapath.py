@@ -16,7 +16,9 @@ from rtl.coalescing.collector import SLOTS, CoalescingCollector
 from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.writeback import CoalescingWriteback
-from rtl.datapath import Datapath, merge
+from rtl.datapath import Datapath
+from rtl.dispatch import Dispatcher
+from rtl.select import merge
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
 
@@ -29,14 +31,18 @@ class CoalescingDatapath(Datapath):
     members are those of `Datapath`.
     """
 
-    def _create_register_file(self) -> None:
+    def _create_banks(self) -> None:
+        config, probe = self._config, self._with_probe
+        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
+        self.mask_buffer = MaskBuffer(config=config)
+        self.banks = [DualBank(rows=config.rows, poison=probe) for _ in range(config.banks)]
+
+    def _create_collectors(self) -> None:
         config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
-        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
+        self.dispatcher = Dispatcher(config=config)
         self.writeback = CoalescingWriteback(config=config)
-        self.mask_buffer = MaskBuffer(config=config)
         self.collectors = [CoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.banks = [DualBank(rows=config.rows, poison=probe) for _ in range(config.banks)]
         self.operand_paths = [OperandPath() for _ in range(SLOTS)]
 
     def _units(self) -> dict[str, wiring.Component]:
@@ -78,8 +84,7 @@ class CoalescingDatapath(Datapath):
         """A side of a bank does the write or the read that the arbiter granted it."""
         access, write = getattr(self.banks[b], SIDES[side]), getattr(self.writeback, SIDES[side])[b]
         grant = self.arbiter.read_grant[b][side]
-        read_row = merge(grant, [collector.row[b][side] for collector in self.collectors])
-        read_mask = merge(grant, [collector.mask[b][side] for collector in self.collectors])
+        read_row, read_mask = (merge(grant, self._asked(name, b, side)) for name in ("row", "mask"))
         m.d.comb += [
             access.enable.eq(write.enable | grant.any()),
             access.write.eq(write.enable),
@@ -93,8 +98,8 @@ class CoalescingDatapath(Datapath):
         m.d.comb += [
             path.word.eq(register),
             path.code.eq(self._selected(m, f"{name}_code", [collector.codes[slot] for collector in self.collectors])),
-            self._sent[name].eq(path.operand),
         ]
+        self._show(m, slot, name, path.operand)
 
     def _connect_writeback(self, m: Module) -> None:
         super()._connect_writeback(m)

@@ -76,16 +76,8 @@ class GatedCollector(Collector):
 
     def _needed(self, slot: int) -> Value:
         """The columns of a slot that some executing lane reads and that are not marked zero."""
-        lanes = self.held.lanes
-        if not self._config.gating.has_zero_mask:
-            return lanes
-        zero = self.zeros[slot]
-        if self._config.gating is Gating.IN_LANE:
-            return lanes & ~zero.zero
-        granules = groups(lanes)
-        read = (Mux(zero.reorder[g], granules[g].replicate(GROUP), lanes.word_select(g, GROUP))
-                for g in range(LANES // GROUP))
-        return Cat(read) & ~zero.zero
+        zero = self.zeros[slot] if self._config.gating.has_zero_mask else None
+        return needed_columns(self._config.gating, self.held.lanes, zero)
 
     def _needed_of_constant(self, slot: int) -> Value:
         """The columns of a constant that some executing lane reads, if it is not known to be zero."""
@@ -127,15 +119,33 @@ class GatedCoalescingCollector(GatedCollector, CoalescingCollector):
         return super()._column_ports() | {"columns": Out(columns)}
 
     def _needed(self, slot: int) -> Value:
-        gating, lanes, code = self._config.gating, self.held.lanes, self.codes[slot]
-        mask = Cat(used.replicate(LANES // GROUP) for used in mask_of(code))
-        if gating is Gating.CROSS_LANE:
-            return mask & self._read(lanes) & ~swap(self.zeros[slot].zero, code.left)
-        return mask & self._read(lanes & ~self.zeros[slot].zero if gating is Gating.IN_LANE else lanes)
+        zero = self.zeros[slot] if self._config.gating.has_zero_mask else None
+        return needed_granules(self._config.gating, self.held.lanes, self.codes[slot], zero)
 
     def _read(self, lanes: Value) -> Value:
         """The columns that hold bytes of some lanes, all sub-banks alike."""
         return groups(lanes).replicate(SUB_BANKS)
+
+
+def needed_columns(gating: Gating, lanes: Value, zero: data.View | None) -> Value:
+    """The columns of a register that some lanes read and that its zero mask does not mark."""
+    if zero is None:
+        return lanes
+    if gating is Gating.IN_LANE:
+        return lanes & ~zero.zero
+    granules = groups(lanes)
+    read = (Mux(reordered, granules[g].replicate(GROUP), lanes.word_select(g, GROUP))
+            for g, reordered in enumerate(zero.reorder))
+    return Cat(read) & ~zero.zero
+
+
+def needed_granules(gating: Gating, lanes: Value, code: data.View, zero: data.View | None) -> Value:
+    """The same of a register of the coalescing register file, of which only the sub-banks that it uses are columns."""
+    mask = Cat(used.replicate(LANES // GROUP) for used in mask_of(code))
+    if zero is not None and gating is Gating.CROSS_LANE:
+        return mask & groups(lanes).replicate(SUB_BANKS) & ~swap(zero.zero, code.left)
+    read = lanes & ~zero.zero if zero is not None else lanes
+    return mask & groups(read).replicate(SUB_BANKS)
 
 
 def groups(lanes: Value) -> Value:

@@ -14,13 +14,15 @@ from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.collector import SLOTS
 from rtl.crossbar import Crossbar
-from rtl.datapath import Datapath, merge
+from rtl.datapath import Datapath
+from rtl.dispatch import Dispatcher
 from rtl.gating.collector import GatedCoalescingCollector, GatedCollector
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
 from rtl.gating.writeback import GatedCoalescingWriteback, GatedWriteback
 from rtl.gating.zero_buffer import ZeroBuffer
+from rtl.select import merge
 from warploom.arch.config import COLUMNS
 from warploom.arch.interfaces import WARP_BITS, WRITERS, zero_fields
 
@@ -39,13 +41,17 @@ class GatedDatapath(Datapath):
         if self._config.gating.has_zero_mask:
             self.zero_buffer, self.trivial_detector = ZeroBuffer(config=self._config), TrivialDetector()
 
-    def _create_register_file(self) -> None:
+    def _create_banks(self) -> None:
+        config, probe = self._config, self._with_probe
+        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
+        self.banks = [Bank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
+
+    def _create_collectors(self) -> None:
         config, probe = self._config, self._with_probe
         self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
-        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
+        self.dispatcher = Dispatcher(config=config)
         self.writeback = GatedWriteback(config=config)
         self.collectors = [GatedCollector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.banks = [Bank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
         paths = SLOTS if config.gating.has_zero_mask else 0
         self.operand_paths = [GatedOperandPath(config=config) for _ in range(paths)]
 
@@ -60,11 +66,11 @@ class GatedDatapath(Datapath):
         super()._connect_collectors(m)
         if not self._config.gating.has_zero_mask:
             return
-        named = [*self.issue.payload.reads, self.issue.payload.writes]
+        named = [*self._entering.reads, self._entering.writes]
         places = [*self.placer.source, self.placer.destination]
         for lookup, wanted, place, left in zip(self.zero_buffer.lookup, named, places, self._sides(), strict=True):
             m.d.comb += [
-                lookup.enable.eq(self.issue.valid & self.issue.ready & wanted),
+                lookup.enable.eq(self._enters & wanted),
                 lookup.place.eq(place),
                 lookup.place.left.eq(left),
             ]
@@ -81,7 +87,7 @@ class GatedDatapath(Datapath):
 
     def _granted_columns(self, b: int) -> Value:
         """The columns that are needed of the row that a bank reads."""
-        return merge(self.arbiter.read_grant[b], [collector.columns[b] for collector in self.collectors])
+        return merge(self.arbiter.read_grant[b], self._asked("columns", b))
 
     def _connect_parts(self, m: Module, b: int) -> None:
         m.d.comb += self.banks[b].byte_enable.eq(self.writeback.byte_enable[b])
@@ -105,7 +111,7 @@ class GatedDatapath(Datapath):
         operand, enables = Signal(WARP_BITS, name=f"chosen_{name}"), Signal(COLUMNS, name=f"enables_{name}")
         register = Signal(WARP_BITS, name=f"dispatch_{name}", reset_less=True)
         m.d.comb += [
-            operand.eq(merge(self.dispatcher.select, [collector.operands[slot] for collector in self.collectors])),
+            operand.eq(self._of_selected([collector.operands[slot] for collector in self.collectors])),
             enables.eq(self._operand_columns(slot)),
         ]
         for column, enable in enumerate(enables):
@@ -114,7 +120,7 @@ class GatedDatapath(Datapath):
         return register
 
     def _operand_columns(self, slot: int) -> Value:
-        return merge(self.dispatcher.select, [collector.needed[slot] for collector in self.collectors])
+        return merge(self.dispatcher.select, [holder.needed[slot] for holder in self._holders])
 
     def _connect_operand(self, m: Module, slot: int, name: str, register: Signal) -> None:
         if not self._config.gating.has_zero_mask:
@@ -124,9 +130,9 @@ class GatedDatapath(Datapath):
         m.d.comb += [
             path.word.eq(register),
             path.zero.eq(self._selected(m, f"{name}_zero", [collector.zeros[slot] for collector in self.collectors])),
-            self.trivial_detector.known[slot].eq(path.known),
-            self._sent[name].eq(path.operand),
+            self.trivial_detector.known[slot].eq(self._known(slot, path.known)),
         ]
+        self._show(m, slot, name, path.operand)
 
     def _connect_writeback(self, m: Module) -> None:
         super()._connect_writeback(m)
@@ -162,14 +168,18 @@ class GatedDatapath(Datapath):
 class GatedCoalescingDatapath(GatedDatapath, CoalescingDatapath):
     """Gating of the coalescing register file. Parameters and members are those of `Datapath`."""
 
-    def _create_register_file(self) -> None:
+    def _create_banks(self) -> None:
+        config, probe = self._config, self._with_probe
+        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
+        self.mask_buffer = MaskBuffer(config=config)
+        self.banks = [DualBank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
+
+    def _create_collectors(self) -> None:
         config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
-        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
+        self.dispatcher = Dispatcher(config=config)
         self.writeback = GatedCoalescingWriteback(config=config)
-        self.mask_buffer = MaskBuffer(config=config)
         self.collectors = [GatedCoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.banks = [DualBank(rows=config.rows, gated=True, poison=probe) for _ in range(config.banks)]
         self.operand_paths = [self._operand_path() for _ in range(SLOTS)]
 
     def _operand_path(self) -> wiring.Component:
@@ -179,7 +189,7 @@ class GatedCoalescingDatapath(GatedDatapath, CoalescingDatapath):
         return [code.left for code in (*self.mask_buffer.source_code, self.mask_buffer.destination_code)]
 
     def _granted_columns(self, b: int) -> Value:
-        right, left = (merge(grant, [collector.columns[b][side] for collector in self.collectors])
+        right, left = (merge(grant, self._asked("columns", b, side))
                        for side, grant in enumerate(self.arbiter.read_grant[b]))
         return right | left
 

@@ -1,8 +1,5 @@
 """Planted bugs in the units of the coalescing register file, and in its wiring."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
@@ -16,20 +13,10 @@ from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
 from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.writeback import Carried
-from tb.mutants import Mutant, Tampered
+from tb.mutants import LockstepMutant, Mutant, Tampered
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 
 SETTINGS = ("coalescing=on", "alignment=write")
-
-
-@dataclass(frozen=True)
-class LockstepMutant:
-    """A datapath with a bug that leaves all control as it is, the kernel that must show it, and where it shows."""
-
-    bug: str
-    kernel: str
-    symptom: str
-    make: Callable[[SmConfig], wiring.Component]
 
 
 class Unfilled(CoalescingWriteback):
@@ -101,7 +88,7 @@ MUTANTS = (
 )  # fmt: skip
 
 IN_LOCKSTEP = (
-    LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled),
+    LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
     LockstepMutant("crosses two codes", "hotspot", "dispatch_operand1, lane",
-                   lambda c: CrossedCodes(config=c, probe=True)),
+                   lambda c: CrossedCodes(config=c, probe=True), SETTINGS),
 )  # fmt: skip

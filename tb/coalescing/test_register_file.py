@@ -10,7 +10,7 @@ import pytest
 
 from tb import runner
 from tb.bench import Checker, Coverage, Ports, exercise, source
-from tb.register_program import POINTS, REGISTERS, WRITES, Draft, Key, OperandCheck, Program
+from tb.register_program import REGISTERS, WRITES, Draft, Key, OperandCheck, Program, points
 from warploom.arch.config import LANES, SmConfig
 
 DIRECTED = range(12, REGISTERS)
@@ -97,7 +97,7 @@ class ShapedProgram(Program):
 async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
     """Random writes and reads, and every transition from one stored form to another."""
     ports, checker = Ports(dut), Checker(minimum=15 * WRITES)
-    coverage = Coverage(*POINTS, *(transition(*point) for point in TRANSITIONS))
+    coverage = Coverage(*points(ports.config), *(transition(*point) for point in TRANSITIONS))
     program = ShapedProgram(ports, source(), coverage)
     await exercise(ports, program.stimuli(), OperandCheck(ports, program, checker), checker)
     checker.holds("enough was written", program.writes >= WRITES)

@@ -119,9 +119,9 @@ class CoalescingWritebackCheck:
         equal = self._checker.equal
         arrays = {name: self._codecs[name].array(seen[name]) for name in ("tag", "bank", "mask", "code")}
         for i, (latch, request) in enumerate(zip(self._twin.latches, self._twin.requests(), strict=True)):
-            stored = self._twin.stored[i] if request else None
+            stored = self._twin.stored[i] if self._twin.needs_bank(i) else None
             equal("valid", seen["valid"] >> i & 1, int(latch is not None))
-            equal("request", seen["request"] >> i & 1, int(stored is not None))
+            equal("request", seen["request"] >> i & 1, int(request is not None))
             equal("code", arrays["code"][i], stored.code.packed if stored else 0)
             if latch is not None:
                 equal("tag", arrays["tag"][i], latch["tag"])
@@ -203,7 +203,7 @@ class CoalescingWritebackCheck:
             self._coverage.hit("stall", valid and not ready[i])
         self._twin.step(results, grants)
         for i, result in enumerate(results):
-            if result is not None and result["writes"]:
+            if result is not None and self._twin.needs_bank(i):
                 self._old[i] = code_of(result)
                 self._transition(i)
 

@@ -20,7 +20,7 @@ from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.gating.values import outcome_bits, zero_rich
 from tb.outside import to_lanes, to_word
-from tb.register_program import POINTS, WRITES, Draft, Flight, Key, OperandCheck, Program
+from tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
 from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
@@ -159,7 +159,7 @@ class GatedCheck(OperandCheck):
 async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
     """Random writes and reads; everything becomes zero and stops being zero in every way."""
     ports, checker = Ports(dut), Checker(minimum=15 * WRITES)
-    coverage = Coverage(*POINTS, *OUTCOMES, *transitions(ports.config))
+    coverage = Coverage(*points(ports.config), *OUTCOMES, *transitions(ports.config))
     program = ZeroRichProgram(ports, source(), coverage)
     await exercise(ports, program.stimuli(), GatedCheck(ports, program, checker), checker)
     checker.holds("enough was written", program.writes >= WRITES)

@@ -63,11 +63,11 @@ class ZeroPorts:
     def __init__(self, ports: Ports, checker: Checker) -> None:
         self._config, self._codecs, self._checker = ports.config, ports.codecs, checker
 
-    def masks(self, seen: Observation, rewrites: list[Rewrite | None]) -> None:
-        """The new zero mask of each latch that writes a register, zero of the others."""
+    def masks(self, seen: Observation, twin: GatedWriteback | GatedCoalescingWriteback) -> None:
+        """The new zero mask of each latch that writes to a bank, zero of the others."""
         for i, actual in enumerate(self._codecs["zero"].array(seen["zero"])):
-            rewrite = rewrites[i]
-            expected = 0 if rewrite is None else self._pack(rewrite.zero)
+            rewrite = twin.rewrites[i]
+            expected = self._pack(rewrite.zero) if rewrite and twin.needs_bank(i) else 0
             self._checker.equal(f"{WRITERS[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
@@ -97,11 +97,9 @@ class GatedWritebackCheck(WritebackCheck):
         self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
 
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
-        rewrites = [rewrite if wanted is not None else None
-                    for wanted, rewrite in zip(requests, self._twin.rewrites, strict=True)]
         written = [i for i, granted in enumerate(grants) if granted and requests[i] is not None]
         if self._zero_ports:
-            self._zero_ports.masks(seen, rewrites)
+            self._zero_ports.masks(seen, self._twin)
             self._zero_ports.updates(seen, {i: (*self._held(i), False) for i in written})
         for bank in range(self._banks):
             here = [i for i in written if requests[i] == bank]
@@ -152,9 +150,7 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def _updates(self, seen: Observation, written: list[int]) -> None:
         super()._updates(seen, written)
         if self._zero_ports:
-            requests = self._twin.requests()
-            self._zero_ports.masks(seen, [rewrite if wanted is not None else None for wanted, rewrite
-                                          in zip(requests, self._twin.rewrites, strict=True)])
+            self._zero_ports.masks(seen, self._twin)
             self._zero_ports.updates(seen, {i: (latch, self._rewrite(i), stored.code.left)
                                             for i in written for latch, stored in [self._latch(i)]})
 

@@ -71,6 +71,55 @@ class Gating(StrEnum):
         return self in (Gating.IN_LANE, Gating.CROSS_LANE)
 
 
+class Bypass(StrEnum):
+    """How values pass from one instruction of a warp to the next without the register file (seed 001, section IV)."""
+
+    OFF = "off"
+    BOW = "bow"  # a collector for each warp keeps what its last instructions read and wrote; write-through
+    BOW_WR = "bow_wr"  # write-back: a value overwritten in the window is never written to the register file
+    BOW_HINTS = "bow_hints"  # also, the compiler tells of each result whether collector or register file need it
+    RFC = "rfc"  # a register file cache beside the register file; golden model only
+
+    @property
+    def has_window(self) -> bool:
+        """Whether collectors belong to warps and keep a window of instructions."""
+        return self in (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether instructions carry the compiler's hints."""
+        return self is Bypass.BOW_HINTS
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether collectors hold values that the register file does not have."""
+        return self in (Bypass.BOW_WR, Bypass.BOW_HINTS)
+
+
+class Affine(StrEnum):
+    """What executes once for a warp, on values that are base + lane * stride (seed 002, section 4)."""
+
+    OFF = "off"  # every lane for itself
+    A = "a"  # arithmetic
+    AB = "ab"  # also comparisons, of which branches are made
+    ABM = "abm"  # also loads find their addresses without a collector
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is an affine register file."""
+        return self is not Affine.OFF
+
+    @property
+    def has_branches(self) -> bool:
+        """Whether comparisons are resolved from the first and the last lane."""
+        return self in (Affine.AB, Affine.ABM)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether loads with a compact address skip operand collection and coalescer."""
+        return self is Affine.ABM
+
+
 @dataclass(frozen=True)
 class Timing:
     """Cycles of one instruction class: result at write-back `latency` cycles after dispatch, and the pipe
@@ -108,6 +157,7 @@ class SmConfig:
     schedulers: int = 2
     scheduler: Scheduler = Scheduler.TWO_LEVEL
     active_warps: int = 8  # of each two-level scheduler
+    front_end_interval: int = 1  # cycles of the datapath to one of the schedulers
     # register file
     banks: int = 4
     rows: int = 256  # warp registers of one bank
@@ -116,6 +166,10 @@ class SmConfig:
     coalescing: Coalescing = Coalescing.OFF
     alignment: Alignment = Alignment.REG
     gating: Gating = Gating.OFF  # of the lanes too
+    bypass: Bypass = Bypass.OFF  # a window makes `collectors` what `warps` is
+    window: int = 3  # instructions of a warp among which values are bypassed
+    entries: int = 12  # warp registers that a collector keeps for it; the seed has four or two for each instruction
+    affine: Affine = Affine.OFF  # a set of affine registers and lanes for each scheduler
     # execution
     timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)
     sfu_queue: int = 32  # instructions in flight in the special-function pipe
@@ -141,6 +195,8 @@ class SmConfig:
         object.__setattr__(self, "coalescing", _enum("coalescing", Coalescing, self.coalescing))
         object.__setattr__(self, "alignment", _enum("alignment", Alignment, self.alignment))
         object.__setattr__(self, "gating", _enum("gating", Gating, self.gating))
+        object.__setattr__(self, "bypass", _enum("bypass", Bypass, self.bypass))
+        object.__setattr__(self, "affine", _enum("affine", Affine, self.affine))
         for name, low, high in RANGES:
             _check_range(name, getattr(self, name), low, high)
         for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
@@ -152,6 +208,8 @@ class SmConfig:
                               "every scheduler owns the same number of warps")
         self._check_coalescing()
         self._check_gating()
+        self._check_bypass()
+        self._check_affine()
         self._check_timing()
 
     def _check_coalescing(self) -> None:
@@ -172,8 +230,61 @@ class SmConfig:
             raise ConfigError(f"gating = {self.gating} and alignment = {self.alignment} disagree: "
                               "a bound has no columns to gate; use alignment = reg or write")
 
+    def _check_bypass(self) -> None:
+        if self.bypass is Bypass.OFF:
+            return
+        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+            raise ConfigError(f"bypass = {self.bypass} and coalescing = {self.coalescing} disagree: "
+                              "CORF's collectors take their operands from its own register file; "
+                              "use coalescing = off or on")
+        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
+            raise ConfigError(f"bypass = {self.bypass} and alignment = {self.alignment} disagree: "
+                              "bounds are modelled with the baseline's collectors only; use alignment = reg or write")
+        if self.bypass is Bypass.RFC and (self.coalescing, self.gating) != (Coalescing.OFF, Gating.OFF):
+            other = "gating" if self.coalescing is Coalescing.OFF else "coalescing"
+            raise ConfigError(f"bypass = rfc and {other} = {getattr(self, other)} disagree: the register file cache "
+                              f"is a comparator on the baseline's register file; use {other} = off")
+        if self.bypass.has_window:
+            object.__setattr__(self, "collectors", self.warps)
+
+    def _check_affine(self) -> None:
+        if self.affine is Affine.OFF:
+            return
+        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+            raise ConfigError(f"affine = {self.affine} and coalescing = {self.coalescing} disagree: CORF packs "
+                              "registers at compile time, when nobody knows which are compact; "
+                              "use coalescing = off or on")
+        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
+            raise ConfigError(f"affine = {self.affine} and alignment = {self.alignment} disagree: "
+                              "bounds are modelled without the affine unit only; use alignment = reg or write")
+        if self.bypass is Bypass.RFC:
+            raise ConfigError(f"affine = {self.affine} and bypass = rfc disagree: the register file cache is a "
+                              "comparator on the baseline's front end; use bypass = off, bow, bow_wr or bow_hints")
+        if self.schedulers & (self.schedulers - 1):
+            raise ConfigError(f"affine = {self.affine} and schedulers = {self.schedulers} disagree: the affine "
+                              "registers are divided among the schedulers; use a power of two")
+
+    @property
+    def affine_entries(self) -> int:
+        """Registers of one set of the affine register file: one for each warp register of the scheduler's warps."""
+        return self.banks * self.rows // self.schedulers
+
+    @property
+    def has_address_slot(self) -> bool:
+        """Whether loads with a compact address wait for dispatch in a place of their own, without operand storage.
+        With a window they wait in the collector of their warp, which others do not use."""
+        return self.affine.has_memory and not self.bypass.has_window
+
+    @property
+    def holders(self) -> int:
+        """Places in which an instruction waits for its dispatch: the collectors, and the address slot after them."""
+        return self.collectors + self.has_address_slot
+
     def check_hardware(self) -> None:
         """Raise `ConfigError` when the configuration exists in the golden model only."""
+        if self.bypass is Bypass.RFC:
+            raise ConfigError("bypass = rfc: a comparator of the golden model, without hardware; "
+                              "use off, bow, bow_wr or bow_hints")
         if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
             raise ConfigError(f"coalescing = {self.coalescing}: a comparator of the golden model, without hardware; "
                               "use off or on")
@@ -261,8 +372,10 @@ MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
 
 RANGES = [
-    ("warps", 1, 64), ("blocks", 1, 32), ("schedulers", 1, 4), ("active_warps", 1, 64), ("banks", 1, 32),
-    ("rows", 16, 4096), ("collectors", 1, 32), ("sfu_queue", 1, 255), ("memory_queue", 1, 255),
+    ("warps", 1, 64), ("blocks", 1, 32), ("schedulers", 1, 4), ("active_warps", 1, 64), ("front_end_interval", 1, 8),
+    ("banks", 1, 32),
+    ("rows", 16, 4096), ("collectors", 1, 64), ("window", 2, 8), ("entries", 4, 32),
+    ("sfu_queue", 1, 255), ("memory_queue", 1, 255),
     ("shared_bytes", 0, 1 << 20), ("shared_banks", 1, 128), ("shared_latency", 1, 1023), ("l1_sets", 1, 1024),
     ("l1_ways", 1, 32), ("line_bytes", 32, 256), ("l1_latency", 1, 1023), ("mshrs", 1, 1024), ("mshr_merges", 1, 64),
     ("memory_latency", 1, 10000), ("memory_interval", 1, 1000),

@@ -9,9 +9,12 @@ INSTRUCTION_BITS = 128
 
 HEADER: tuple[tuple[str, int], ...] = (
     ("op", 8), ("guard", 3), ("guard_not", 1), ("dst", 8), ("src0", 8), ("src1", 8), ("src2", 8), ("pdst", 3),
-    ("psrc", 3), ("psrc_not", 1), ("imm_slot", 2), ("param", 1), ("imm", 32),
+    ("psrc", 3), ("psrc_not", 1), ("imm_slot", 2), ("param", 1), ("imm", 32), ("to_collector", 1), ("to_file", 1),
 )  # fmt: skip
 """Fields common to all operations, from bit 0 up; the modifiers of the operation follow."""
+
+FLAGS = ("guard_not", "psrc_not", "param", "to_collector", "to_file")
+"""Fields of the header that are true or false."""
 
 HEADER_BITS = sum(bits for _, bits in HEADER)
 MODIFIER_BITS = INSTRUCTION_BITS - HEADER_BITS
@@ -56,7 +59,7 @@ def decode(word: int) -> Instruction:
     for name, start, bits in modifier_fields(op):
         kind = MODIFIER_KINDS[name].value[1]
         modifiers[name] = kind(word >> (HEADER_BITS + start) & (1 << bits) - 1)
-    modifiers |= {name: bool(values.pop(name)) for name in ("guard_not", "psrc_not", "param")}
+    modifiers |= {name: bool(values.pop(name)) for name in FLAGS}
     src = values.pop("src0"), values.pop("src1"), values.pop("src2")
     instruction = Instruction(op=op, src=src, **values, **modifiers)  # type: ignore[arg-type]  # names are the fields'
     if encode(instruction) != word:

@@ -83,39 +83,93 @@ def stored_fields(config: SmConfig) -> Fields:
     return [*code, *zero_fields(config)]
 
 
+def hint_fields(config: SmConfig) -> Fields:
+    """What the compiler tells of a destination: whether the collector needs its value, and whether the register file
+    does."""
+    return [("to_collector", 1), ("to_file", 1)] if config.bypass.has_hints else []
+
+
 def trivial_fields(config: SmConfig) -> Fields:
     """The `Outcome` of each lane at the dispatch port, lane l in bits 3l .. 3l + 2."""
     return [("trivial", OUTCOME_BITS * LANES)] if config.gating.has_zero_mask else []
+
+
+class Tag(IntEnum):
+    """What is known of a warp register: nothing, that all lanes are alike, or that lane l holds base + l * stride."""
+
+    GENERIC, UNIFORM, AFFINE = range(3)
+
+
+STRIDE_BITS = 16
+"""Bits of a stride, signed."""
+
+COMPACT_FIELDS: Fields = [("base", 32), ("stride", STRIDE_BITS)]
+"""A warp register in compact form: lane l is (base + l * stride) modulo 2^32, the stride signed."""
+
+ATTEMPT_CYCLES = 4
+"""Cycles from an attempt of the affine unit to its outcome (docs/timing.md, section 13)."""
+
+FLOAT_CYCLES = ATTEMPT_CYCLES - 2
+"""From a floating-point operation of an attempt, at its port in the cycle after it, to the answer, in the cycle before
+the outcome."""
+
+
+def attempt_fields(config: SmConfig) -> Fields:
+    """An instruction that is to execute in the affine unit: fields of the issue port; `writes_predicate` says that it
+    has a predicate result (pdst is not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base
+    is `imm`."""
+    left_out = ("tag", "pipe", "timing", "first", "aside", "to_collector", "to_file")
+    return [*(field for field in issue_fields(config) if field[0] not in left_out), ("writes_predicate", 1),
+            ("step", 1)]
+
+
+def outcome_fields(config: SmConfig) -> Fields:
+    """What became of an attempt: its warp, whether the affine unit executed it (otherwise nothing has changed, and the
+    instruction goes to the datapath), and the predicate result by executing lane, 0 when it did not."""
+    return [("warp", index_bits(config.warps)), ("accepted", 1), ("pred", LANES)]
+
+
+FLOAT_FIELDS: Fields = [("op", 8), ("modifiers", MODIFIER_BITS), ("a", 32), ("b", 32), ("c", 32)]
+"""An operation of the uniform floating-point unit, in the cycle after its attempt."""
+
+FLOAT_RESULT_FIELDS: Fields = [("value", 32), ("holds", 1)]
+"""Its answer, in the cycle before the outcome: the word, or whether the comparison or property holds."""
 
 
 def issue_fields(config: SmConfig) -> Fields:
     """A decoded warp instruction. `reads` has a bit for each slot that reads a register; a slot that does not is
     zero, or `imm` in slot `imm_slot`. `lanes` are the executing lanes, `pred` the lane mask of the predicate operand
     (after inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` a `Pipe` below CONTROL. `writes` says
-    that a register is written (dst is not RZ). `full` says that the executing lanes are all that are still live."""
+    that a register is written (dst is not RZ). `full` says that the executing lanes are all that are still live. With a
+    window `first` marks the first instruction of a warp that is new in its slot. With hints and the affine unit `aside`
+    marks an expansion, which does not count in the window."""
+    first = [("first", 1)] if config.bypass.has_window else []
+    aside = [("aside", 1)] if config.bypass.has_hints and config.affine.is_on else []
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", 2), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8), ("src2", 8),
-        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES),
+        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES), *first, *aside,
+        *hint_fields(config),
     ]  # fmt: skip
 
 
 def dispatch_fields(config: SmConfig) -> Fields:
-    """What leaves a collector for its pipe; `collector` is where it waited, `bank`, `row`, `left` and `stored_fields`
-    where the destination lies and how it is stored so far."""
+    """What leaves a collector for its pipe; `collector` is where it waited (last the address slot), `bank`, `row`,
+    `left` and `stored_fields` where the destination lies and how it is stored so far."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS), ("pipe", 2),
         ("timing", 5), ("dst", 8), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES),
-        ("full", 1), ("pred", LANES), ("collector", index_bits(config.collectors)),
+        ("full", 1), ("pred", LANES), ("collector", index_bits(config.holders)), *hint_fields(config),
     ]  # fmt: skip
 
 
 def result_fields(config: SmConfig) -> Fields:
     """A result on its way to write-back, without its data word: fields of the dispatch that come back, and `pred`, the
     predicate result by lane."""
+    window = [("warp", index_bits(config.warps)), ("dst", 8)] if config.bypass.has_window else []
     return [
         ("tag", TAG_BITS), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1),
-        ("pred", LANES),
+        ("pred", LANES), *window, *hint_fields(config),
     ]  # fmt: skip
 
 
@@ -129,10 +183,12 @@ def probe_fields(config: SmConfig) -> Fields:
 
     For each bank, and with coalescing for each of its `SIDES`: enabled, writing, row, who (collector of a read, writer
     of a write), with coalescing the mask of sub-banks; all 0 when idle. With gating the columns of each bank that are
-    enabled. For each collector: busy, slots still waiting
-    for a grant, slots with their operand present (both 0 when free). The arbiter's priority diagonal; the dispatch
-    (valid, collector, tag; 0 when none); each write-back latch (valid, tag, with coalescing the code that the register
-    will have, `CODE_FIELDS`, with a zero mask that and its R-bits, 0 when it writes none) and completion (valid, tag).
+    enabled. For each collector: busy, slots still waiting for a grant, slots with their operand present (both 0 when
+    free); or with a window `window_fields`, and what is being evicted (the eviction register: valid, warp, 0 when
+    empty; whether the latch of MEM holds an eviction). Whether the address slot is busy. The arbiter's priority
+    diagonal; the dispatch (valid, collector, tag; 0 when none); each write-back latch (valid, tag, with coalescing the
+    code that the register will have, `CODE_FIELDS`, with a zero mask that and its R-bits, 0 when it writes none) and
+    completion (valid, tag).
     """
     coalescing = config.coalescing is Coalescing.ON
     who = index_bits(max(config.collectors, len(WRITERS)))
@@ -144,10 +200,17 @@ def probe_fields(config: SmConfig) -> Fields:
             fields.append((f"{port}_mask", SUB_BANKS))
     if config.gating is not Gating.OFF:
         fields += [(f"bank{bank}_columns", COLUMNS) for bank in range(config.banks)]
-    for collector in range(config.collectors):
+    if config.bypass.has_window:
+        for collector in range(config.collectors):
+            fields += [(f"collector{collector}_{name}", bits) for name, bits in window_fields(config)]
+        if config.bypass.writes_back:
+            fields += [("evict_valid", 1), ("evict_warp", index_bits(config.warps)), ("evict_latched", 1)]
+    for collector in range(0 if config.bypass.has_window else config.collectors):
         fields += [(f"collector{collector}_busy", 1), (f"collector{collector}_waiting", 3),
                    (f"collector{collector}_present", 3)]
-    fields += [("dispatch_valid", 1), ("dispatch_collector", index_bits(config.collectors)), ("dispatch_tag", TAG_BITS)]
+    if config.has_address_slot:
+        fields.append(("address_busy", 1))
+    fields += [("dispatch_valid", 1), ("dispatch_collector", index_bits(config.holders)), ("dispatch_tag", TAG_BITS)]
     for writer in WRITERS:
         fields += [(f"{writer}_latch_valid", 1), (f"{writer}_latch_tag", TAG_BITS), (f"{writer}_done_valid", 1),
                    (f"{writer}_done_tag", TAG_BITS)]
@@ -155,6 +218,18 @@ def probe_fields(config: SmConfig) -> Fields:
             fields.append((f"{writer}_latch_code", width(CODE_FIELDS)))
         fields += [(f"{writer}_latch_{name}", bits) for name, bits in zero_fields(config)]
     return fields
+
+
+def window_fields(config: SmConfig) -> Fields:
+    """The state of a bypassing collector: how many instructions it holds; masks over its entries: in use, wanted from
+    the register file and not granted yet, with lanes that the register file does not have."""
+    entries = config.entries
+    return [("held", index_bits(config.window + 1)), ("used", entries), ("wanted", entries), ("dirty", entries)]
+
+
+ROOM_BITS = 3
+"""Bits of a warp's room at the port `room` of a datapath with windows: 0 when the warp may not issue, else one more
+than the registers that its next instruction may read, at most 4."""
 
 
 def bank_ports(config: SmConfig) -> list[str]:

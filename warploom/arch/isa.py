@@ -194,7 +194,8 @@ class Instruction:
     instead, or, with `param`, the word at byte offset `imm` of the parameter bank. Memory operations use `imm` as a
     signed byte offset, control operations as a target or barrier number. An *executing* lane is an active lane whose
     `guard` holds; `psrc` (inverted by `psrc_not`) is the predicate operand. For IADD, ISUB and IMAD it is the carry or
-    borrow in, and PT means none.
+    borrow in, and PT means none. `to_collector` and `to_file` tell bypassing collectors where the value of `dst` is
+    needed: to keep it while the window holds it, and to write it to the register file. They change no result.
     """
 
     op: Op
@@ -208,6 +209,8 @@ class Instruction:
     imm: int = 0
     imm_slot: int = NO_SLOT
     param: bool = False
+    to_collector: bool = True
+    to_file: bool = True
     signed: bool = False
     high: bool = False
     right: bool = False
@@ -298,6 +301,11 @@ class Instruction:
             return ()
         read = [s for slot, s in enumerate(self.src) if s != RZ and slot != self.imm_slot]
         return tuple(dict.fromkeys(read))
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a lane may leave it out."""
+        return self.guard != PT or self.guard_not
 
     @cached_property
     def predicates_read(self) -> frozenset[int]:

@@ -33,10 +33,18 @@ def sub_bank_mask(width: int, on_left: bool) -> int:
 
 
 def resident_warps(config: SmConfig, registers: int) -> int:
-    """Warp slots whose registers fit the register file, at most `config.warps`."""
+    """Warp slots whose registers fit the register file, and the affine one if there is one, at most `config.warps`."""
     stride = max(rows_per_warp(config, registers), 1)
     fitting = config.rows // stride * (config.banks if config.layout is Layout.WID else 1)
+    if config.affine.is_on:
+        fitting = min(fitting, config.affine_entries // max(registers, 1) * config.schedulers)
     return min(config.warps, fitting)
+
+
+def affine_place(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:
+    """(set, entry) of a warp register in the affine register file; `registers` is the number of a thread's registers.
+    A set belongs to a scheduler (seed 002, section 4.2: odd and even warps)."""
+    return warp % config.schedulers, warp // config.schedulers * registers + register
 
 
 def check_fits(config: SmConfig, program: Program, launch: Launch) -> None:

@@ -1,8 +1,9 @@
-"""`Program`: one compiled kernel, the only thing that passes from the compiler to the golden model."""
+"""`Program`: one compiled kernel, all that passes from the compiler to the golden model; and its control flow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warploom.arch.isa import Instruction
+from warploom.arch.isa import Instruction, Op
 
 REGISTER_BITS = 8
 """Bits of a register number in machine code."""
@@ -63,3 +64,14 @@ class Program:
         """Bits that the hints add to the machine code: two register numbers for each pair and, with `sides` (CORF++),
         one bit for each register."""
         return 2 * REGISTER_BITS * len(self.hints.pairs) + (self.registers if sides else 0)
+
+
+def successors(code: Sequence[Instruction]) -> list[list[int]]:
+    """For each instruction the ones that may be next: that which follows, the target of a branch, both, or none."""
+    return [_successors(pc, instruction, len(code)) for pc, instruction in enumerate(code)]
+
+
+def _successors(pc: int, instruction: Instruction, end: int) -> list[int]:
+    leaves = instruction.op in (Op.BRA, Op.EXIT, Op.TRAP) and not instruction.guarded
+    following = [] if leaves or pc + 1 == end else [pc + 1]
+    return [*following, instruction.imm] if instruction.op is Op.BRA else following

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from warploom import report
 from warploom.evaluation.figures import Measured
+from warploom.evaluation.published import Published
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe and Ito's, which the colour-blind tell apart."""
@@ -28,8 +29,9 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True, "hatch.linewidth": 0.6,
 }  # fmt: skip
 
-Heights = Mapping[str, float | None]
-"""Of one series, by group: kernels, average, published."""
+Heights = Mapping[str, tuple[float, float] | None]
+"""Where the bars of one series start and how high they are, by group: kernels, average, published. All start at 0 but
+those of a range that is published."""
 
 
 def draw(measured: Measured, folder: Path, caption: str) -> list[Path]:
@@ -69,20 +71,26 @@ def _draw(measured: Measured, caption: str) -> Canvas:
 
 
 def _heights(measured: Measured, key: str) -> Heights:
-    heights: dict[str, float | None] = {**measured.values[key], AVERAGE: measured.average(key)}
+    ours = {**measured.values[key], AVERAGE: measured.average(key)}
+    heights: dict[str, tuple[float, float] | None] = {group: (0.0, value) for group, value in ours.items()}
     if known := measured.figure.published:
-        heights[PUBLISHED] = known[key].value if key in known else None
+        heights[PUBLISHED] = _extent(known[key]) if key in known else None
     return heights
+
+
+def _extent(known: Published) -> tuple[float, float]:
+    return (0.0, known.value) if known.most is None else (known.value, known.most - known.value)
 
 
 def _stack(axes: Axes, series: Sequence[Heights]) -> None:
     """Bars on top of one another; those below zero hang from it."""
     ends: dict[tuple[str, bool], float] = {}
     for heights, colour in zip(series, COLOURS, strict=False):
-        for place, (group, height) in enumerate(heights.items()):
-            if height is not None:
+        for place, (group, bar) in enumerate(heights.items()):
+            if bar is not None:
+                start, height = bar
                 end = group, height < 0
-                _bar(axes, group, place, height, colour, bottom=ends.get(end, 0.0))
+                _bar(axes, group, place, height, colour, bottom=ends.get(end, 0.0) + start)
                 ends[end] = ends.get(end, 0.0) + height
 
 
@@ -90,9 +98,10 @@ def _side_by_side(axes: Axes, series: Sequence[Heights]) -> None:
     width = GROUP / len(series)
     for number, (heights, colour) in enumerate(zip(series, COLOURS, strict=False)):
         offset = (number - (len(series) - 1) / 2) * width
-        for place, (group, height) in enumerate(heights.items()):
-            if height is not None:
-                _bar(axes, group, place + offset, height, colour, width=width)
+        for place, (group, bar) in enumerate(heights.items()):
+            if bar is not None:
+                start, height = bar
+                _bar(axes, group, place + offset, height, colour, width=width, bottom=start)
 
 
 def _bar(axes: Axes, group: str, place: float, height: float, colour: str, *, width: float = GROUP,

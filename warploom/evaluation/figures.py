@@ -9,16 +9,21 @@ from typing import Any
 from golden_model.statistics import Statistics
 from golden_model.values import Values
 from warploom.arch.config import SmConfig
+from warploom.evaluation.affine_structure import Structure
+from warploom.evaluation.bypassing_reuse import Reuse
 from warploom.evaluation.published import Published, published
 
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel under one configuration, and the values that it computes under any."""
+    """A kernel under one configuration; the values that it computes, how it uses them again, and their structure, under
+    any."""
 
     config: SmConfig
     statistics: Statistics
     values: Values
+    reuse: Reuse = field(default_factory=Reuse)
+    structure: Structure = field(default_factory=Structure)
 
 
 Runs = Mapping[str, Run]
@@ -64,7 +69,7 @@ class Figure:
 
     @property
     def published(self) -> dict[str, Published]:
-        """The averages that the seed prints, by series."""
+        """What the seed prints, by series."""
         return published().get(self.number, {})
 
     def measure(self, runs: Mapping[str, Runs]) -> "Measured":

@@ -2,14 +2,39 @@
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from synth.compare import Comparison, compare
-from synth.flow import synthesise
+from synth.flow import glue, synthesise
 from synth.report import Row
-from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
+from synth.sram import Macro
+from warploom.arch.config import Affine, Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import WARP_BITS
 
 CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
+
+NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "RoundRobinDispatcher"),
+           (None, "EvictionUnit"))  # fmt: skip
+"""What lies between collectors and banks, without windows and with them."""
+
+BANK = Macro(words=512, width=WARP_BITS)
+"""A register bank of seed 001: 64 KB."""
+
+
+@dataclass(frozen=True)
+class CollectorCost:
+    """The collectors of one kind: `words` warp registers are stored in each, in flip-flops."""
+
+    kind: str
+    row: Row
+    count: int
+    words: int
+
+    @property
+    def stored_bytes(self) -> int:
+        """What all of them store of operands and results."""
+        return self.count * self.words * WARP_BITS // 8
 
 
 def off_and_on(config: SmConfig) -> list[Comparison]:
@@ -29,6 +54,58 @@ def ungated_and_gated(config: SmConfig) -> list[Comparison]:
     return compare(synthesise(off), synthesise(dataclasses.replace(off, gating=Gating.CROSS_LANE)))
 
 
+def without_and_with_affine(config: SmConfig) -> list[Comparison]:
+    """Every unit of the plain datapath without the affine unit, and with all of it."""
+    off = _ungated(config)
+    return compare(synthesise(off), synthesise(dataclasses.replace(off, affine=Affine.ABM)))
+
+
 def alone(config: SmConfig, units: Sequence[str]) -> list[Row]:
     """Units outside the datapath, each by itself: the row of all that is in it."""
     return [synthesise(config, top=unit).rows[0] for unit in units]
+
+
+def collectors(config: SmConfig) -> list[CollectorCost]:
+    """The collector of the baseline and those with a window: its three kinds with four entries for each instruction,
+    the last one also with two; and both on the coalescing register file."""
+    found = [_collector("baseline", _ungated(config))]
+    found += [_collector(bypass, _windowed(config, bypass, 4)) for bypass in Bypass if bypass.has_window]
+    found.append(_collector(Bypass.BOW_HINTS, _windowed(config, Bypass.BOW_HINTS, 2)))
+    for kind, plain in (("baseline", _ungated(config)), ("bow_hints", _windowed(config, Bypass.BOW_HINTS, 4))):
+        found.append(_collector(f"{kind}, coalescing", dataclasses.replace(plain, coalescing=Coalescing.ON)))
+    return found
+
+
+def _collector(kind: str, config: SmConfig) -> CollectorCost:
+    window = config.bypass.has_window
+    unit = "BypassingCollector" if window else \
+        "Collector" if config.coalescing is Coalescing.OFF else "CoalescingCollector"
+    row, = alone(config, [unit])
+    return CollectorCost(kind, row, config.collectors, config.entries if window else 3)
+
+
+def network(config: SmConfig) -> list[Comparison]:
+    """What lies between collectors and banks, without windows and with `bow_hints`; no crossbar where windows come with
+    as many collectors as there were, since it stays as it is. The last is the wiring of the datapath: words and fields
+    to the dispatch port, and with a window results to collectors and evictions from them."""
+    off, on = _ungated(config), _windowed(config, Bypass.BOW_HINTS, 4)
+    found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0])
+             for before, after in NETWORK if before != after or off.collectors != on.collectors]
+    return [*found, Comparison(glue(off), glue(on))]
+
+
+def shares(network: Sequence[Comparison]) -> dict[str, float]:
+    """What the network adds, as parts of the area of one `BANK` by both estimates of SRAM."""
+    added = sum(entry.added_um2 for entry in network)
+    return {"of a 64 KB bank by CACTI": added / BANK.cacti_area_um2, "by its bit cells": added / BANK.area_um2}
+
+
+def _ungated(config: SmConfig) -> SmConfig:
+    """Without any mechanism."""
+    return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF,
+                               bypass=Bypass.OFF, affine=Affine.OFF)
+
+
+def _windowed(config: SmConfig, bypass: Bypass, entries: int) -> SmConfig:
+    """With windows only, and so many entries for each of their instructions."""
+    return dataclasses.replace(_ungated(config), bypass=bypass, entries=entries * config.window)

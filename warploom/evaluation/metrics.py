@@ -41,6 +41,16 @@ def accesses_saved(ours: Statistics, baseline: Statistics) -> float:
     return saved(ours.bank_accesses, baseline.bank_accesses)
 
 
+def bank_reads_saved(ours: Statistics, baseline: Statistics) -> float:
+    """Reads of the banks saved."""
+    return saved(sum(ours.bank_reads), sum(baseline.bank_reads))
+
+
+def bank_writes_saved(ours: Statistics, baseline: Statistics) -> float:
+    """Writes of the banks saved; those that a mechanism adds are taken off."""
+    return saved(sum(ours.bank_writes), sum(baseline.bank_writes))
+
+
 def collector_writes_saved(ours: Statistics, baseline: Statistics) -> float:
     """Collector writes saved (Fig. 3.22)."""
     return saved(ours.collector_writes, baseline.collector_writes)

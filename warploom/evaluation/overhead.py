@@ -1,4 +1,4 @@
-"""What the designs need beside the register file (seed 000, Tables 3.4 and 4.1): storage and code."""
+"""What the designs need beside the register file (seed 000, Tables 3.4 and 4.1, and seed 002): storage and code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from statistics import fmean
 
 from warploom.arch.config import LANES, SUB_BANKS, Alignment, Coalescing, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
-from warploom.arch.interfaces import SIDES, width, zero_fields
+from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, Tag, index_bits, width, zero_fields
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
+from warploom.evaluation.metrics import share
 from warploom.kernels.library import kernels
 
 NAMED = 63
@@ -45,7 +46,10 @@ def free_map(config: SmConfig) -> tuple[int, int]:
     return config.banks * config.rows, SUB_BANKS
 
 
-COPIES = 4
+SOURCES = 3
+"""Registers that an instruction reads, at most; so many copies the affine register file has."""
+
+COPIES = SOURCES + 1
 """Of the zero buffer: one for each register that an instruction names, three sources and a destination."""
 
 
@@ -92,8 +96,8 @@ def overheads(config: SmConfig) -> list[Overhead]:
 
 
 @dataclass(frozen=True)
-class GatingOverhead:
-    """One row of what gating needs, in `unit`, beside what the seed prints (Table 4.1 and section 4.5)."""
+class Need:
+    """One row of what a mechanism needs, in `unit`, beside what the seed prints."""
 
     what: str
     unit: str
@@ -101,18 +105,36 @@ class GatingOverhead:
     published: str
 
 
-def gating_overheads(config: SmConfig) -> list[GatingOverhead]:
-    """Storage that the zero masks of a configuration need."""
+def gating_overheads(config: SmConfig) -> list[Need]:
+    """Storage that the zero masks of a configuration need (seed 000, Table 4.1 and section 4.5)."""
     copy, entry = zero_buffer_srams(config) * _bytes(zero_buffer(config)), width(zero_fields(config))
     return [
-        GatingOverhead("zero buffer, one copy", "bytes", copy, "2.25 KB"),
-        GatingOverhead("zero buffer, one copy, of the register file", "%", 100 * copy / config.register_file_bytes,
+        Need("zero buffer, one copy", "bytes", copy, "2.25 KB"),
+        Need("zero buffer, one copy, of the register file", "%", 100 * copy / config.register_file_bytes,
                        "about 1/32, 3.1 %"),
-        GatingOverhead("zero buffer, all copies", "bytes", COPIES * copy, "-"),
-        GatingOverhead("collector: active mask and entries of the sources", "bits", LANES + (COPIES - 1) * entry,
+        Need("zero buffer, all copies", "bytes", COPIES * copy, "-"),
+        Need("collector: active mask and entries of the sources", "bits", LANES + SOURCES * entry,
                        "152"),
-        GatingOverhead("collector: entry of the destination", "bits", entry, "-"),
+        Need("collector: entry of the destination", "bits", entry, "-"),
     ]  # fmt: skip
+
+
+def affine_register_file(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row of the values, all sets together; one copy of them."""
+    return config.schedulers * config.affine_entries, width(COMPACT_FIELDS)
+
+
+def affine_overheads(config: SmConfig) -> list[Need]:
+    """Storage of the affine registers of a configuration (seed 002, section 4.1)."""
+    rows, _ = shape = affine_register_file(config)
+    values, tags = _bytes(shape), rows * index_bits(len(Tag)) / 8
+    return [
+        Need("values, one copy", "bytes", values, "-"),
+        Need("values, a copy for each source, SRAM", "bytes", SOURCES * values, "-"),
+        Need("tags, flip-flops", "bytes", tags, "-"),
+        Need("one copy and tags, of the register file", "%", share(values + tags, config.register_file_bytes), "-"),
+        Need("all copies and tags", "%", share(SOURCES * values + tags, config.register_file_bytes), "-"),
+    ]
 
 
 def _bytes(shape: tuple[int, int]) -> float:

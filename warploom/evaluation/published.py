@@ -5,26 +5,37 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-RELATIONS = ("~", "<=")
-"""*About*, where the seed compares in words, and *at most*, where it says how near two averages are."""
+RELATIONS = ("~", "<=", ">=")
+"""*About*, where the seed compares in words; *at most* and *at least*, where it says how near two averages are or sets
+a bound."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """An average that a seed prints, in percent. `relation` is empty or one of `RELATIONS`."""
+    """An average that a seed prints, in percent, `relation` being empty or one of `RELATIONS`; or, where it prints each
+    kernel by itself, what these range over: from `value` to `most`."""
 
     value: float
     relation: str = ""
+    most: float | None = None
 
     @classmethod
     def of(cls, entry: float | str) -> "Published":
-        """An entry of the file: a number, or a relation and a number. Raises `ValueError` for anything else."""
-        relation, _, number = entry.rpartition(" ") if isinstance(entry, str) else ("", "", entry)
+        """An entry of the file: a number; a relation and a number; or ``least to most``. Raises `ValueError` for
+        anything else."""
+        if not isinstance(entry, str):
+            return cls(float(entry))
+        least, to, most = entry.partition(" to ")
+        if to:
+            return cls(float(least), most=float(most))
+        relation, _, number = entry.rpartition(" ")
         if relation and relation not in RELATIONS:
             raise ValueError(f"{entry!r}: the relation must be one of {', '.join(RELATIONS)}")
         return cls(float(number), relation)
 
     def __str__(self) -> str:
+        if self.most is not None:
+            return f"{self.value:.1f} to {self.most:.1f}"
         return f"{self.relation} {self.value:.1f}".lstrip()
 
 

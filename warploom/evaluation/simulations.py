@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,11 +24,15 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate_for
+from warploom.evaluation.affine_structure import Structure, structure
+from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
 from warploom.kernels.library import kernel
 
 CACHE = Path("build") / "evaluation" / "runs"
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model")
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model",
+           "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")  # fmt: skip
 """What a result depends on, beside its configuration."""
 
 WORKERS = 2
@@ -101,16 +105,20 @@ def _read(case: Case, path: Path) -> Run | None:
     """A run that was kept; None where there is none, or not a whole one."""
     try:
         found = kept(path)
-        return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]))
+        return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
+                   Structure(**found["structure"]))  # fmt: skip
     except (KeyError, TypeError):
         return None
 
 
 def _simulate(case: Case, path: Path) -> Run:
-    run = Run(case.config, simulate(case.config, _trace(case.kernel, case.size)).statistics,
-              _values(case.kernel, case.size))  # fmt: skip
+    trace = _trace(case.kernel, case.size)
+    hinted = replace(trace, program=annotate_for(trace.program, case.config))
+    run = Run(case.config, simulate(case.config, hinted).statistics, _values(case.kernel, case.size),
+              _reuse(case.kernel, case.size), _structure(case.kernel, case.size))  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    report.write_json(path, {"statistics": run.statistics.to_json(), "values": asdict(run.values)})
+    report.write_json(path, {"statistics": run.statistics.to_json(), "values": asdict(run.values),
+                             "reuse": asdict(run.reuse), "structure": asdict(run.structure)})  # fmt: skip
     return run
 
 
@@ -131,3 +139,15 @@ def _trace(name: str, size: str) -> Trace:
 def _values(name: str, size: str) -> Values:
     """What a kernel computes, whatever the configuration."""
     return values(_trace(name, size))
+
+
+@lru_cache(maxsize=1)
+def _reuse(name: str, size: str) -> Reuse:
+    """How a kernel uses its values again, whatever the configuration."""
+    return reuse(_trace(name, size))
+
+
+@lru_cache(maxsize=1)
+def _structure(name: str, size: str) -> Structure:
+    """What structure a kernel has, whatever the configuration."""
+    return structure(_trace(name, size))

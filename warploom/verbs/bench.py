@@ -13,6 +13,7 @@ from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate_for
 from warploom.kernels.library import Kernel, kernels
 from warploom.running import find
 from warploom.verbs import Body, configuration, need_simulator
@@ -53,7 +54,7 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
-    program, compile_seconds = _timed(lambda: compile_file(kernel.ptx))
+    program, compile_seconds = _timed(lambda: annotate_for(compile_file(kernel.ptx), config))
     launch = kernel.load().launch
     execution, functional_seconds = _timed(lambda: execute(program, launch, record=False))
     trace = execute(program, launch).trace

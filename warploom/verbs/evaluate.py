@@ -2,16 +2,16 @@
 
 import argparse
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from synth.compare import Comparison, logic_um2
 from synth.report import Row
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.evaluation import charts, coalescing, gating, hardware, tables
+from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, gating, hardware, tables
 from warploom.evaluation.figures import Figure, Measured, Runs
-from warploom.evaluation.overhead import gating_overheads, overheads
+from warploom.evaluation.overhead import Need, affine_overheads, gating_overheads, overheads
 from warploom.evaluation.pressure import COLUMNS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
@@ -19,18 +19,25 @@ from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"
 
-PRESETS = {"gating": "maxwell"}
+PRESETS = {"gating": "maxwell", "bypassing": "pascal"}
 """The preset of an experiment; `fermi` for all others."""
+
+SCARCE = "fermi"
+"""The preset whose baseline has few collectors, beside that of bypassing."""
 
 COMPOSED = "fermi"
 """The preset on which gating joins coalescing."""
+
+UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
+"""Columns of a table of units without and with a mechanism."""
 
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment."""
     options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
-    verbs = {"coalescing": _coalescing, "gating": _gating, "hardware": _hardware}
+    verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
+             "hardware": _hardware}  # fmt: skip
     body = verbs[options.experiment](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
 
@@ -39,7 +46,7 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 3: every kernel under every setting, and every figure."""
     runs = _simulate(options, coalescing.configurations(config))
     body = _figures(options, coalescing.figures(), runs, options.preset)
-    _show_pressure(runs)
+    _show_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))
     return body
 
 
@@ -51,10 +58,30 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
                     f"{options.preset}, with coalescing {COMPOSED}")
     needs = {setting: gating_overheads(configurations[setting]) for setting in gating.OVERHEADS}
     for setting, found in needs.items():
-        report.table(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}",
-                     ("what", "unit", "ours", "published"), [dataclasses.astuple(need) for need in found])
+        _show_needs(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}", found)
     return {**body, "overheads": {setting: [dataclasses.asdict(need) for need in found]
                                   for setting, found in needs.items()}}  # fmt: skip
+
+
+def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Seed 001: every kernel under every setting, every figure, and the registers that are transient."""
+    scarce = SmConfig.preset(SCARCE).with_settings(options.settings)
+    runs = _simulate(options, bypassing.configurations(config, scarce))
+    body = _figures(options, bypassing.figures(), runs, f"{options.preset}, and {SCARCE} where it says so")
+    _show_pressure("without bypassing and with hints", runs, bypassing.PRESSED)
+    rows = bypassing.transient(runs)
+    report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
+    return {**body, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows]}
+
+
+def _affine(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Seed 002: every kernel under every setting, every figure, and Table 1."""
+    runs = _simulate(options, affine.configurations(config))
+    body = _figures(options, affine.figures(), runs, options.preset)
+    _show_pressure("without the affine unit and with all of it", runs, affine.PRESSED)
+    rows = affine_table.rows(runs)
+    report.table("Table 1", ("what", *runs, "seed"), rows)
+    return {**body, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
 
 
 def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig]) -> dict[str, Runs]:
@@ -89,31 +116,62 @@ def _draw(found: list[Measured], folder: Path, caption: str) -> None:
             done(measured.figure.number)
 
 
-def _show_pressure(runs: Mapping[str, Runs]) -> None:
+def _show_pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> None:
     rows = [(kernel, setting, *pressure(of_kernel[setting].statistics, of_kernel[setting].config).values())
-            for kernel, of_kernel in runs.items() for setting in ("wid_off", "wid_ideal")]  # fmt: skip
-    report.table("What the schedulers wait for, without coalescing and with ideal alignment", COLUMNS, rows)
+            for kernel, of_kernel in runs.items() for setting in settings]  # fmt: skip
+    report.table(f"What the schedulers wait for, {which}", COLUMNS, rows)
+
+
+def _show_needs(title: str, needs: Iterable[Need]) -> None:
+    report.table(title, ("what", "unit", "ours", "published"), [dataclasses.astuple(need) for need in needs])
 
 
 def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
     """Synthesise the datapath without and with each mechanism, and what CORF needs."""
     compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
-    for mechanism, entries in (("coalescing", compared), ("gating", gated)):
+    once = hardware.without_and_with_affine(config)
+    for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
         report.table(f"Units without and with {mechanism}, {config.name}: logic of one instance, and its longest path",
-                     ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps",
-                      "ratio "), _rows(entries))
+                     UNITS, _rows(entries))
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
+    _show_needs(f"Affine registers of {config.name}", affine_overheads(config))
     needs = overheads(config)
     report.table("Table 3.4: overhead", ("what", "unit", "CORF", "published", "ours", "published "),
                  [dataclasses.astuple(need) for need in needs])
     return {
         "units": [entry.to_json() for entry in compared],
         "gating_units": [entry.to_json() for entry in gated],
+        "affine_units": [entry.to_json() for entry in once],
+        "affine_registers": [dataclasses.asdict(need) for need in affine_overheads(config)],
         "corf_units": [dataclasses.asdict(part) for part in parts],
+        **_windows(config),
         "overheads": [dataclasses.asdict(need) for need in needs],
     }
+
+
+def _windows(config: SmConfig) -> Body:
+    """Synthesise what has windows, beside what it takes the place of."""
+    kinds = hardware.collectors(config)
+    report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
+                 ("collector", "count", "words", "µm²", "stored, B", "ps"),
+                 [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
+                  for kind in kinds])  # fmt: skip
+    networks = [_network(sm) for sm in dict.fromkeys((config, SmConfig.preset(PRESETS["bypassing"])))]
+    return {"collectors": [dataclasses.asdict(kind) for kind in kinds], "networks": networks}
+
+
+def _network(config: SmConfig) -> Body:
+    """Synthesise what windows add between collectors and banks, and set it beside a bank."""
+    network = hardware.network(config)
+    added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
+    report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,
+                 _rows(network))
+    report.fields(f"What the network adds, {config.name}",
+                  {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
+    return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
+            "shares": shares}  # fmt: skip
 
 
 def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:

@@ -7,7 +7,8 @@ from tb.regress import Outcome, disagreements, regress
 from warploom import report
 from warploom.verbs import Body, configuration
 
-SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating")
+SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", "bypass", "window", "entries",
+            "affine")  # fmt: skip
 """Fields of the configuration that vary from run to run."""
 
 
@@ -36,7 +37,7 @@ def _show(outcome: Outcome) -> None:
 
 def _describe(outcome: Outcome) -> Body:
     case, ran = outcome.case, not outcome.failure
-    settings = {name: str(getattr(case.config, name)) for name in SETTINGS}
+    settings = {name: getattr(case.config, name) for name in SETTINGS}
     return {"kernel": case.kernel, "size": case.size, **settings, "verdict": _verdict(outcome),
             "cycles": outcome.cycles if ran else None,
             "warp_instructions": outcome.warp_instructions if ran else None, "failure": outcome.failure}  # fmt: skip

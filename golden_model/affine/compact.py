@@ -1,0 +1,35 @@
+"""`Compact`: a warp register that is base + lane * stride (docs/timing.md, section 13, *Compact registers*)."""
+
+from typing import NamedTuple
+
+from golden_model.words import WORD_MASK, join
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import Tag
+
+
+class Compact(NamedTuple):
+    """All 32 lanes of a warp register: lane l holds (base + l * stride) modulo 2^32 (seed 002, section 2.3).
+
+    `base` is an unsigned word of 32 bits, `stride` a signed number of 16.
+    """
+
+    base: int
+    stride: int = 0
+
+    @property
+    def tag(self) -> Tag:
+        """UNIFORM or AFFINE."""
+        return Tag.AFFINE if self.stride else Tag.UNIFORM
+
+    @property
+    def last(self) -> int:
+        """What the last lane holds."""
+        return self.value(LANES - 1)
+
+    def value(self, lane: int) -> int:
+        """What a lane holds, unsigned."""
+        return self.base + lane * self.stride & WORD_MASK
+
+    def word(self) -> int:
+        """The 1024-bit word of all lanes."""
+        return join(self.value(lane) for lane in range(LANES))

@@ -1,0 +1,342 @@
+"""`BypassingCollector`: keeps what the last instructions of a warp read and wrote (docs/timing.md, section 11)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from golden_model.bypass.counts import Counts
+from golden_model.bypass.entries import (
+    Coming,
+    Delivery,
+    Entry,
+    Held,
+    Leaving,
+    Request,
+    Taken,
+    age_of,
+    next_available,
+)
+from golden_model.bypass.lost import LostValues
+from golden_model.placement import Place
+from golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
+from warploom.arch.config import LANES, Gating, SmConfig
+
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
+
+MOST_ROOM = 4
+"""Room for any instruction: one more than the registers that it may read."""
+
+NOT_CROWDED = 3
+"""Entries that an instruction may need for its sources."""
+
+
+class BypassingCollector:
+    """One warp's collector: the instructions that wait, `held` (oldest first), and `entries`.
+
+    Wires are functions of the state, worked out when it changes; `clock` ends a cycle. `columns_stored` counts lanes
+    that entries took since reset, and `counts`, which collectors may share, events. Raises `LostValue` when an
+    instruction reads what was dropped.
+    """
+
+    def __init__(self, config: SmConfig, index: int, counts: Counts | None = None) -> None:
+        self.index = index
+        self.entries = [Entry(number) for number in range(config.entries)]
+        self.held: list[Held] = []
+        self.columns_stored = 0
+        self.counts = Counts() if counts is None else counts
+        self._window, self._last_age = config.window, config.window - 1
+        self._gated = config.gating is not Gating.OFF
+        self._hinted, self._writes_back = config.bypass.has_hints, config.bypass.writes_back
+        self._named: dict[int, Entry] = {}  # entries in use, by register
+        self._arriving: Entry | None = None
+        self._lost = LostValues()
+        self._settle_entries()
+        self._settle_operands()
+
+    # ------------------------------------------------------------------ wires
+
+    def _settle_entries(self) -> None:
+        """What may be taken over, and what leaves. The collector is `restless` if some of that will leave at the end of
+        this cycle even if nothing happens in it."""
+        unused, replaceable, over = [], [], []
+        oldest = None  # dirty entry that may leave
+        last_age = self._last_age
+        for entry in self.entries:
+            if not entry.used:
+                unused.append(entry)
+            elif entry.pins:
+                continue
+            elif entry.dirty:
+                if not entry.awaited and (oldest is None or entry.age > oldest.age):
+                    oldest = entry
+            else:
+                if not entry.awaited:
+                    replaceable.append(entry)
+                if entry.age == last_age and not entry.latched:
+                    over.append(entry)
+        if len(replaceable) > 1:
+            replaceable.sort(key=age_of, reverse=True)  # stable: of one age, by index
+        self.entries_used = len(self.entries) - len(unused)
+        self._available, self._over = unused + replaceable, over
+        leaving = self._leaving = None if oldest is None else self._leave(oldest)
+        self.restless = bool(over) or (leaving is not None and leaving.dropped)
+
+    def _settle_operands(self) -> None:
+        """What is requested, and whether the oldest instruction has all its operands: it is `ready`."""
+        self._requested = self._find_wanted()
+        self.ready = bool(self.held)
+        if self.ready:
+            for entry in self.held[0].entries:
+                if entry.wanted or entry.arriving:
+                    self.ready = False
+
+    def _leave(self, oldest: Entry) -> Leaving | None:
+        slid = oldest.age == self._last_age
+        if slid or (not self.held and len(self._available) < NOT_CROWDED):
+            return Leaving(oldest.index, slid and oldest.transient, slid)
+        return None
+
+    def _find_wanted(self) -> Entry | None:
+        for held in self.held:
+            for entry in held.entries:
+                if entry.wanted:
+                    return entry
+        return None
+
+    def available(self) -> list[int]:
+        """Entries that an instruction may take over, in the order in which it does."""
+        return [entry.index for entry in self._available]
+
+    def room(self, blocked: bool) -> int:
+        """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
+        eviction of the warp is on its way."""
+        if blocked or len(self.held) == self._window:
+            return 0
+        return min(1 + len(self._available), MOST_ROOM)
+
+    def request(self) -> Request | None:
+        """What is requested of the register file."""
+        entry = self._requested
+        return None if entry is None else Request(entry.index, entry.place, entry.stored, entry.wanted)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The oldest instruction: fields of the issue port, and of its destination's place and stored form."""
+        return self.held[0].fields
+
+    def operands(self) -> tuple[int, int, int]:
+        """The operands of the oldest instruction; meaningful when it is ready."""
+        fields, words = self.held[0].fields, [0, 0, 0]
+        for slot, entry in enumerate(self.held[0].slots):
+            if entry is not None:
+                words[slot] = entry.word
+            elif fields["imm_slot"] == slot:
+                words[slot] = broadcast(fields["imm"])
+        return words[0], words[1], words[2]
+
+    def known_zero(self) -> tuple[int, int, int]:
+        """The lanes of each operand of the oldest instruction that are zero."""
+        a, b, c = (ALL_LANES & ~nonzero_lanes(word) for word in self.operands())
+        return a, b, c
+
+    @property
+    def columns(self) -> tuple[int, int, int]:
+        """Columns of each operand register that take the oldest instruction's operands."""
+        count: int = self.fields["lanes"].bit_count() if self._gated else LANES
+        return count, count, count
+
+    def lookup(self, register: int) -> Entry | None:
+        """The entry that names a register."""
+        return self._named.get(register)
+
+    def delivers(self, register: int, to_collector: bool) -> bool:
+        """Whether a result that enters its latch in this cycle will be delivered; `to_collector` is its hint, if there
+        are any."""
+        entry = self._named.get(register)
+        if entry is None:
+            return False
+        return not self._hinted or to_collector or entry.dirty != 0
+
+    def leaving(self) -> Leaving | None:
+        """The dirty entry that leaves in this cycle if no instruction is taken in it: it is dropped, or its eviction is
+        requested."""
+        return self._leaving
+
+    def state(self) -> dict[str, int]:
+        """The values of `interfaces.window_fields`."""
+        used = wanted = dirty = 0
+        for entry in self._named.values():
+            bit = 1 << entry.index
+            used |= bit
+            wanted |= bit if entry.wanted else 0
+            dirty |= bit if entry.dirty else 0
+        return {"held": len(self.held), "used": used, "wanted": wanted, "dirty": dirty}
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def clock(  # noqa: PLR0917 - the input ports, called whenever something happens
+        self,
+        take: Taken | None = None,
+        granted: bool = False,
+        arriving_word: int | None = None,
+        coming: Sequence[Coming] = (),
+        delivery: Delivery | None = None,
+        dispatched: bool = False,
+        evicted: bool = False,
+    ) -> None:
+        """The end of a cycle: an instruction is taken; the request is granted; what was granted in the cycle before
+        arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
+        dispatched; the entry that is `leaving` is evicted."""
+        if arriving_word is not None:
+            self._arrive(arriving_word)
+        if granted:
+            self._grant()
+        if dispatched:
+            for entry in self.held.pop(0).entries:
+                entry.pins -= 1
+        for result in coming:
+            self._come(result)
+        if delivery is not None:
+            self._deliver(delivery)
+        if take is not None:
+            self._take(take)
+        elif self._leaving is not None:
+            self._let_go(self._leaving, evicted)
+        for entry in self._over:
+            if entry.age == self._last_age and not entry.latched:  # not named, no result that has just come
+                self._free(entry)
+        if self._over or self._leaving or dispatched or coming or delivery or take:  # else only operands came
+            self._settle_entries()
+        if take or granted or dispatched or arriving_word is not None:
+            self._settle_operands()
+
+    def _arrive(self, word: int) -> None:
+        entry = self._arriving
+        assert entry is not None, "a word without a grant"
+        entry.word = merge(entry.word, word, entry.arriving)
+        self._store(entry, entry.arriving)
+        entry.arriving, self._arriving = 0, None
+
+    def _grant(self) -> None:
+        entry = self._requested
+        assert entry is not None and self._arriving is None, "a grant without a request, or no word after a grant"
+        entry.arriving, entry.wanted = entry.wanted, 0
+        self._arriving = entry
+
+    def _come(self, result: Coming) -> None:
+        entry = self._named.get(result.register)
+        if result.deliver:
+            assert entry is not None and entry.awaited, "a result for an entry that does not await it"
+            entry.latched = True
+        elif entry is not None:
+            self._free(entry)
+
+    def _deliver(self, result: Delivery) -> None:
+        entry, lanes = self._named[result.register], result.lanes
+        entry.word = merge(entry.word, result.word, lanes)
+        self._store(entry, lanes)
+        entry.awaited = entry.latched = False
+        if self._writes_back:
+            if entry.dirty:
+                entry.transient = entry.transient and result.transient
+            else:
+                entry.full, entry.transient = result.full, result.transient
+            entry.dirty |= lanes
+
+    def _store(self, entry: Entry, lanes: int) -> None:
+        entry.valid |= lanes
+        self.columns_stored += lanes.bit_count() if self._gated else LANES
+
+    def _let_go(self, leaving: Leaving, evicted: bool) -> None:
+        entry = self.entries[leaving.entry]
+        if leaving.dropped:
+            assert not evicted, "the eviction of an entry that is dropped"
+            self._lost.dropped(entry.register, entry.dirty)
+            self.counts.dropped += 1
+            self._free(entry)
+        elif evicted:
+            if leaving.slid:
+                self.counts.slid += 1
+            else:
+                self.counts.crowded += 1
+            self._free(entry)
+
+    def _free(self, entry: Entry) -> None:
+        if entry.used:
+            entry.used = False
+            del self._named[entry.register]
+
+    # ------------------------------------------------------------------ issue
+
+    def _take(self, take: Taken) -> None:
+        fields = take.fields
+        sources = [fields[name] if fields["reads"] >> slot & 1 else None for slot, name in enumerate(SOURCES)]
+        self._lost.taken(fields, [register for register in sources if register is not None])
+        available = self._available
+        if fields["first"]:
+            self._forget()
+            available = self.entries
+        if not fields.get("aside"):
+            for entry in self._named.values():
+                entry.age = min(entry.age + 1, self._last_age)
+        slots = tuple([
+            None if register is None else self._source(take, slot, register, sources, available)
+            for slot, register in enumerate(sources)
+        ])  # fmt: skip
+        if fields["writes"]:
+            self._destination(take, sources, available)
+        place, stored = take.destination, take.stored[-1]
+        held = {**fields, "bank": place.bank, "row": place.row, "left": int(place.left), **stored}
+        entries = tuple([entry for entry in slots if entry is not None])
+        for entry in entries:
+            entry.pins += 1
+        self.held.append(Held(held, slots, entries))
+
+    def _forget(self) -> None:
+        """Everything here is of the warp that was in the slot before."""
+        for entry in list(self._named.values()):
+            self.counts.ended += entry.dirty != 0
+            self._free(entry)
+
+    def _source(
+        self, take: Taken, slot: int, register: int, sources: Sequence[int | None], available: Sequence[Entry]
+    ) -> Entry:
+        """The entry that serves a slot, which reads the register."""
+        fields = take.fields
+        entry = self._named.get(register)
+        if entry is None:
+            entry = next_available(available, sources, fields["dst"] if fields["writes"] else None)
+            assert entry is not None, "an instruction that the collector has no room for"
+            self._start(entry, register)
+        self._name(entry, take.sources[slot], take.stored[slot])
+        if register in sources[:slot]:
+            self.counts.repeated += 1
+        elif fields["lanes"] & ~entry.known:
+            self.counts.fetched += 1
+            entry.wanted |= fields["lanes"] & ~entry.known
+        else:
+            self.counts.forwarded += 1
+        return entry
+
+    def _destination(self, take: Taken, sources: Sequence[int | None], available: Sequence[Entry]) -> None:
+        fields, entry = take.fields, self._named.get(take.fields["dst"])
+        if entry is None and (not self._hinted or fields["to_collector"]):
+            entry = next_available(available, sources, None)
+            if entry is not None:
+                self._start(entry, fields["dst"])
+        if entry is None:
+            return
+        self._name(entry, take.destination, take.stored[-1])
+        if entry.dirty:
+            entry.dirty &= ~fields["lanes"]
+            self.counts.overwritten += not entry.dirty
+        entry.awaited = True
+
+    def _start(self, entry: Entry, register: int) -> None:
+        self._free(entry)
+        entry.start(register)
+        self._named[register] = entry
+
+    def _name(self, entry: Entry, place: Place, stored: Mapping[str, int]) -> None:
+        """The instruction that is taken names the entry's register."""
+        entry.age, entry.place, entry.stored = 0, place, stored

@@ -1,0 +1,46 @@
+"""`EvictionUnit`: dirty registers on their way to the register file (docs/timing.md, section 11)."""
+
+from golden_model.schedulers import lowest
+from golden_model.writeback import Result
+
+
+class EvictionUnit:
+    """Takes evictions from the collectors in turn, and offers them to the latch of MEM.
+
+    Wires: `held`, the eviction in the register, in the form of a result, or `None`; `latched`, the latch holds one;
+    `blocked`, the mask of the warps of both. Within a cycle call `select`, then `step`.
+    """
+
+    def __init__(self) -> None:
+        self.held: Result | None = None
+        self.latched = False
+        self.blocked = 0
+        self._first = 0  # collector whose turn it is
+        self._latched_warp = 0
+
+    def enters(self, ready: bool, other: bool) -> bool:
+        """Whether the eviction in the register enters the latch in this cycle: `ready`, the latch takes a result;
+        `other`, the load/store unit has one."""
+        return self.held is not None and ready and not other
+
+    def select(self, requests: int, entering: bool) -> int | None:
+        """The collector of the mask that evicts in this cycle: the next one after the last, cyclically, if the register
+        is empty or handed on."""
+        if not requests or not (self.held is None or entering):
+            return None
+        in_turn = requests >> self._first << self._first
+        return lowest(in_turn or requests)
+
+    def step(self, selected: int | None, eviction: Result | None, *, entering: bool, ready: bool) -> None:
+        """The end of a cycle: the register takes the eviction of the selected collector; what it held goes to the latch
+        if it is `entering`; the latch gives up what it held if it is `ready`."""
+        if ready:
+            self.latched = entering
+        if entering:
+            assert self.held is not None
+            self._latched_warp, self.held = self.held["warp"], None
+        if selected is not None:
+            self.held, self._first = eviction, selected + 1
+        self.blocked = self.latched << self._latched_warp
+        if self.held is not None:
+            self.blocked |= 1 << self.held["warp"]

@@ -1,0 +1,33 @@
+"""`LostValues`: nothing is read that was dropped (docs/timing.md, section 11, *Hints*)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class LostValue(AssertionError):
+    """An instruction reads a register in a lane whose only copy was dropped: a hint was wrong."""
+
+
+class LostValues:
+    """The lanes of a warp's registers that neither its collector nor the register file has any more.
+
+    Drops and instructions come in the order of issue, in which a value is written before it is read.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: dict[int, int] = {}
+
+    def dropped(self, register: int, lanes: int) -> None:
+        """The only copy of a register in these lanes is gone."""
+        self._lanes[register] = self._lanes.get(register, 0) | lanes
+
+    def taken(self, fields: Mapping[str, Any], registers: list[int]) -> None:
+        """An instruction that reads the registers is taken, with the fields of the issue port. Raises `LostValue`."""
+        if fields["first"]:
+            self._lanes.clear()
+        for register in registers:
+            if self._lanes.get(register, 0) & fields["lanes"]:
+                raise LostValue(f"warp {fields['warp']} reads R{register}, whose value was dropped, in lanes "
+                                f"{self._lanes[register] & fields['lanes']:#010x}")  # fmt: skip
+        if fields["writes"] and fields["dst"] in self._lanes:
+            self._lanes[fields["dst"]] &= ~fields["lanes"]

@@ -1,0 +1,47 @@
+"""`Wires`: what the datapath sees of its bypassing collectors, kept up to date one by one."""
+
+from golden_model.bypass.collector import MOST_ROOM, BypassingCollector
+from golden_model.bypass.entries import Request
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS
+
+
+class Wires:
+    """Masks over the collectors, that is over the warps, and tables by them.
+
+    `room` is the room of each warp, and `roomy[k]` the warps that may issue an instruction which reads k different
+    registers. `ready` are collectors with a ready instruction, by its pipe; `requests` what collectors request of the
+    register file; `evicting` those that want to evict an entry. `restless` are those of which something will change at
+    the end of the cycle without any event.
+    """
+
+    def __init__(self, config: SmConfig) -> None:
+        self.room = [0] * config.warps
+        self.roomy = [0] * MOST_ROOM
+        self.ready = [0] * len(WRITERS)
+        self.requests: dict[int, Request] = {}
+        self.evicting = self.restless = 0
+        self._ready_in: list[int | None] = [None] * config.warps  # the pipe in whose mask a collector is
+
+    def observe(self, collector: BypassingCollector, blocked: bool) -> None:
+        """A collector has changed, or whether an eviction of its warp is on its way; not what it requests."""
+        index, bit = collector.index, 1 << collector.index
+        room = collector.room(blocked)
+        if room != self.room[index]:
+            self._set_room(index, room)
+        pipe, before = collector.fields["pipe"] if collector.ready else None, self._ready_in[index]
+        if pipe != before:
+            if before is not None:
+                self.ready[before] ^= bit
+            if pipe is not None:
+                self.ready[pipe] ^= bit
+            self._ready_in[index] = pipe
+        leaving = collector.leaving()
+        evicting = leaving is not None and not leaving.dropped
+        self.evicting = self.evicting | bit if evicting else self.evicting & ~bit
+        self.restless = self.restless | bit if collector.restless else self.restless & ~bit
+
+    def _set_room(self, index: int, room: int) -> None:
+        self.room[index], bit = room, 1 << index
+        for registers, mask in enumerate(self.roomy):
+            self.roomy[registers] = mask | bit if room > registers else mask & ~bit

@@ -1,0 +1,1 @@
+"""The register file cache of seed 001, section V: a comparator, without hardware."""

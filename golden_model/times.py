@@ -1,0 +1,23 @@
+"""How long instructions take, and how much of it in a collector (seed 001, Figs. 4 and 12)."""
+
+from golden_model.blocks import Flight
+
+KINDS = ("other", "memory")
+"""Instructions of SP and SFU, and those of MEM."""
+
+
+class Times:
+    """Cycles of the instructions that entered the datapath, summed, by `KINDS`: `collecting` from issue to dispatch,
+    `living` from issue until done."""
+
+    def __init__(self) -> None:
+        self.collecting = dict.fromkeys(KINDS, 0)
+        self.living = dict.fromkeys(KINDS, 0)
+
+    def dispatched(self, cycle: int, flight: Flight) -> None:
+        """An instruction left its collector in this cycle."""
+        self.collecting[KINDS[flight.static.memory]] += cycle - flight.issued
+
+    def ended(self, cycle: int, flight: Flight) -> None:
+        """An instruction was done in this cycle."""
+        self.living[KINDS[flight.static.memory]] += cycle - flight.issued

@@ -1,0 +1,41 @@
+"""Expander: what every lane of a compact register holds."""
+
+from amaranth import Module, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.interfaces import COMPACT
+from rtl.multiply import compress
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import STRIDE_BITS, WARP_BITS
+
+SHARED = 8
+"""Multiples of the stride that lanes share: 0 to 7 times, and as many times 8."""
+
+
+class Expander(wiring.Component):
+    """Combinational: base + lane * stride in each of the 32 lanes.
+
+    Lane 8 j + k is base + 8 j * stride + k * stride: two multiples that others need too, of which only 3, 5 and 7 times
+    the stride take an adder; the three words are reduced to two, and added.
+
+    Members
+    -------
+    value : base and stride.
+    word : the warp register.
+    """
+
+    value: In(COMPACT)
+    word: Out(WARP_BITS)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        base, stride = self.value.base, self.value.stride
+        multiples = [Signal(signed(STRIDE_BITS + 3), name=f"stride_{count}") for count in range(SHARED)]
+        m.d.comb += [multiple.eq(stride * count) for count, multiple in enumerate(multiples)]
+        for lane in range(LANES):
+            rows = [base, multiples[lane // SHARED] * SHARED, multiples[lane % SHARED]]
+            extended = [Signal(signed(32), name=f"lane_{lane}_{row}") for row in range(len(rows))]
+            m.d.comb += [word.eq(row) for word, row in zip(extended, rows, strict=True)]
+            m.d.comb += self.word.word_select(lane, 32).eq(sum(compress(m, extended, 32, name=f"lane_{lane}")))
+        return m

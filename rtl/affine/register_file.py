@@ -1,0 +1,94 @@
+"""Affine register file: the compact registers of a scheduler's warps (seed 002, section 4.2)."""
+
+from amaranth import Module, Mux, Signal, Value, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from rtl.interfaces import COMPACT, lookup_layout
+from rtl.placement import SOURCES
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import Tag, index_bits
+
+TAG_BITS = 2
+"""Bits of a `warploom.arch.interfaces.Tag`."""
+
+
+def named_layout(config: SmConfig) -> data.StructLayout:
+    """The registers that an instruction names."""
+    return data.StructLayout({name: shape for name, shape in lookup_layout(config).members.items() if name != "writes"})
+
+
+def entry_bits(config: SmConfig) -> int:
+    """Bits of the number of an entry."""
+    return index_bits(config.affine_entries)
+
+
+class AffineRegisterFile(wiring.Component):
+    """One set: for each warp register of a scheduler's warps its tag, in flip-flops, and its value, in SRAM.
+
+    Register r of warp slot w is entry w div S * n + r (`warploom.arch.layout.affine_place`). There is a copy of the
+    SRAM for each source, with a read and a write port. Tags are there in the cycle in which registers are named, values
+    in the next one. No register is named in the cycle in which it is written: its warp waits for the outcome.
+
+    Parameters
+    ----------
+    config : sizes, and among how many schedulers the warps are divided.
+
+    Members
+    -------
+    named, registers : the registers of an instruction; how many a thread has, a static input that the launch sets.
+    enable : values of the sources are wanted in the next cycle.
+    tags : of the sources; anything for slots that do not read.
+    values : of the sources of the previous cycle, if `enable` and their tags were not generic; otherwise unspecified.
+    entry : of the destination.
+    forget : the destination is generic from the next cycle on.
+    write : an entry, never one that is forgotten in the same cycle, and what it holds from the next cycle on.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        self._entry_bits = entry_bits(config)
+        super().__init__({
+            "named": In(named_layout(config)),
+            "registers": In(8),
+            "enable": In(1),
+            "tags": Out(data.ArrayLayout(TAG_BITS, len(SOURCES))),
+            "values": Out(data.ArrayLayout(COMPACT, len(SOURCES))),
+            "entry": Out(self._entry_bits),
+            "forget": In(1),
+            "write": In(data.StructLayout({"enable": 1, "entry": self._entry_bits, "value": COMPACT})),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        named, write = self.named, self.write
+        first = Signal(self._entry_bits)
+        m.d.comb += first.eq((named.warp >> exact_log2(self._config.schedulers)) * self.registers)
+        tags = Signal(TAG_BITS * self._config.affine_entries)
+        for slot, source in enumerate(SOURCES):
+            entry = Signal(self._entry_bits, name=f"entry_{source}")
+            m.d.comb += [entry.eq(first + named[source]), self.tags[slot].eq(self._tag(tags, entry))]
+            m.submodules[source] = cells = Memory(
+                shape=unsigned(COMPACT.size), depth=self._config.affine_entries, init=())
+            read_port, write_port = cells.read_port(), cells.write_port()
+            m.d.comb += [
+                read_port.addr.eq(entry),
+                read_port.en.eq(self.enable & named.reads[slot]),
+                self.values[slot].eq(read_port.data),
+                write_port.addr.eq(write.entry),
+                write_port.data.eq(write.value),
+                write_port.en.eq(write.enable),
+            ]
+        m.d.comb += self.entry.eq(first + named.dst)
+        with m.If(self.forget):
+            m.d.sync += self._tag(tags, self.entry).eq(Tag.GENERIC)
+        with m.If(write.enable):
+            m.d.sync += self._tag(tags, write.entry).eq(Mux(write.value.stride == 0, Tag.UNIFORM, Tag.AFFINE))
+        return m
+
+    @staticmethod
+    def _tag(tags: Signal, entry: Value) -> Value:
+        """The tag of an entry."""
+        return tags.word_select(entry, TAG_BITS)

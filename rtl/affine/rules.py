@@ -1,0 +1,169 @@
+"""When the result of both ends is that of all lanes: the table of docs/timing.md, section 13."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.lane_stages import COMPUTED, CONDITIONED
+from rtl.placement import SOURCES
+from warploom.arch.config import SmConfig
+from warploom.arch.encoding import modifier_fields
+from warploom.arch.interfaces import STRIDE_BITS
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Cond
+
+
+class Kind(enum.Enum, shape=3):
+    """Which row of the table an operation belongs to; NONE is not executed."""
+
+    NONE, UNIFORM, LINEAR, PRODUCT, SHIFT, EXTREME, COMPARISON = range(7)
+
+
+RULE = data.StructLayout({
+    "kind": Kind, "affine": len(SOURCES), "floating": 1, "predicate": 1, "carry": 1, "combined": 1,
+    "signed": 1, "high": 1, "right": 1, "cond": 4, "combine": 2,
+})  # fmt: skip
+"""What the unit needs to know of an operation. `affine`: slots that may be affine. `floating`: computed outside.
+`predicate`: the predicate operand must be the same in all executing lanes. `carry`: the predicate result is a carry.
+`combined`: the predicate result is combined with the predicate operand. The others are modifiers."""
+
+_A, _AB, _ABC = 0b001, 0b011, 0b111
+_ARITHMETIC: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
+    ((Op.MOV, Op.S2R), {"kind": Kind.LINEAR, "affine": _A}),
+    ((Op.IADD, Op.ISUB), {"kind": Kind.LINEAR, "affine": _AB, "predicate": 1, "carry": 1}),
+    ((Op.SEL,), {"kind": Kind.LINEAR, "affine": _AB, "predicate": 1}),
+    ((Op.IMUL,), {"kind": Kind.PRODUCT, "affine": _AB}),
+    ((Op.IMAD,), {"kind": Kind.PRODUCT, "affine": _ABC, "predicate": 1, "carry": 1}),
+    ((Op.SHF,), {"kind": Kind.SHIFT, "affine": _AB}),
+    ((Op.IMIN, Op.IMAX), {"kind": Kind.EXTREME, "affine": _AB}),
+    ((Op.LOP3, Op.PRMT, Op.BMSK, Op.POPC, Op.FLO, Op.BREV), {"kind": Kind.UNIFORM}),
+    ((Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.CVT), {"kind": Kind.UNIFORM, "floating": 1}),
+)
+_COMPARISONS: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
+    ((Op.ISETP,), {"kind": Kind.COMPARISON, "affine": _AB, "combined": 1}),
+    ((Op.FSETP,), {"kind": Kind.UNIFORM, "floating": 1, "combined": 1}),
+    ((Op.TESTP,), {"kind": Kind.UNIFORM, "floating": 1}),
+)
+
+
+def decode_rule(m: Module, config: SmConfig, op: Value, modifiers: Value) -> data.View:
+    """The rule of an instruction."""
+    fields = {name: Signal(RULE[name].shape, name=f"rule_{name}") for name in RULE.members}  # some may never be set
+    with m.Switch(op):
+        for operations, values in _ARITHMETIC + (_COMPARISONS if config.affine.has_branches else ()):
+            for operation in operations:
+                with m.Case(operation.value):
+                    m.d.comb += [fields[name].eq(value) for name, value in values.items()]
+                    m.d.comb += [
+                        fields[name].eq(modifiers[offset : offset + bits])
+                        for name, offset, bits in modifier_fields(operation)
+                        if name in RULE.members
+                    ]
+    rule = Signal(RULE, name="rule")
+    m.d.comb += [rule[name].eq(field) for name, field in fields.items()]
+    return rule
+
+
+SLOT = data.StructLayout({"affine": 1, "stride": STRIDE_BITS, "wraps": 1, "wraps_signed": 1})
+"""What is known of a slot; see `rtl.affine.ends.ENDS`."""
+
+ANSWER = data.StructLayout({"verdict": 1, "high": 32})
+"""What comes out of a lane beside its result."""
+
+STATE = data.StructLayout({
+    "possible": 1,  # nothing that is known so far refuses
+    "alike": 1, "same_high": 1,  # the predicate results, the high words of the products must be the same in both lanes
+    "shift": 1, "extreme": 1, "comparison": 1,  # stages to come have to look at it
+    "equality": 1, "wraps": 1, "affine": 1, "stride": STRIDE_BITS,  # EQ or NE; these of a
+})  # fmt: skip
+"""An attempt on its way through the rules."""
+
+
+class Rules(wiring.Component):
+    """Decides about an attempt, beside the two lanes that compute it; each cycle looks at what the lanes have by then.
+
+    Strides play no part but for what is told of shifts and comparisons: the stride of the result follows from its ends
+    (`rtl.affine.stride`), where that it fits is one more condition.
+
+    Members
+    -------
+    rule, possible, writes_predicate, slots : in the first cycle of an attempt what to look for, that nothing refuses
+        it so far, that its predicate result is wanted, and the slots.
+    conditioned, computed, answers : of both lanes, in the second, third and fourth cycle.
+    holds : in the fourth cycle, the rule of the operation holds.
+    """
+
+    rule: In(RULE)
+    possible: In(1)
+    writes_predicate: In(1)
+    slots: In(data.ArrayLayout(SLOT, len(SOURCES)))
+    conditioned: In(data.ArrayLayout(CONDITIONED, 2))
+    computed: In(data.ArrayLayout(COMPUTED, 2))
+    answers: In(data.ArrayLayout(ANSWER, 2))
+    holds: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        begun, shifted, compared = (
+            Signal(STATE, name=name, reset_less=True) for name in ("begun", "shifted", "compared"))
+        m.d.sync += [shifted.eq(begun), compared.eq(shifted)]
+        for state, news in (
+            (begun, self._begin()), (shifted, self._shift(begun)), (compared, self._compare(shifted)),
+        ):  # fmt: skip
+            m.d.sync += [state[name].eq(value) for name, value in news.items()]
+        first, last = self.answers
+        m.d.comb += self.holds.eq(
+            compared.possible
+            & (~compared.alike | (first.verdict == last.verdict))
+            & (~compared.same_high | (first.high == last.high))
+        )
+        return m
+
+    def _begin(self) -> dict[str, Value]:
+        """Everything that follows from the slots alone."""
+        rule, (a, b, c) = self.rule, self.slots
+        affine = Cat(slot.affine for slot in self.slots)
+        product, shift, extreme, comparison = (
+            rule.kind == kind for kind in (Kind.PRODUCT, Kind.SHIFT, Kind.EXTREME, Kind.COMPARISON))
+        allowed = (
+            (rule.kind != Kind.NONE) & ~(affine & ~rule.affine).any() & ~(product & a.affine & b.affine)
+            & ~(shift & rule.signed & ~rule.right)
+        )  # fmt: skip
+        a_wraps, b_wraps = (Mux(rule.signed, slot.wraps_signed, slot.wraps) for slot in (a, b))
+        wraps = a_wraps | b_wraps
+        carry = rule.carry & self.writes_predicate & affine.any()
+        carry_wraps = Mux(product, c.wraps, a.wraps | b.wraps)
+        same_high = product & affine.any() & (rule.high | carry)
+        equality = (rule.cond == Cond.EQ) | (rule.cond == Cond.NE)
+        compares = comparison & ~(equality & (a.stride == b.stride))
+        refused = (carry & (carry_wraps | rule.high)) | (wraps & (same_high | extreme | compares))
+        return {
+            "possible": self.possible & allowed & ~refused, "alike": carry, "same_high": same_high,
+            "shift": shift, "extreme": extreme, "comparison": compares, "equality": equality, "wraps": a_wraps,
+            "affine": a.affine, "stride": a.stride,
+        }  # fmt: skip
+
+    def _shift(self, state: data.View) -> dict[str, Value]:
+        """What an affine a puts into the result grows with it (its stride loses nothing), or is the same everywhere.
+        That is what is left of it after a shift to the right by `distance`, for left shifts too."""
+        first, last = self.conditioned
+        control, distance = first.control, first.distance
+        cut = Cat(distance > bit for bit in range(33))
+        differs = first.a ^ last.a
+        same = ~(Cat(differs, differs[31] & control.signed) & ~cut).any()
+        exact = control.right & ~(state.stride & cut).any()
+        whole = (distance == 0) | (~control.right & (distance == 32))
+        follows = ~state.affine | whole | (~state.wraps & (exact | same))
+        return {"possible": state.possible & (~state.shift | follows)}
+
+    def _compare(self, state: data.View) -> dict[str, Value]:
+        """One operand is chosen in both lanes; a - b has the same sign in both, or else what is asked is the same."""
+        first, last = self.computed
+        below, at_least = first.less & last.less, ~(first.less | last.less)
+        at_most = Cat(lane.less | lane.equal for lane in self.computed).all()
+        same_sign = below | (at_least & (first.equal == last.equal))
+        open_ = state.comparison & ~same_sign
+        return {
+            "possible": state.possible & (~state.extreme | at_most | at_least) & ~(open_ & state.equality),
+            "alike": state.alike | open_,
+        }

@@ -1,0 +1,214 @@
+# amaranth: UnusedElaboratable=no
+"""The affine unit of one scheduler: registers, two lanes, and the rules (seed 002, section 4.2)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.affine.ends import EndLane, Ends
+from rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
+from rtl.affine.rules import RULE, Rules, decode_rule
+from rtl.affine.stride import StrideFinder
+from rtl.collector import SLOTS
+from rtl.interfaces import COMPACT, FLOAT, FLOAT_RESULT, attempt_layout, lookup_layout, outcome_layout, unstoppable
+from rtl.lane_control import CONTROL, decode
+from rtl.shared import share
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import ATTEMPT_CYCLES, Tag
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Combine
+
+LANE_NAMES = ("first", "last")
+"""The lanes that execute an attempt: those of the ends of the warp."""
+
+
+class AffineUnit(wiring.Component):
+    """One set of the affine unit: it executes attempts, and shows what is compact of instructions for the datapath.
+
+    An attempt in cycle t: tags and decoding in t, values and their ends in t + 1, the lanes in t + 1 to t + 3, its
+    outcome in t + 4, at the end of which an accepted result is written. One attempt or look-up a cycle, no stalls.
+
+    Parameters
+    ----------
+    config : sizes, and which operations are eligible.
+
+    Members
+    -------
+    attempt : an instruction that is to execute here.
+    registers : registers of a thread, a static input that the launch sets.
+    lookup : an instruction that issues into the datapath, never in the cycle of an attempt; its destination becomes
+        generic.
+    compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
+    values : base and stride of these, in the next cycle.
+    outcome : what became of the attempt four cycles before.
+    float, float_result : a floating-point operation in the cycle after its attempt, and its answer two cycles later.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        attempt, entry = attempt_layout(config), entry_bits(config)
+        self._taken_layout = data.StructLayout({
+            "attempt": attempt, "tags": data.ArrayLayout(TAG_BITS, SLOTS), "entry": entry, "control": CONTROL,
+            "rule": RULE, "special": 1, "immediate": SLOTS, "some": 1, "all": 1,
+        })  # fmt: skip
+        self._held_layout = data.StructLayout({
+            "entry": entry, **{name: attempt[name].shape for name in ("warp", "writes", "lanes", "pred")},
+            **{name: RULE[name].shape for name in ("floating", "combined", "combine")},
+        })  # fmt: skip
+        super().__init__({
+            "attempt": In(unstoppable(attempt_layout(config))),
+            "registers": In(8),
+            "lookup": In(unstoppable(lookup_layout(config))),
+            "compact": Out(SLOTS),
+            "values": Out(data.ArrayLayout(COMPACT, SLOTS)),
+            "outcome": Out(unstoppable(outcome_layout(config))),
+            "float": Out(unstoppable(FLOAT)),
+            "float_result": In(unstoppable(FLOAT_RESULT)),
+        })
+        self.register_file = AffineRegisterFile(config=config)
+        self.rules, self.stride_finder = Rules(), StrideFinder()
+        self.lanes = [EndLane() for _ in LANE_NAMES]
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.register_file = self.register_file
+        m.submodules.rules = self.rules
+        m.submodules.stride_finder = self.stride_finder
+        for end, lane in zip(LANE_NAMES, self.lanes, strict=True):
+            m.submodules[f"{end}_lane"] = share(platform, "end_lane", lane)
+        valid = Signal(ATTEMPT_CYCLES)
+        m.d.sync += valid.eq(Cat(self.attempt.valid, valid))
+        self._name_registers(m)
+        taken = self._take(m)
+        self._prepare(m, taken, valid[0])
+        self._decide(m, self._follow(m, taken), valid[-1])
+        return m
+
+    def _name_registers(self, m: Module) -> None:
+        """One instruction, an attempt or one that is looked up, names registers."""
+        named, tags = self.register_file.named, self.register_file.tags
+        attempt, lookup = self.attempt.payload, self.lookup.payload
+        m.d.comb += [
+            *(named[name].eq(Mux(self.attempt.valid, attempt[name], lookup[name])) for name in named.shape().members),
+            self.register_file.registers.eq(self.registers),
+            self.register_file.enable.eq(self.attempt.valid | self.lookup.valid),
+            self.register_file.forget.eq(self.lookup.valid & lookup.writes),
+            self.compact.eq(lookup.reads & Cat(tag != Tag.GENERIC for tag in tags)),
+            self.values.eq(self.register_file.values),
+        ]
+
+    def _take(self, m: Module) -> data.View:
+        """What is known of an attempt at the end of its first cycle, in registers."""
+        attempt = self.attempt.payload
+        taken = Signal(self._taken_layout, reset_less=True)
+        executing = attempt.pred & attempt.lanes
+        special = attempt.op == Op.S2R
+        immediate = Cat((attempt.imm_slot == slot) | (special if slot == 0 else 0) for slot in range(SLOTS))
+        m.d.sync += [
+            taken.attempt.eq(attempt),
+            taken.tags.eq(self.register_file.tags),
+            taken.entry.eq(self.register_file.entry),
+            taken.control.eq(decode(m, Mux(special, Op.MOV, attempt.op), attempt.modifiers)),
+            taken.control.combine.eq(Combine.XOR),
+            taken.rule.eq(decode_rule(m, self._config, attempt.op, attempt.modifiers)),
+            taken.special.eq(special),
+            taken.immediate.eq(immediate),
+            taken.some.eq(executing.any()),
+            taken.all.eq(executing == attempt.lanes),
+        ]
+        return taken
+
+    def _prepare(self, m: Module, taken: data.View, valid: Value) -> None:
+        """The second cycle: slots with their ends, for lanes and rules; a floating-point operation leaves."""
+        attempt, rule = taken.attempt, taken.rule
+        compact = Cat(~attempt.reads[slot] | (tag != Tag.GENERIC) for slot, tag in enumerate(taken.tags)).all()
+        uniform = ~Cat(slot.affine for slot in self.rules.slots).any()
+        agreed = ~rule.predicate | taken.all | ~taken.some
+        possible = compact & (attempt.full | ~attempt.writes) & agreed
+        m.d.comb += [
+            self.rules.rule.eq(rule),
+            self.rules.possible.eq(possible),
+            self.rules.writes_predicate.eq(attempt.writes_predicate),
+            self.float.payload.op.eq(attempt.op),
+            self.float.payload.modifiers.eq(attempt.modifiers),
+            self.float.valid.eq(valid & possible & rule.floating & uniform),
+        ]
+        for lane in self.lanes:
+            m.d.comb += [
+                lane.operands.control.eq(taken.control),
+                lane.operands.pred.eq(taken.all & ~rule.combined),
+            ]
+        for number, name in enumerate("abc"):
+            m.submodules[f"ends_{name}"] = ends = Ends()
+            affine = self._operand(m, taken, number, ends.value)
+            m.d.comb += [
+                self.rules.slots[number].affine.eq(affine),
+                self.rules.slots[number].stride.eq(ends.value.stride),
+                *(self.rules.slots[number][word].eq(ends.ends[word]) for word in ("wraps", "wraps_signed")),
+                *(lane.operands[name].eq(ends.ends[end]) for lane, end in zip(self.lanes, LANE_NAMES, strict=True)),
+                self.float.payload[name].eq(ends.value.base),
+            ]
+
+    def _operand(self, m: Module, taken: data.View, slot: int, value: data.View) -> Value:
+        """Give the value of a slot; return whether it is affine."""
+        reads, step = taken.attempt.reads[slot], taken.attempt.step & taken.special if slot == 0 else Const(0, 1)
+        with m.If(reads):
+            m.d.comb += value.eq(self.register_file.values[slot])
+        with m.Elif(taken.immediate[slot]):
+            m.d.comb += [value.base.eq(taken.attempt.imm), value.stride.eq(step)]
+        return Mux(reads, taken.tags[slot] == Tag.AFFINE, step)
+
+    def _follow(self, m: Module, taken: data.View) -> data.View:
+        """What the outcome needs of the attempt, in its last cycle."""
+        held = Signal(data.ArrayLayout(self._held_layout, ATTEMPT_CYCLES - 1), reset_less=True)
+        m.d.sync += [
+            held[0].entry.eq(taken.entry),
+            *(held[0][name].eq(taken.attempt[name]) for name in ("warp", "writes", "lanes", "pred")),
+            *(held[0][name].eq(taken.rule[name]) for name in ("floating", "combined", "combine")),
+            *(held[stage].eq(held[stage - 1]) for stage in range(1, ATTEMPT_CYCLES - 1)),
+        ]
+        m.d.comb += [
+            *(shown.eq(lane.conditioned) for shown, lane in zip(self.rules.conditioned, self.lanes, strict=True)),
+            *(shown.eq(lane.computed) for shown, lane in zip(self.rules.computed, self.lanes, strict=True)),
+            *(shown[name].eq(getattr(lane, name)) for shown, lane in zip(self.rules.answers, self.lanes, strict=True)
+              for name in ("verdict", "high")),
+        ]
+        return held[-1]
+
+    def _decide(self, m: Module, held: data.View, valid: Value) -> None:
+        """The last cycle."""
+        first, last = self.lanes
+        answer = Signal(FLOAT_RESULT, reset_less=True)
+        accepted, verdict = Signal(), Signal()
+        m.d.sync += answer.eq(self.float_result.payload)
+        m.d.comb += [
+            self.stride_finder.first.eq(first.result),
+            self.stride_finder.last.eq(last.result),
+            accepted.eq(self.rules.holds & self.stride_finder.fits),
+            verdict.eq(Mux(held.floating, answer.holds, first.verdict)),
+        ]
+        write = self.register_file.write
+        m.d.comb += [
+            write.enable.eq(valid & accepted & held.writes),
+            write.entry.eq(held.entry),
+            write.value.base.eq(Mux(held.floating, answer.value, first.result)),
+            write.value.stride.eq(self.stride_finder.stride),
+            self.outcome.valid.eq(valid),
+            self.outcome.payload.warp.eq(held.warp),
+            self.outcome.payload.accepted.eq(accepted),
+            self.outcome.payload.pred.eq(self._combine(m, held, verdict) & (held.lanes & accepted.replicate(LANES))),
+        ]
+
+    @staticmethod
+    def _combine(m: Module, held: data.View, verdict: Value) -> Value:
+        """The predicate result of all lanes."""
+        pred, everywhere = Signal(LANES, name="combined"), verdict.replicate(LANES)
+        m.d.comb += pred.eq(everywhere)
+        with m.If(held.combined), m.Switch(held.combine):
+            for combine, value in {
+                Combine.AND: everywhere & held.pred, Combine.OR: everywhere | held.pred,
+                Combine.XOR: everywhere ^ held.pred,
+            }.items():  # fmt: skip
+                with m.Case(combine.value):
+                    m.d.comb += pred.eq(value)
+        return pred

@@ -1,0 +1,114 @@
+"""Which entries of a bypassing collector serve the registers of an instruction."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.bypass.order import AgeOrder
+from rtl.collector import SLOTS
+from rtl.interfaces import issue_layout
+from rtl.placement import SOURCES
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import index_bits
+
+REGISTERS = SLOTS + 1
+"""Registers that an instruction names: its sources, then its destination."""
+
+
+class EntryAllocator(wiring.Component):
+    """Finds the entry of each register that an instruction names, or takes one over that is available.
+
+    Combinational. Sources have their turn in the order of slots, then the destination, for which nothing may be left.
+    No entry that the instruction names is taken over; only that of its destination may be, by a source for which there
+    is no other.
+
+    Parameters
+    ----------
+    config : entries, the window, and whether instructions carry hints.
+
+    Members
+    -------
+    issue : the instruction. If it is the `first` of its warp no entry counts as used, and all are available.
+    used, available, age, number : of each entry.
+    serves : for each register of the instruction, the entry (at most one) that serves it.
+    emptied : the entries that are taken over.
+    candidates, oldest : some of the entries that are used; of these that of the highest age, of equals the lowest.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        entries = config.entries
+        super().__init__({
+            "issue": In(issue_layout(config)),
+            "used": In(entries),
+            "available": In(entries),
+            "age": In(data.ArrayLayout(index_bits(config.window), entries)),
+            "number": In(data.ArrayLayout(8, entries)),
+            "serves": Out(data.ArrayLayout(entries, REGISTERS)),
+            "emptied": Out(entries),
+            "candidates": In(entries),
+            "oldest": Out(entries),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        used, available = Signal.like(self.used), Signal.like(self.used)
+        order = AgeOrder(m, used, list(self.age), self._config.window)
+        m.d.comb += [
+            used.eq(Mux(self.issue.first, 0, self.used)),
+            available.eq(Mux(self.issue.first, -1, self.available)),
+            self.oldest.eq(order.first(self.candidates)),
+        ]
+        named = [*self.issue.reads, self.issue.writes]
+        found = [Signal.like(used, name=f"found_{k}") for k in range(REGISTERS)]
+        for mask, names, register in zip(found, named, self._registers(), strict=True):
+            m.d.comb += mask.eq(Cat(names & use & (kept == register)
+                                    for use, kept in zip(used, self.number, strict=True)))
+        m.d.comb += self.emptied.eq(self._serve(m, order, available, named, found))
+        return m
+
+    def _serve(
+        self, m: Module, order: AgeOrder, available: Signal, named: list[Value], found: list[Signal]
+    ) -> Value:
+        """Serve all registers at once; the entries that are taken over.
+
+        A register takes the free entry that has as many before it as there are registers before this one that take
+        one. So no choice waits for another.
+        """
+        registers, free = self._registers(), Signal.like(available, name="free")
+        m.d.comb += free.eq(available & ~self._union(found))
+        turns, count = order.turns(m, free), sum(free, Const(0))
+        spare = available & found[SLOTS] & ~self._union(found[:SLOTS])
+        taken: list[Signal] = []
+        misses: list[Signal] = []
+        for k in range(REGISTERS):
+            same = [named[k] & named[i] & (registers[k] == registers[i]) for i in range(k)]
+            miss, chosen, before = Signal(name=f"miss_{k}"), Signal.like(free, name=f"taken_{k}"), Signal(2)
+            takes = named[k] if k < SLOTS else named[k] & self._may_keep()
+            last = Mux(before == count, spare, 0) if k < SLOTS else 0
+            m.d.comb += [
+                before.eq(sum(misses, Const(0))),
+                miss.eq(takes & ~found[k].any() & ~Cat(same).any()),
+                chosen.eq(Mux(miss, (free & Cat(turn == before for turn in turns)) | last, 0)),
+                self.serves[k].eq((found[k] & ~self._union(taken)) | chosen
+                                  | self._union(Mux(again, one, 0) for again, one in zip(same, taken, strict=True))),
+            ]
+            taken.append(chosen)
+            misses.append(miss)
+        return self._union(taken)
+
+    def _registers(self) -> list[Value]:
+        """What the instruction names."""
+        return [self.issue[name] for name in (*SOURCES, "dst")]
+
+    def _may_keep(self) -> Value:
+        """Whether the result is worth an entry."""
+        return self.issue.to_collector if self._config.bypass.has_hints else Const(1)
+
+    def _union(self, masks: Iterable[Value]) -> Value:
+        """The entries that are in some of the masks."""
+        return reduce(or_, masks, Const(0, self._config.entries))

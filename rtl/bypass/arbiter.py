@@ -1,0 +1,105 @@
+"""Arbiters of collectors that request one bank at a time: each bank grants by itself (seed 001, section IV)."""
+
+from functools import reduce
+from operator import or_
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+
+from rtl.arbiter import Arbiter, advance
+from rtl.bypass.rotate import first_from
+from rtl.coalescing.arbiter import CoalescingArbiter
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES
+
+
+def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:
+    """For each bank b, one bit at the collector that goes first: (`diagonal` - b) mod `size`."""
+    priority = Signal(size, name="priority")
+    m.d.comb += priority.eq(Const(1, size) << diagonal)
+    return [priority.rotate_right(bank) for bank in range(banks)]
+
+
+class RotatingArbiter(Arbiter):
+    """`Arbiter` for collectors that request one bank at a time, so that no bank's grant depends on another's.
+
+    A bank that no write takes grants the first request in the order of collectors p - b, p - b + 1, ... (mod N) from
+    the priority diagonal p on, by a parallel prefix: that is the wrapped wavefront where no collector has two requests,
+    in logarithmic time. A request is granted within N cycles in which no write takes its bank.
+
+    Members
+    -------
+    read_request : as in `Arbiter`, but each collector is in the mask of one bank at most.
+    others : `Arbiter`.
+    """
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        advance(m, self.diagonal, self._size)
+        taken = self._grant_writes(m)
+        for bank, start in enumerate(self._starts(m)):
+            requests = Signal(self._size, name=f"requests_{bank}")
+            m.d.comb += [
+                requests.eq(Mux(taken[bank], 0, self.read_request[bank])),
+                self.read_grant[bank].eq(first_from(m, requests, start)),
+            ]
+        return m
+
+    def _starts(self, m: Module) -> list[Value]:
+        """For each bank, the collector that goes first."""
+        return starts(m, self.diagonal, self._banks, self._size)
+
+
+class RotatingCoalescingArbiter(CoalescingArbiter):
+    """`CoalescingArbiter` for collectors that request one bank and side at a time.
+
+    In each bank the first request in the order of `RotatingArbiter` is granted that meets no write, and the next one
+    that meets neither. With the masks of registers that is a right and a left one, so there is no third. A request is
+    granted within N cycles in which no write is granted in its bank.
+
+    Members
+    -------
+    read_request : as in `CoalescingArbiter`, but each collector is in the mask of one bank and side at most.
+    others : `CoalescingArbiter`.
+    """
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        advance(m, self.diagonal, self._size)
+        self._grant_writes(m)
+        for bank, start in enumerate(self._starts(m)):
+            self._grant_bank(m, bank, start)
+        return m
+
+    def _starts(self, m: Module) -> list[Value]:
+        """For each bank, the collector that goes first."""
+        return starts(m, self.diagonal, self._banks, self._size)
+
+    def _grant_bank(self, m: Module, bank: int, start: Value) -> None:
+        """Two turns; in each the first request goes that meets nothing granted before."""
+        wants = self._wants(m, bank)
+        used, granted = self._written(bank), Const(0, self._size)
+        for turn in range(len(SIDES)):
+            taken, requests = Signal(SUB_BANKS, name=f"taken_{bank}_{turn}"), Signal(self._size, name="requests")
+            meets = reduce(or_, (Mux(sub_bank, wanting, 0) for sub_bank, wanting in zip(taken, wants, strict=True)))
+            m.d.comb += [taken.eq(used), requests.eq(reduce(or_, wants) & ~meets)]
+            first = first_from(m, requests, start)
+            granted |= first
+            used = taken | Cat((first & wanting).any() for wanting in wants)
+        for side in range(len(SIDES)):
+            m.d.comb += self.read_grant[bank][side].eq(self.read_request[bank][side] & granted)
+        for sub_bank, wanting in enumerate(wants):
+            m.d.comb += self.slice_grant[sub_bank][bank].eq(wanting & granted)
+
+    def _wants(self, m: Module, bank: int) -> list[Signal]:
+        """For each sub-bank of a bank, the mask of collectors that want it."""
+        wants = [Signal(self._collectors, name=f"wants_{bank}_{sub_bank}") for sub_bank in range(SUB_BANKS)]
+        for sub_bank, wanting in enumerate(wants):
+            of_sides = (request & Cat(mask[sub_bank] for mask in masks) for request, masks
+                        in zip(self.read_request[bank], self.read_mask[bank], strict=True))
+            m.d.comb += wanting.eq(reduce(or_, of_sides))
+        return wants
+
+    def _written(self, bank: int) -> Value:
+        """The sub-banks that granted writes hold in a bank."""
+        return reduce(or_, (Mux(grant & (target == bank), mask, 0) for grant, target, mask
+                            in zip(self.write_grant, self.write_bank, self.write_mask, strict=True)))

@@ -1,0 +1,200 @@
+"""One warp register that a bypassing collector keeps (seed 001, section IV-A)."""
+
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.bypass.allocation import REGISTERS
+from rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
+from rtl.collector import SLOTS
+from rtl.interfaces import issue_layout, zero_layout
+from rtl.placement import SOURCES
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import WARP_BITS, WRITERS, index_bits
+
+
+class Entry(wiring.Component):
+    """A warp register, and what is known of it: its valid, wanted and dirty lanes, its age, and who will write it.
+
+    What an instruction changes that is taken in cycle t shows from t + 1 on. Two write ports fill the word lane by
+    lane, for what comes from the register file and for results. They never meet in one entry: all that read the old
+    value were dispatched before the instruction whose result it is.
+
+    Parameters
+    ----------
+    config : the window, the machine's gating, and how registers are stored.
+
+    Members
+    -------
+    take, issue, forms : an instruction is taken at the end of the cycle; where its registers lie, how they are stored,
+        all but their zero masks.
+    serves, emptied : those of its registers that the entry serves, and whether it is taken over; 0 without `take`.
+    zero : with a zero mask, those of the registers of the instruction that was taken in the previous cycle.
+    pinned : an instruction that is held reads the entry.
+    granted : the register file grants the lanes that are wanted.
+    arrives, arriving, operand : what was granted in the previous cycle is there: the lanes, and the restored word.
+    coming, deliver : results that enter their latches in this cycle, and which of them the entry takes later on.
+    delivery : the result on the collector's result port.
+    used, available : it names a register; it may be taken over.
+    old : no instruction to come is in a window with the last one that named it.
+    number, age, form, word : of the register that it names.
+    wants, wanted : whether lanes are wanted, and which.
+    has_dirty : there are lanes that the register file does not have.
+    evictable, goes : with write-back, these lanes may leave; they do at the end of the cycle.
+    dirty, full, transient : with write-back, which lanes these are, and what is said of them.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        zeros = {"zero": In(data.ArrayLayout(zero_layout(config), REGISTERS))}
+        super().__init__({
+            "take": In(1),
+            "issue": In(issue_layout(config)),
+            "forms": In(data.ArrayLayout(form_layout(config), REGISTERS)),
+            "serves": In(REGISTERS),
+            "emptied": In(1),
+            **(zeros if config.gating.has_zero_mask else {}),
+            "pinned": In(1),
+            "granted": In(1),
+            "arrives": In(1),
+            "arriving": In(LANES),
+            "operand": In(WARP_BITS),
+            "coming": In(data.ArrayLayout(coming_layout(config), len(WRITERS))),
+            "deliver": Out(len(WRITERS)),
+            "delivery": In(delivery_layout()),
+            "used": Out(1),
+            "available": Out(1),
+            "old": Out(1),
+            "number": Out(8),
+            "age": Out(index_bits(config.window)),
+            "form": Out(form_layout(config)),
+            "word": Out(WARP_BITS),
+            "wants": Out(1),
+            "wanted": Out(LANES),
+            "has_dirty": Out(1),
+            **(self._eviction_ports() if config.bypass.writes_back else {}),
+        })
+
+    def _eviction_ports(self) -> dict[str, wiring.Member]:
+        return {"evictable": Out(1), "goes": In(1), "dirty": Out(LANES), "full": Out(1), "transient": Out(1)}
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        delivered, awaited = Signal(), Signal(reset_less=True)
+        m.d.comb += [
+            delivered.eq(self.used & self.delivery.valid & (self.delivery.register == self.number)),
+            self.available.eq(~self.used | ~(self.has_dirty | self.pinned | awaited)),
+        ]
+        with m.If(delivered | self.emptied):
+            m.d.sync += awaited.eq(0)
+        with m.If(self.serves[SLOTS]):
+            m.d.sync += awaited.eq(1)
+        self._live(m, delivered)
+        self._name(m)
+        self._want(m, self._fill(m, delivered))
+        if self._config.bypass.writes_back:
+            self._mark(m, delivered)
+            m.d.comb += self.evictable.eq(self.has_dirty & ~self.pinned & ~awaited)
+        else:
+            m.d.comb += self.has_dirty.eq(0)
+        return m
+
+    def _kept(self, m: Module, name: str) -> Any:
+        """The register behind an output, which no reset clears: it means nothing while the entry is not in use."""
+        port = getattr(self, name)
+        register = Signal(port.shape(), name=f"kept_{name}", reset_less=True)
+        m.d.comb += port.eq(register)
+        return register
+
+    def _live(self, m: Module, delivered: Value) -> None:
+        """How long the entry is in use. A result that enters its latch finds it, and is delivered later on or not."""
+        found, latched, lapses = Signal(len(WRITERS)), Signal(reset_less=True), Signal()
+        served, age = self.serves.any(), self._kept(m, "age")
+        hints = self._config.bypass.has_hints
+        needed = [result.to_collector | self.has_dirty if hints else Const(1, 1) for result in self.coming]
+        m.d.comb += [
+            found.eq(Cat(self.used & result.valid & (result.register == self.number) for result in self.coming)),
+            self.deliver.eq(found & Cat(needed)),
+            self.old.eq(age == self._config.window - 1),
+            lapses.eq(self.old & ~self.has_dirty & ~self.pinned & ~latched & ~found.any()),
+        ]
+        with m.If(self.deliver.any()):
+            m.d.sync += latched.eq(1)
+        with m.If(delivered | self.emptied):
+            m.d.sync += latched.eq(0)
+        ends = lapses | (found & ~self.deliver).any() | (self.take & self.issue.first)
+        with m.If(ends | self.goes if self._config.bypass.writes_back else ends):
+            m.d.sync += self.used.eq(0)
+        with m.If(served):
+            m.d.sync += [self.used.eq(1), age.eq(0)]
+        with m.Elif(self._ages() & ~self.old):
+            m.d.sync += age.eq(age + 1)
+
+    def _ages(self) -> Value:
+        """Whether an instruction is taken that counts in the window: an expansion does not."""
+        aside = "aside" in self.issue.shape().members
+        return self.take & ~self.issue.aside if aside else self.take
+
+    def _name(self, m: Module) -> None:
+        """The register's number, its place and its stored form, as they are when an instruction names it."""
+        number, form = self._kept(m, "number"), self._kept(m, "form")
+        if self._config.gating.has_zero_mask:
+            looked_up = Signal(REGISTERS)
+            m.d.sync += [looked_up.eq(self.serves), form.eq(self.form)]
+            for k, zero in enumerate(self.zero):
+                with m.If(looked_up[k]):
+                    m.d.comb += [self.form[name].eq(zero[name]) for name, _ in zero.shape()]
+        for k, (register, stored) in enumerate(zip(self._registers(), self.forms, strict=True)):
+            with m.If(self.serves[k]):
+                m.d.sync += [number.eq(register), form.eq(stored)]
+
+    def _registers(self) -> list[Value]:
+        """The registers of the instruction."""
+        return [self.issue[name] for name in (*SOURCES, "dst")]
+
+    def _fill(self, m: Module, delivered: Value) -> Value:
+        """Lanes that come are stored, and valid; the lanes that are valid."""
+        word, valid, loads = self._kept(m, "word"), Signal(LANES, reset_less=True), Signal(LANES)
+        m.d.comb += loads.eq(Mux(delivered, self.delivery.lanes, self.arriving))
+        with m.If(delivered | self.arrives):
+            m.d.sync += valid.eq(valid | loads)
+            for lane in range(LANES):
+                result, operand = (source.word_select(lane, 32) for source in (self.delivery.data, self.operand))
+                with m.If(loads[lane]):
+                    m.d.sync += word.word_select(lane, 32).eq(Mux(delivered, result, operand))
+        with m.If(self.emptied):
+            m.d.sync += valid.eq(0)
+        return valid
+
+    def _want(self, m: Module, valid: Value) -> None:
+        """The lanes that sources still have to fetch: those that are neither there nor on their way. Whether the entry
+        serves a source, and is emptied, is known last."""
+        wanted, known, missing = self._kept(m, "wanted"), Signal(LANES), Signal(LANES)
+        m.d.comb += [
+            self.wants.eq(self.used & wanted.any()),
+            known.eq(valid | wanted | Mux(self.arrives, self.arriving, 0)),
+            missing.eq(self.issue.lanes & ~known),
+        ]
+        reads, left = self.serves[:SLOTS].any(), Mux(self.granted, 0, wanted)
+        with m.If(self.emptied):
+            m.d.sync += wanted.eq(Mux(reads, self.issue.lanes, 0))
+        with m.Else():
+            m.d.sync += wanted.eq(Mux(reads, left | missing, left))
+
+    def _mark(self, m: Module, delivered: Value) -> None:
+        """A result makes lanes dirty; an instruction that will overwrite them makes them clean."""
+        dirty, full, transient = (self._kept(m, name) for name in ("dirty", "full", "transient"))
+        others = Signal(LANES)
+        m.d.comb += [self.has_dirty.eq(self.used & dirty.any()), others.eq(dirty & ~self.delivery.lanes)]
+        with m.If(delivered):
+            m.d.sync += [
+                dirty.eq(dirty | self.delivery.lanes),
+                full.eq(Mux(others.any(), full, self.delivery.full)),
+                transient.eq(self.delivery.transient & (transient | ~others.any())),
+            ]
+        with m.If(self.serves[SLOTS]):
+            m.d.sync += dirty.eq(dirty & ~self.issue.lanes)
+        with m.If(self.emptied):
+            m.d.sync += dirty.eq(0)

@@ -1,0 +1,91 @@
+"""Evictions: from the collectors through one register to the write latch of MEM (seed 001, section IV)."""
+
+from amaranth import Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.bypass.rotate import in_turn
+from rtl.interfaces import eviction_layout, result_layout
+from rtl.select import merge
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import index_bits
+
+
+class EvictionUnit(wiring.Component):
+    """Takes evicted registers from the collectors in turn, and offers them to the latch of MEM behind its own results.
+
+    One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` shows
+    what `result_mem` does, and while that is not valid the eviction, as a result to be written that nobody waits for.
+    The unit remembers whether the latch holds one. All outputs but `select`, `result` and `entering` are functions of
+    registers alone.
+
+    Parameters
+    ----------
+    config : warps, each with its collector, and the fields of a result.
+
+    Members
+    -------
+    request : the collectors that want to evict an entry.
+    select : the collector (at most one) that does, at the end of the cycle.
+    eviction : the entry of the selected collector.
+    result_mem : results of the load/store unit.
+    result : results and evictions, to the latch of MEM.
+    entering : an eviction enters the latch at the end of the cycle.
+    valid, warp : whether the register holds an eviction, and whose; 0 when empty.
+    latched : the latch holds an eviction: its completion is none of an instruction.
+    blocked : the warps of both.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        result = stream.Signature(result_layout(config))
+        super().__init__({
+            "request": In(config.collectors),
+            "select": Out(config.collectors),
+            "eviction": In(eviction_layout(config)),
+            "result_mem": In(result),
+            "result": Out(result),
+            "entering": Out(1),
+            "valid": Out(1),
+            "warp": Out(index_bits(config.warps)),
+            "latched": Out(1),
+            "blocked": Out(config.warps),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        warp = Signal.like(self.warp)
+        held, free = Signal(eviction_layout(self._config), reset_less=True), Signal()
+        m.d.comb += [
+            self.entering.eq(self.valid & self.result.ready & ~self.result_mem.valid),
+            free.eq(~self.valid | self.entering),
+            self.select.eq(in_turn(m, Mux(free, self.request, 0))),
+            self.warp.eq(Mux(self.valid, warp, 0)),
+        ]
+        with m.If(free):
+            m.d.sync += self.valid.eq(self.select.any())
+        with m.If(self.select.any()):
+            m.d.sync += [held.eq(self.eviction), warp.eq(merge(self.select, range(self._config.collectors)))]
+        self._offer(m, held, warp)
+        m.d.comb += self.blocked.eq(self._latched_warp(m, warp) | self.valid << warp)
+        return m
+
+    def _offer(self, m: Module, held: data.View, warp: Value) -> None:
+        """The result in `held`, unless there is one of the load/store unit."""
+        stored = {name: held[name] for name, _ in eviction_layout(self._config)}
+        own = {**stored, "writes": 1, "warp": warp, "to_file": 1}
+        m.d.comb += [
+            self.result_mem.ready.eq(self.result.ready),
+            self.result.valid.eq(self.result_mem.valid | self.valid),
+            *(self.result.payload[name].eq(Mux(self.result_mem.valid, self.result_mem.payload[name], own.get(name, 0)))
+              for name, _ in result_layout(self._config)),
+        ]
+
+    def _latched_warp(self, m: Module, warp: Value) -> Value:
+        """The mask of the warp whose eviction is in the latch."""
+        latched_warp = Signal.like(warp, name="latched_warp")
+        with m.If(self.result.ready):
+            m.d.sync += self.latched.eq(self.entering)
+        with m.If(self.entering):
+            m.d.sync += latched_warp.eq(warp)
+        return self.latched << latched_warp

@@ -1,0 +1,88 @@
+"""The instructions that a bypassing collector holds."""
+
+from functools import reduce
+from operator import or_
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.collector import SLOTS
+from rtl.interfaces import held_layout, zero_layout
+from warploom.arch.config import SmConfig
+
+
+def waiting_layout(config: SmConfig) -> data.StructLayout:
+    """An instruction that waits to be dispatched, with its immediate."""
+    return data.StructLayout({"held": held_layout(config), "imm_slot": 2, "imm": 32})
+
+
+class HeldInstructions(wiring.Component):
+    """A queue of the instructions that were issued and not dispatched, in order of issue.
+
+    The oldest is always at the same place, which it leaves without a multiplexer; those behind it move up. What is
+    taken in cycle t is there from t + 1 on.
+
+    Parameters
+    ----------
+    config : the window, which is the length of the queue, and the entries.
+
+    Members
+    -------
+    take, instruction : an instruction is taken at the end of the cycle; only while there are fewer than the window.
+    sources : for each of its slots the entry that serves it; zero where it reads no register.
+    zero : with a zero mask, that of the destination of the instruction that was taken in the previous cycle.
+    dispatched : the oldest instruction leaves at the end of the cycle.
+    count : the instructions that are held.
+    oldest : the oldest one.
+    reads : the sources of each instruction, the oldest first; zero where there is none.
+    pinned : the entries that are among them.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        instruction, sources = waiting_layout(config), data.ArrayLayout(config.entries, SLOTS)
+        super().__init__({
+            "take": In(1),
+            "instruction": In(instruction),
+            "sources": In(sources),
+            **({"zero": In(zero_layout(config))} if config.gating.has_zero_mask else {}),
+            "dispatched": In(1),
+            "count": Out(range(config.window + 1)),
+            "oldest": Out(instruction),
+            "reads": Out(data.ArrayLayout(sources, config.window)),
+            "pinned": Out(config.entries),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        window = self._config.window
+        last, taken = Signal.like(self.count), Signal(window)
+        kept = [Signal(self.oldest.shape(), name=f"kept_{i}", reset_less=True) for i in range(window)]
+        complete = self._completed(m, kept, taken) if self._config.gating.has_zero_mask else kept
+        m.d.comb += [last.eq(self.count - self.dispatched), taken.eq(self.take << last)]
+        m.d.sync += self.count.eq(last + self.take)
+        for i in range(window):
+            moves_up = i + 1 < window
+            with m.If(self.dispatched):
+                m.d.sync += self.reads[i].eq(self.reads[i + 1] if moves_up else 0)
+                m.d.sync += kept[i].eq(complete[i + 1]) if moves_up else []
+            with m.If(taken[i]):
+                m.d.sync += [self.reads[i].eq(self.sources), kept[i].eq(self.instruction)]
+        m.d.comb += [
+            self.oldest.eq(complete[0]),
+            self.pinned.eq(reduce(or_, (entry for sources in self.reads for entry in sources))),
+        ]
+        return m
+
+    def _completed(self, m: Module, kept: list[data.View], taken: Signal) -> list[data.View]:
+        """The instructions with the zero masks of their destinations, the last one's as it comes."""
+        fresh = Signal.like(taken)
+        m.d.sync += fresh.eq(Mux(self.instruction.held.writes, taken, 0))
+        complete = [Signal(self.oldest.shape(), name=f"complete_{i}") for i in range(len(kept))]
+        for i, (before, after) in enumerate(zip(kept, complete, strict=True)):
+            m.d.comb += after.eq(before)
+            with m.If(fresh[i]):
+                m.d.comb += [after.held[name].eq(self.zero[name]) for name, _ in self.zero.shape()]
+                m.d.sync += before.eq(after)
+        return complete

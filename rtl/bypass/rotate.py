@@ -1,0 +1,37 @@
+"""Rotating priority: who is the first to ask, cyclically, from a given position on."""
+
+from amaranth import Module, Signal, Value
+
+
+def first_from(m: Module, requests: Value, start: Value) -> Signal:
+    """The first bit of `requests`, cyclically, at or after `start`; zero when none is set.
+
+    `start` has one bit set, and as many bits as `requests`. A request is blocked by any before it that is not before
+    the start. That is a parallel prefix around the ring: after step k each position knows of 2**k others before it, so
+    N positions take ceil(log2(N)) gates in a row. What passes around the start comes of `start` alone, so that late
+    requests meet one AND-OR a step.
+    """
+    count = len(requests)
+    blocked, passes = Signal(count, name="blocked_1"), Signal(count, name="passes_1")
+    m.d.comb += [blocked.eq(requests.rotate_left(1) & ~start), passes.eq(~start)]
+    distance = 1
+    while distance < count - 1:
+        nearer, open_ = blocked, passes
+        blocked, passes = (Signal(count, name=f"{name}_{2 * distance}") for name in ("blocked", "passes"))
+        m.d.comb += [
+            blocked.eq(nearer | open_ & nearer.rotate_left(distance)),
+            passes.eq(open_ & open_.rotate_left(distance)),
+        ]
+        distance *= 2
+    first = Signal(count, name="first")
+    m.d.comb += first.eq(requests & ~blocked)
+    return first
+
+
+def in_turn(m: Module, requests: Value) -> Signal:
+    """Round robin: the first request, cyclically, after the one that was selected last; at reset bit 0 goes first."""
+    start = Signal(len(requests), init=1, name="start")
+    selected = first_from(m, requests, start)
+    with m.If(selected.any()):
+        m.d.sync += start.eq(selected.rotate_left(1))
+    return selected

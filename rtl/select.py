@@ -1,0 +1,12 @@
+"""Selection by a mask of which at most one bit is set."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from amaranth import Mux, Value, ValueLike
+
+
+def merge(select: Value, values: Iterable[ValueLike]) -> Value:
+    """The value of the bit that is set in `select`, zero if none is."""
+    return reduce(or_, (Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)))

@@ -1,0 +1,101 @@
+"""Attempts and look-ups of several warps, as a front end may send them to one set of the affine unit."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from golden_model.affine.compact import Compact
+from golden_model.affine.rules import COMPARISONS
+from golden_model.words import ALL_LANES
+from tb.affine.operands import MASK, Trial, float_answer, random_trial
+from tb.bench import Ports, Stimulus
+from tb.lane_driver import encoded, operand
+from warploom.arch.interfaces import ATTEMPT_CYCLES, FLOAT_CYCLES
+from warploom.arch.isa import NO_SLOT, Op
+from warploom.arch.layout import resident_warps
+
+Fields = dict[str, int]
+Action = tuple[str, Fields]
+"""``attempt`` or ``lookup``, and its fields."""
+
+SLOTS = range(3)
+
+
+def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycles: int) -> Iterator[Stimulus]:
+    """The warps of set `number` in turn, each waiting for its outcome; what is not valid shows anything."""
+    warps = range(number, resident_warps(ports.config, registers), ports.config.schedulers)
+    scripts = {warp: script(rng, warp, registers) for warp in warps}
+    free = dict.fromkeys(warps, 0)
+    answers: dict[int, tuple[int, int]] = {}
+    for cycle in range(cycles):
+        if ports.peek("float__valid"):
+            operation: Any = ports.codecs["float__payload"].unpack(ports.peek("float__payload"))
+            answers[cycle + FLOAT_CYCLES] = float_answer(**operation)
+        value, holds = answers.get(cycle, (rng.getrandbits(32), rng.getrandbits(1)))
+        stimulus: dict[str, Any] = {
+            "registers": registers, "float_result__valid": cycle in answers,
+            "float_result__payload": {"value": value, "holds": holds},
+            **{f"{kind}__payload": rng.getrandbits(ports.codecs[f"{kind}__payload"].width)
+               for kind in ("attempt", "lookup")},
+        }  # fmt: skip
+        ready = [warp for warp in warps if free[warp] <= cycle]
+        if ready and rng.random() < 0.95:
+            warp = rng.choice(ready)
+            kind, fields = next(scripts[warp])
+            free[warp] = cycle + (ATTEMPT_CYCLES + 1 if kind == "attempt" else 1)
+            stimulus |= {f"{kind}__valid": 1, f"{kind}__payload": fields}
+        yield stimulus
+
+
+def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
+    """Operands for a trial, the trial, a look at its result; again and again."""
+    pool = [*range(min(registers, 6)), registers - 1]
+    while True:
+        trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
+        fields = _fields(rng, trial, sources) | {"warp": warp, "dst": dst}
+        read = [slot for slot in SLOTS if fields["reads"] >> slot & 1]
+        for slot in read:
+            yield from _load(warp, sources[slot], trial.slots[slot])
+        if read and rng.random() < 0.03:
+            yield "lookup", _lookup(rng, warp, pool) | {"writes": 1, "dst": sources[rng.choice(read)]}
+        yield "attempt", fields
+        yield "lookup", _lookup(rng, warp, pool) | {"src1": dst}
+
+
+def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
+    """An attempt of a trial: one uniform operand may be a constant, zeros may be absent."""
+    op, lanes = trial.op, rng.choice((ALL_LANES, ALL_LANES, 1 << rng.randrange(32), rng.getrandbits(32) or 1))
+    constants = [slot for slot, value in enumerate(trial.slots) if not value.stride and rng.random() < 0.5]
+    imm_slot = rng.choice(constants) if constants else NO_SLOT
+    absent = [slot for slot in constants if slot == imm_slot or not trial.slots[slot].base]
+    reads = sum(1 << slot for slot in range(len(trial.slots)) if slot not in absent)
+    agreed = rng.choice((0, ALL_LANES)) ^ (rng.getrandbits(32) & ~lanes)
+    compares = op in COMPARISONS
+    return {
+        "op": op, "modifiers": encoded(op, trial.modifiers), "reads": reads, "imm_slot": imm_slot,
+        "imm": trial.slots[imm_slot].base if imm_slot != NO_SLOT else operand(rng), "step": rng.getrandbits(1),
+        **{f"src{slot}": register for slot, register in enumerate(sources)}, "lanes": lanes,
+        "pred": agreed if rng.random() < 0.9 else rng.getrandbits(32), "full": rng.random() < 0.95,
+        "writes": not compares and rng.random() < 0.95,
+        "writes_predicate": compares or (op in (Op.IADD, Op.ISUB, Op.IMAD) and rng.random() < 0.4),
+    }  # fmt: skip
+
+
+def _load(warp: int, register: int, value: Compact) -> Iterator[Action]:
+    """Attempts that are always accepted, and leave a value in a register."""
+    base = {"warp": warp, "dst": register, "writes": 1, "full": 1, "lanes": ALL_LANES, "imm_slot": 1,
+            "src0": register}  # fmt: skip
+    if not value.stride:
+        yield "attempt", base | {"op": Op.MOV, "imm": value.base, "imm_slot": 0}
+    elif value.stride == 1:
+        yield "attempt", base | {"op": Op.S2R, "imm": value.base, "step": 1}
+    else:
+        yield "attempt", base | {"op": Op.S2R, "imm": 0, "step": 1}
+        yield "attempt", base | {"op": Op.IMUL, "imm": value.stride & MASK, "reads": 1}
+        yield "attempt", base | {"op": Op.IADD, "imm": value.base, "reads": 1}
+
+
+def _lookup(rng: random.Random, warp: int, pool: list[int]) -> Fields:
+    """An instruction for the datapath."""
+    named = {name: rng.choice(pool) for name in ("src0", "src1", "src2", "dst")}
+    return {"warp": warp, "reads": rng.choice((7, 7, rng.randrange(8))), "writes": rng.random() < 0.15, **named}

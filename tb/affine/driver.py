@@ -1,0 +1,122 @@
+"""What surrounds the datapath with an affine unit in a random test: attempts beside instructions, and expansions."""
+
+import random
+from typing import Any
+
+from golden_model.affine.rules import COMPARISONS
+from golden_model.words import ALL_LANES
+from tb.affine.operands import ARITY, float_answer, random_trial
+from tb.bench import Ports, busy
+from tb.bypass.promises import Register
+from tb.datapath_driver import REGISTERS, Surroundings
+from tb.lane_driver import encoded, operand, timing
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import FLOAT_CYCLES, TAG_BITS, attempt_fields, hint_fields
+from warploom.arch.isa import NO_SLOT, Op, Pipe
+
+TARGETS = 12
+"""Registers of a warp that attempts write; instructions write all of them."""
+
+
+class AffineSurroundings(Surroundings):
+    """`Surroundings` that attempts instructions too, of warps that do not wait for an outcome, in every set that serves
+    no instruction. What is compact it knows from the outcomes, and expands what is not written whole."""
+
+    def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
+        super().__init__(ports, rng, instructions)
+        config = ports.config
+        self._compact: set[Register] = set()
+        self._attempts: dict[int, dict[str, int]] = {}  # by warp, those without an outcome
+        self._expansion: dict[str, int] | None = None
+        self._floats: dict[int, dict[str, Any]] = {}  # by cycle: ports of their answers
+        self._active = [busy(rng, 0.5) for _ in range(config.schedulers)]
+
+    def _before(self, fields: dict[str, int]) -> dict[str, int]:
+        """An instruction that writes some lanes of a compact register goes behind an expansion of it."""
+        warp, register = fields["warp"], fields["dst"]
+        if fields["full"] or not fields["writes"] or (warp, register) not in self._compact:
+            return fields
+        if self._expansion is None:
+            hints = {"aside": 1, "to_collector": 0, "to_file": 1} if hint_fields(self._config) else {}
+            self._expansion = fields | hints | {
+                "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0, "pipe": Pipe.SP,
+                "timing": timing(Op.MOV), "reads": 1, "src0": register, "imm_slot": NO_SLOT, "lanes": ALL_LANES,
+                "full": 1,
+            }  # fmt: skip
+        return self._expansion
+
+    def _may_issue(self, fields: dict[str, int]) -> bool:
+        return fields["warp"] not in self._attempts and super()._may_issue(fields)
+
+    def _sources(self, fields: dict[str, int]) -> set[Register]:
+        return super()._sources(fields) - self._compact
+
+    def _is_taken(self, fields: dict[str, int]) -> bool:
+        addressed = self._config.has_address_slot and fields["op"] == Op.LD and not self._sources(fields)
+        return bool(self._ports.peek("address_ready")) if addressed else super()._is_taken(fields)
+
+    def _issued(self, fields: dict[str, int]) -> None:
+        super()._issued(fields)
+        self._expansion = None
+        if fields["writes"]:
+            self._compact.discard((fields["warp"], fields["dst"]))
+
+    def _beside(self, cycle: int, fields: dict[str, int] | None, *, over: bool) -> dict[str, Any]:
+        """Attempts, and answers to floating-point operations. Outcomes let their warps go on in the next cycle."""
+        ports: dict[str, Any] = {"registers": REGISTERS}
+        for number, active in enumerate(self._active):
+            self._answer(cycle, number)
+            serves = fields is not None and fields["warp"] % len(self._active) == number
+            if next(active) and not serves and not over and (attempt := self._attempt(number)) is not None:
+                self._attempts[attempt["warp"]] = attempt
+                ports |= {f"attempt_{number}__valid": 1, f"attempt_{number}__payload": attempt}
+            self._outcome(number)
+        return ports | self._floats.pop(cycle, {})
+
+    def _answer(self, cycle: int, number: int) -> None:
+        """What is asked now is answered in time."""
+        if self._ports.peek(f"float_{number}__valid"):
+            port = f"float_{number}__payload"
+            asked: Any = self._ports.codecs[port].unpack(self._ports.peek(port))
+            value, holds = float_answer(**asked)
+            self._floats.setdefault(cycle + FLOAT_CYCLES, {}).update({
+                f"float_result_{number}__valid": 1,
+                f"float_result_{number}__payload": {"value": value, "holds": holds},
+            })
+
+    def _outcome(self, number: int) -> None:
+        if self._ports.peek(f"outcome_{number}__valid"):
+            port = f"outcome_{number}__payload"
+            outcome: Any = self._ports.codecs[port].unpack(self._ports.peek(port))
+            attempt = self._attempts.pop(outcome["warp"])
+            if outcome["accepted"] and attempt["writes"]:
+                self._compact.add((attempt["warp"], attempt["dst"]))
+
+    def _attempt(self, number: int) -> dict[str, int] | None:
+        """An attempt of a warp of the set, as soon as no hazard hinders it."""
+        rng = self._rng
+        warp = rng.randrange(number, self._config.warps, len(self._active))
+        trial = random_trial(rng)
+        if warp in self._attempts or (trial.op in COMPARISONS and not self._config.affine.has_branches):
+            return None
+        fields = {name: rng.getrandbits(bits) for name, bits in attempt_fields(self._config)}
+        compares = trial.op in COMPARISONS
+        fields |= {
+            "warp": warp, "op": trial.op, "modifiers": encoded(trial.op, trial.modifiers),
+            "dst": rng.randrange(TARGETS), "writes": not compares and rng.random() < 0.9,
+            "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))), "full": rng.random() < 0.95,
+            "pred": rng.choice((0, ALL_LANES, fields["pred"])), "writes_predicate": compares or rng.random() < 0.2,
+            **self._slots(warp, ARITY[trial.op]),
+        }  # fmt: skip
+        return None if self._in_flight.hinders(fields | {"first": 0}) else fields
+
+    def _slots(self, warp: int, arity: int) -> dict[str, int]:
+        """Sources, most of them compact, and often an immediate; S2R has no source, but a value for its first lane."""
+        rng = self._rng
+        compact = sorted(register for owner, register in self._compact if owner == warp)
+        constant = rng.randrange(arity) if arity and (rng.random() < 0.5 or not compact) else NO_SLOT
+        fields = {"imm_slot": constant, "imm": operand(rng), "reads": 0}
+        for slot in range(3):
+            fields[f"src{slot}"] = rng.choice(compact) if compact and rng.random() < 0.97 else rng.randrange(REGISTERS)
+            fields["reads"] |= (slot < arity and slot != constant) << slot
+        return fields

@@ -1,0 +1,100 @@
+"""Planted bugs in the affine unit, its registers and the expander."""
+
+from collections.abc import Callable
+
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import data, wiring
+
+from rtl.affine.address_slot import AddressSlot
+from rtl.affine.expand import Expander
+from rtl.affine.register_file import AffineRegisterFile
+from rtl.affine.rules import Rules
+from rtl.affine.slots import CompactSlots
+from rtl.affine.stride import StrideFinder
+from rtl.affine.unit import AffineUnit
+from tb.coalescing.mutants import altered
+from tb.mutants import Mutant, Tampered
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import STRIDE_BITS
+
+BENCH, SETTINGS = "tb.affine.test_unit", ("affine=ab",)
+
+
+class Trusting(Rules):
+    """What an affine operand of a shift puts into the result is taken for a line."""
+
+    def _shift(self, state: data.View) -> dict[str, Value]:
+        return {}
+
+
+class Swapping(Rules):
+    """An extreme that is one operand in the first lane and the other in the last is taken for one of them."""
+
+    def _compare(self, state: data.View) -> dict[str, Value]:
+        return super()._compare(state) | {"possible": state.possible}
+
+
+def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig], wiring.Component]:
+    """A unit one part of which is wrong."""
+
+    def unit(config: SmConfig) -> wiring.Component:
+        made = AffineUnit(config=config)
+        setattr(made, part, make())
+        return made
+
+    return unit
+
+
+def _without(*names: str) -> Callable[[], wiring.Component]:
+    """Rules that do not see some fields of the slots."""
+
+    def blind(outer: Tampered, m: Module) -> dict[str, Value]:
+        return {"slots": Cat(altered(m, slot, **dict.fromkeys(names, 0)) for slot in outer.slots)}
+
+    return lambda: Tampered(Rules(), blind)
+
+
+def _unsigned(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"value": altered(m, outer.value, stride=outer.value.stride[: STRIDE_BITS - 1])}
+
+
+def _level(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"answers": Cat(altered(m, answer, high=0) for answer in outer.answers)}
+
+
+def _agreed(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"answers": Cat(altered(m, answer, verdict=0) for answer in outer.answers)}
+
+
+def _late(outer: Tampered, m: Module) -> dict[str, Value]:
+    values = Signal(outer.values.shape())
+    m.d.sync += values.eq(outer.values)
+    return {"values": values.as_value()}
+
+
+def _valueless(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"issue": altered(m, outer.issue, imm=0)}
+
+
+MUTANTS = (
+    Mutant("CompactSlots", "tb.affine.test_slots", "takes base and stride a cycle late",
+           lambda c: Tampered(CompactSlots(depth=1), _late), ("affine=a",)),
+    Mutant("AddressSlot", "tb.affine.test_address_slot", "loses immediates",
+           lambda c: Tampered(AddressSlot(config=c), _valueless), ("affine=abm",)),
+    Mutant("Expander", "tb.affine.test_expand", "takes strides for unsigned",
+           lambda c: Tampered(Expander(), _unsigned)),
+    Mutant("AffineRegisterFile", "tb.affine.test_register_file", "does not forget",
+           lambda c: Tampered(AffineRegisterFile(config=c), lambda o, m: {"forget": Const(0, 1)}), ("affine=a",)),
+    Mutant("AffineRegisterFile", "tb.affine.test_register_file", "gives all warps of a pair the same registers",
+           lambda c: Tampered(AffineRegisterFile(config=c), lambda o, m: {"named": altered(
+               m, o.named, warp=o.named.warp & ~1)}), ("affine=a",)),
+    *(Mutant("AffineUnit", BENCH, bug, make, SETTINGS) for bug, make in (
+        ("does not see that operands wrap", _with("rules", _without("wraps", "wraps_signed"))),
+        ("executes what is generic", _with("rules", lambda: Tampered(Rules(), lambda o, m: {"possible": Const(1, 1)}))),
+        ("does not compare high words", _with("rules", lambda: Tampered(Rules(), _level))),
+        ("does not compare predicate results", _with("rules", lambda: Tampered(Rules(), _agreed))),
+        ("shifts everything", _with("rules", Trusting)),
+        ("takes any extreme", _with("rules", Swapping)),
+        ("cuts strides", _with("stride_finder", lambda: Tampered(StrideFinder(), lambda o, m: {"fits": Const(1, 1)}))),
+    )),
+)  # fmt: skip

@@ -1,0 +1,137 @@
+"""Bench of the address slot: the load that is dispatched is the one that was taken, with the address that it had."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.arch.config import COLUMNS, GROUP, LANES, Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import dispatch_fields, issue_fields, zero_fields
+from warploom.arch.isa import NO_SLOT
+
+CYCLES = 4000
+SLOTS = 3
+POINTS = (
+    "dispatched at once", "dispatched later", "compact", "immediate", "immediate that is zero", "nothing",
+    "without a destination",
+)  # fmt: skip
+
+
+class AddressSlotBench:
+    """Plays the issue port, the set that tells base and stride in one cycle only, zero buffer and dispatcher."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
+        self._names = [name for name, _ in dispatch_fields(ports.config) if name != "collector"]
+        self._held: dict[str, int] | None = None
+        self._fresh = False
+        self._compact = 0
+        self._constants: list[int] = []
+        self._values: list[int] = []
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """Loads whenever the slot is free, and dispatches, in bursts and pauses; everything else changes all the
+        time."""
+        rng = source()
+        takes, dispatches = busy(rng, 0.6), busy(rng, 0.5)
+        noise = [name for name in ("destination", "destination_code", "zero", "values") if name in self._codecs]
+        for _ in range(CYCLES):
+            compact = rng.getrandbits(SLOTS)
+            yield {
+                "take": next(takes) and self._held is None,
+                "issue": self._load(rng, compact),
+                "compact": compact,
+                **{name: rng.getrandbits(self._codecs[name].width) for name in noise},
+                "dispatched": next(dispatches) and self._held is not None,
+            }
+
+    def _load(self, rng: random.Random, compact: int) -> dict[str, int]:
+        """Any fields; the immediate is in a slot that is not compact."""
+        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        free = [slot for slot in range(SLOTS) if not compact >> slot & 1]
+        return fields | {"reads": 0, "imm_slot": rng.choice([*free, NO_SLOT]), "imm": rng.choice((0, fields["imm"]))}
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, then take or dispatch."""
+        for name in ("busy", "ready"):
+            self._checker.equal(name, seen[name], int(self._held is not None))
+        if self._held is not None:
+            self._complete(seen)
+            self._compare(seen)
+        if seen["dispatched"]:
+            self._coverage.hit("dispatched at once" if self._fresh else "dispatched later")
+            self._held = None
+        self._fresh = bool(seen["take"])
+        if seen["take"]:
+            self._take(seen)
+
+    def _take(self, seen: Observation) -> None:
+        """What is kept of the load. The side as stored, where there is one, goes before that of the number."""
+        known: dict[str, int] = {}
+        for port in ("issue", "destination", "destination_code"):
+            fields: Any = self._codecs[port].unpack(seen[port]) if port in seen else {}
+            known |= fields
+        self._held = {name: known.get(name, 0) for name in self._names}
+        self._compact = seen["compact"]
+        self._constants = [known["imm"] if known["imm_slot"] == slot else 0 for slot in range(SLOTS)]
+        self._coverage.hit("without a destination", not known["writes"])
+        for slot in range(SLOTS):
+            immediate = "immediate" if known["imm"] else "immediate that is zero"
+            kind = immediate if known["imm_slot"] == slot else "nothing"
+            self._coverage.hit("compact" if self._compact >> slot & 1 else kind)
+
+    def _complete(self, seen: Observation) -> None:
+        """The cycle after `take` brings base and stride of compact slots, and the zero mask of a destination."""
+        if not self._fresh:
+            return
+        values = self._codecs["values"].array(seen["values"])
+        self._values = [value if self._compact >> slot & 1 else self._constants[slot]
+                        for slot, value in enumerate(values)]
+        if self._held["writes"] and zero_fields(self._config):
+            fields: Any = self._codecs["zero"].unpack(seen["zero"])
+            self._held |= fields
+
+    def _compare(self, seen: Observation) -> None:
+        held: Any = self._codecs["held"].unpack(seen["held"])
+        self._checker.equal("held", held, self._held)
+        oldest: Any = self._codecs["oldest"].unpack(seen["oldest"])
+        self._checker.equal("compact", oldest["compact"], (1 << SLOTS) - 1)
+        actual = [value["base"] | value["stride"] << 32 for value in oldest["values"].values()]
+        self._checker.equal("values", actual, self._values)
+        if self._config.gating is not Gating.OFF:
+            self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed())
+
+    def _needed(self) -> list[int]:
+        """Columns of a slot that its constant takes, zero if it is compact: those of executing lanes or, with
+        coalescing, one of each sub-bank for each group with executing lanes."""
+        lanes = self._held["lanes"]
+        if self._config.coalescing is Coalescing.ON:
+            groups = [bool(lanes >> first & (1 << GROUP) - 1) for first in range(0, LANES, GROUP)]
+            lanes = sum(groups[column % len(groups)] << column for column in range(COLUMNS))
+        known = [self._config.gating.has_zero_mask and (self._compact >> slot & 1 or not constant)
+                 for slot, constant in enumerate(self._constants)]
+        return [0 if zero else lanes for zero in known]
+
+
+@cocotb.test()
+async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random loads and dispatches."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage(*POINTS)
+    bench = AddressSlotBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    [], ["gating=cross_lane"], ["gating=active", "coalescing=on", "alignment=write"],
+    ["gating=in_lane", "coalescing=on"],
+], ids=" ".join)  # fmt: skip
+def test_address_slot(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(["affine=abm", *settings])
+    runner.run(runner.build(config, "AddressSlot"), "tb.affine.test_address_slot", 1)

@@ -1,0 +1,58 @@
+"""Bench of the expander: hardware against `golden_model.affine.compact`."""
+
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from golden_model.affine.compact import Compact
+from tb import runner
+from tb.affine.operands import random_compact
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import STRIDE_BITS
+
+CYCLES = 3000
+
+
+def stimuli() -> Iterator[Stimulus]:
+    """Compact registers, many of which wrap."""
+    rng = source()
+    for _ in range(CYCLES):
+        value = random_compact(rng)
+        yield {"value": {"base": value.base, "stride": value.stride & (1 << STRIDE_BITS) - 1}}
+
+
+class ExpanderCheck:
+    """All lanes are the twin's; the first is the base."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._value, self._checker, self._coverage = ports.codecs["value"], checker, coverage
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one register."""
+        base, stride = self._value.field(seen["value"], "base"), self._value.field(seen["value"], "stride")
+        value = Compact(base, stride - (stride >> STRIDE_BITS - 1 << STRIDE_BITS))
+        self._checker.equal(f"{value}", seen["word"], value.word())
+        self._coverage.hit("uniform", not value.stride)
+        self._coverage.hit("the smallest stride", value.stride == -1 << STRIDE_BITS - 1)
+        self._coverage.hit("the largest stride", value.stride == (1 << STRIDE_BITS - 1) - 1)
+        way = (LANES - 1) * value.stride
+        self._coverage.hit("wraps upward", base + way >> 32 > 0)
+        self._coverage.hit("wraps downward", base + way < 0)
+
+
+@cocotb.test()
+async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random bases and strides."""
+    ports = Ports(dut)
+    checker = Checker(minimum=CYCLES)
+    coverage = Coverage("uniform", "the smallest stride", "the largest stride", "wraps upward", "wraps downward")
+    await exercise(ports, stimuli(), ExpanderCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_expander() -> None:
+    made = runner.build(SmConfig.preset("small"), "Expander")
+    runner.run(made, "tb.affine.test_expand", 1)

@@ -1,0 +1,143 @@
+"""Bench of one set of the affine unit: hardware against `golden_model.affine.unit`, and against all 32 lanes."""
+
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.affine.compact import Compact
+from golden_model.affine.unit import AffineUnit
+from tb import runner
+from tb.affine.attempts import SLOTS, Fields, traffic
+from tb.affine.operands import ARITY, float_answer
+from tb.affine.refusals import ALONE, CARRIES, Case, refusals
+from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import ATTEMPT_CYCLES
+from warploom.arch.isa import INTEGER_OPS, Op
+
+CYCLES = 60_000
+REGISTERS = (32, 7)
+"""Registers of a thread, as two launches may have them."""
+
+
+class UnitCheck:
+    """All ports are the twin's. Without it: an attempt is accepted if no condition fails, and then all lanes that the
+    result stands for compute it."""
+
+    def __init__(self, ports: Ports, number: int, registers: int, checker: Checker, coverage: Coverage) -> None:
+        self._codecs, self._number, self._checker, self._coverage = ports.codecs, number, checker, coverage
+        self._sets = ports.config.schedulers
+        self._twin = AffineUnit(ports.config, registers, float_answer)
+        self._values: tuple[Compact | None, ...] = (None,) * len(SLOTS)
+        self._cycle = 0
+        self._attempted: dict[int, tuple[Fields, tuple[Compact | None, ...]]] = {}  # by the cycle of the outcome
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then end it."""
+        self._twin.settle()
+        self._compare(seen, "outcome", self._twin.outcomes[self._number])
+        self._compare(seen, "float", self._twin.floats[self._number])
+        for slot, (actual, expected) in enumerate(zip(self._codecs["values"].array(seen["values"]), self._values,
+                                                      strict=True)):
+            if expected is not None:
+                word = self._codecs["values"].pack({"0": {"base": expected.base, "stride": expected.stride & 0xFFFF}})
+                self._checker.equal(f"value of slot {slot}", actual, word)
+        attempt, lookup = (self._valid(seen, kind) for kind in ("attempt", "lookup"))
+        self._values = self._look_up(seen, lookup)
+        due = self._attempted.pop(self._cycle, None)
+        if attempt:
+            self._attempted[self._cycle + ATTEMPT_CYCLES] = attempt, self._slots(attempt)
+            self._coverage.hit("an attempt with an outcome", due)
+        attempts: list[Fields | None] = [None] * self._sets
+        attempts[self._number] = attempt
+        if due:
+            accepted: Any = self._twin.outcomes[self._number]
+            self._coverage.hit("a result is written while another is forgotten",
+                               accepted["accepted"] and lookup and lookup["writes"])
+        self._twin.clock(attempts)
+        if due:
+            self._judge(*due, self._codecs["outcome__payload"].unpack(seen["outcome__payload"]))
+        self._cycle += 1
+
+    def _compare(self, seen: Observation, port: str, expected: Any) -> None:
+        self._checker.equal(f"{port} valid", seen[f"{port}__valid"], int(expected is not None))
+        if expected is not None and seen[f"{port}__valid"]:
+            self._checker.equal(port, self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"]), expected)
+
+    def _valid(self, seen: Observation, port: str) -> Fields | None:
+        fields: Any = self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"])
+        return fields if seen[f"{port}__valid"] else None
+
+    def _look_up(self, seen: Observation, lookup: Fields | None) -> tuple[Compact | None, ...]:
+        """Check which slots are compact; return what they will show."""
+        if lookup is None:
+            return (None,) * len(SLOTS)
+        values = self._twin.compact(lookup)
+        compact = sum((value is not None) << slot for slot, value in enumerate(values))
+        self._checker.equal("compact", seen["compact"], compact)
+        self._coverage.hit("a compact slot beside a generic one", 0 < compact < lookup["reads"])
+        self._twin.issued(lookup)
+        return values
+
+    def _slots(self, attempt: Fields) -> tuple[Compact | None, ...]:
+        """All operands of an attempt, None where one is generic."""
+        special = attempt["op"] == Op.S2R
+        constants = [Compact(attempt["imm"], attempt["step"]) if special and slot == 0 else
+                     Compact(attempt["imm"] if attempt["imm_slot"] == slot else 0) for slot in SLOTS]
+        read = self._twin.compact(attempt)
+        return tuple(read[slot] if attempt["reads"] >> slot & 1 else constants[slot] for slot in SLOTS)
+
+    def _judge(self, attempt: Fields, slots: tuple[Compact | None, ...], outcome: Any) -> None:
+        """Second opinions on an outcome."""
+        op, executing = Op(attempt["op"]), attempt["pred"] & attempt["lanes"]
+        common = {0: 0, attempt["lanes"]: 1}.get(executing)
+        found = {"full"} if attempt["writes"] and not attempt["full"] else set()
+        if None in slots:
+            found.add("generic")
+        else:
+            a, b, c = (slot for slot in slots if slot is not None)
+            case = Case(op, attempt["modifiers"], (a, b, c), common, bool(attempt["writes_predicate"]))
+            found |= refusals(case)
+            if outcome["accepted"] and (op in INTEGER_OPS or op is Op.S2R):
+                self._exact(attempt, case)
+        self._checker.equal(f"{op.name} {slots} accepted", outcome["accepted"], int(not found))
+        self._coverage.hit(f"{op.name} {'accepted' if outcome['accepted'] else 'refused'}")
+        if len(found) == 1:
+            why = found.pop()
+            point = f"{op.name} {why}"
+            self._coverage.hit(why if why in ("full", "generic") else point)
+
+    def _exact(self, attempt: Fields, case: Case) -> None:
+        """All lanes have what the register says, and the same predicate result."""
+        results = [case.result(number) for number in range(LANES)]
+        if attempt["writes"]:
+            value = self._twin.registers.read(attempt["warp"], attempt["dst"])
+            self._checker.holds(f"all lanes of {case} as in {value}", value is not None and all(
+                value.value(number) == result for number, (result, _) in enumerate(results)))
+        if case.op is Op.ISETP or (case.carry and case.op in CARRIES):
+            self._checker.holds(f"one predicate result of {case}", len({holds for _, holds in results}) == 1)
+
+
+@cocotb.test()
+async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
+    """Operations at the edges of their rules, by the warps of the last set."""
+    ports = Ports(dut)
+    rng, number = source(), ports.config.schedulers - 1
+    coverage = Coverage(
+        "an attempt with an outcome", "a result is written while another is forgotten", "full", "generic",
+        "a compact slot beside a generic one", *ALONE,
+        *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused")),
+    )  # fmt: skip
+    for registers in REGISTERS:
+        checker = Checker(minimum=3 * CYCLES)
+        stimuli = traffic(ports, rng, number, registers, CYCLES)
+        await exercise(ports, stimuli, UnitCheck(ports, number, registers, checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [["affine=ab"], ["affine=abm", "schedulers=2"]], ids=" ".join)
+def test_affine_unit(settings: list[str]) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
+    runner.run(made, "tb.affine.test_unit", 1)

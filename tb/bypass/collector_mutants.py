@@ -1,0 +1,74 @@
+# amaranth: UnusedElaboratable=no
+"""Planted bugs in the bypassing collector, each in one of its parts."""
+
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+
+from amaranth import Cat, Const, Module, Value
+from amaranth.lib import wiring
+
+from rtl.bypass.collector import BypassingCollector
+from tb.coalescing.mutants import altered
+from tb.mutants import Mutant, Rewire, Tampered
+from warploom.arch.config import LANES, SmConfig
+
+BENCH = "tb.bypass.test_collector"
+SETTINGS = ("bypass=bow_hints", "entries=4")
+INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
+
+
+def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
+    """Collectors with bad wires at a part of this name."""
+
+    def make(config: SmConfig) -> wiring.Component:
+        collector = BypassingCollector(config=config, probe=True)
+        sound = getattr(collector, part)
+        bad = [Tampered(one, rewire) for one in sound] if isinstance(sound, list) else Tampered(sound, rewire)
+        setattr(collector, part, bad)
+        return collector
+
+    return make
+
+
+class Misled(BypassingCollector):
+    """The first instruction of another warp counts while it stands at the port."""
+
+    def _connect_issue(self, m: Module) -> None:
+        super()._connect_issue(m)
+        m.d.comb += self.allocator.issue.first.eq(self.issue.first)
+
+
+def _short_sighted(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"pinned": reduce(or_, outer.inner.reads[0])}
+
+
+def _ageless(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"oldest": outer.candidates & (~outer.candidates + 1)}
+
+
+def _hopeful(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"coming": Cat(altered(m, result, to_collector=1) for result in outer.coming)}
+
+
+def _mutant(bug: str, part: str, rewire: Rewire, settings: tuple[str, ...] = SETTINGS) -> Mutant:
+    return Mutant("BypassingCollector", BENCH, bug, _with(part, rewire), settings)
+
+
+MUTANTS = (
+    Mutant("BypassingCollector", BENCH, "is misled by another warp", lambda c: Misled(config=c, probe=True), SETTINGS),
+    _mutant("replaces what younger instructions read", "queue", _short_sighted),
+    _mutant("lets the lowest entry go, not the oldest", "allocator", _ageless),
+    _mutant("keeps what the warp before left", "allocator", lambda o, m: {"issue": altered(m, o.issue, first=0)}),
+    _mutant("fetches over dirty lanes", "entries", lambda o, m: {"arriving": Const(-1, LANES)}),
+    _mutant("takes a transient value for a lasting one", "entries",
+            lambda o, m: {"delivery": altered(m, o.delivery, transient=0)}),
+    _mutant("expects results that go to the register file", "entries", _hopeful),
+    _mutant("takes lanes that are on their way for present", "entries", lambda o, m: {"wants": Const(0, 1)}),
+    _mutant("evicts lanes that are clean", "entries", lambda o, m: {"dirty": Const(-1, LANES)}),
+    _mutant("thinks that an entry's time is over at once", "entries", lambda o, m: {"old": Const(1, 1)}),
+    _mutant("takes left registers for right ones", "entries",
+            lambda o, m: {"form": altered(m, o.inner.form, left=0)}, INTERLEAVED),
+    _mutant("forgets the zero mask of the destination", "queue",
+            lambda o, m: {"zero": Const(0, len(o.zero.as_value()))}, INTERLEAVED),
+)  # fmt: skip

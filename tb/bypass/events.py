@@ -1,0 +1,41 @@
+"""What must happen in a random test of collectors with windows, as the golden twin sees it."""
+
+from typing import Any
+
+from tb.bench import Coverage
+from warploom.arch.config import SmConfig
+
+SMALL = 4
+"""Entries so few that collectors are crowded."""
+
+NO_ROOM, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
+
+
+def window_points(config: SmConfig) -> list[str]:
+    """Coverage points of the states that a twin goes through."""
+    if not config.bypass.has_window:
+        return []
+    return [NO_ROOM, *([MERGE, QUEUE] if config.bypass.writes_back else [])]
+
+
+def cover_window(twin: Any, coverage: Coverage) -> None:
+    """The points of a cycle; call it after `settle`."""
+    coverage.hit(NO_ROOM, not all(twin.room))
+    if not twin.config.bypass.writes_back:
+        return
+    coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in twin.collectors
+                            for entry in collector.entries if entry.used))  # fmt: skip
+    leaving = [collector.leaving() for collector in twin.collectors]
+    coverage.hit(QUEUE, sum(entry is not None and not entry.dropped for entry in leaving) > 1)
+
+
+def events(config: SmConfig) -> list[str]:
+    """The counts of a twin, fields of its `counts`, that may not stay zero: results that find their entry gone are
+    among them (`filed`), and warps that leave dirty registers behind (`ended`)."""
+    if not config.bypass.has_window:
+        return []
+    always = ["forwarded", "fetched", "repeated", "filed"]
+    if not config.bypass.writes_back:
+        return [*always, "both"]
+    return [*always, "delivered", "slid", "overwritten", "ended", *(["crowded"] if config.entries <= SMALL else []),
+            *(["dropped"] if config.bypass.has_hints else [])]  # fmt: skip

@@ -1,0 +1,82 @@
+"""Planted bugs in the units of bypassing collectors."""
+
+from amaranth import Const, Module, Value
+
+from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
+from rtl.bypass.dispatch import RoundRobinDispatcher
+from rtl.bypass.eviction import EvictionUnit
+from rtl.bypass.rotate import first_from
+from rtl.dispatch import ON_SP
+from tb.mutants import Mutant, Tampered
+from warploom.arch.config import SUB_BANKS
+
+BOW, HINTS = ("bypass=bow",), ("bypass=bow_hints",)
+INTERLEAVED = ("bypass=bow", "coalescing=on")
+
+
+class Stuck(RotatingArbiter):
+    """Collector 0 always goes first."""
+
+    def _starts(self, m: Module) -> list[Value]:
+        return [Const(1, self._size)] * self._banks
+
+
+class Parallel(RotatingArbiter):
+    """All banks start with the same collector."""
+
+    def _starts(self, m: Module) -> list[Value]:
+        return [super()._starts(m)[0]] * self._banks
+
+
+class Unseeing(RotatingCoalescingArbiter):
+    """Reads do not see what the writes take."""
+
+    def _written(self, bank: int) -> Value:
+        return Const(0, SUB_BANKS)
+
+
+class Thrifty(RotatingCoalescingArbiter):
+    """Sub-bank 1 seems to be wanted by nobody."""
+
+    def _wants(self, m: Module, bank: int) -> list[Value]:
+        first, _, *others = super()._wants(m, bank)
+        return [first, Const(0, self._collectors), *others]
+
+
+class Unfair(RoundRobinDispatcher):
+    """The lowest collector goes first, whoever was last."""
+
+    def _select(self, m: Module, available: Value) -> None:
+        m.d.comb += self.select.eq(first_from(m, self.busy & available, Const(1, len(available))))
+
+
+class Slotless(RoundRobinDispatcher):
+    """Write-back slots are never taken."""
+
+    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
+        return Const(-1, len(ON_SP))
+
+
+def _sluggish(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"select": outer.inner.select & ~outer.inner.valid.replicate(len(outer.inner.select))}
+
+
+MUTANTS = (
+    Mutant("RotatingArbiter", "tb.bypass.test_arbiter", "forgets to rotate",
+           lambda c: Stuck(banks=c.banks, collectors=c.collectors), BOW),
+    Mutant("RotatingArbiter", "tb.bypass.test_arbiter", "starts all banks alike",
+           lambda c: Parallel(banks=c.banks, collectors=c.collectors), BOW),
+    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter", "overlooks writes",
+           lambda c: Unseeing(banks=c.banks, collectors=c.collectors), INTERLEAVED),
+    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter", "overlooks a sub-bank",
+           lambda c: Thrifty(banks=c.banks, collectors=c.collectors), INTERLEAVED),
+    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c), BOW),
+    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "ignores write-back slots",
+           lambda c: Slotless(config=c), BOW),
+    Mutant("EvictionUnit", "tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",
+           lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"blocked": o.inner.valid << o.inner.warp}), HINTS),
+    Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes no latch for full",
+           lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"result__ready": Const(1, 1)}), HINTS),
+    Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes none while it hands one on",
+           lambda c: Tampered(EvictionUnit(config=c), _sluggish), HINTS),
+)  # fmt: skip

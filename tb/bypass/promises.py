@@ -1,0 +1,61 @@
+"""What hints promise, for random front ends: which values no instruction may read any more."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from warploom.arch.config import SmConfig
+
+Register = tuple[int, int]
+"""Warp slot and register number."""
+
+
+def sources(fields: Mapping[str, int]) -> set[Register]:
+    """The registers that an instruction reads."""
+    return {(fields["warp"], fields[f"src{slot}"]) for slot in range(3) if fields["reads"] >> slot & 1}
+
+
+class Promises:
+    """Follows the instructions that issue. A transient value (`to_file` = 0) may be lost as soon as no instruction to
+    come is in a window with the last one that named its register (docs/timing.md, section 11, Hints); a front end that
+    reads it later would break the promise, and hardware and model would say so.
+    """
+
+    def __init__(self, config: SmConfig) -> None:
+        self._last = config.window - 1
+        self._lost: defaultdict[Register, int] = defaultdict(int)  # lanes
+        self._transient: dict[Register, tuple[int, int]] = {}  # lanes, and instructions since one named the register
+
+    def lost(self, warp: int, register: int) -> int:
+        """The lanes of a register that the next instruction of its warp may not read."""
+        return self._lost[warp, register]
+
+    def issued(self, fields: Mapping[str, int]) -> Iterable[Register]:
+        """An instruction enters, by its fields at the issue port. Returns the registers of which lanes are lost now."""
+        warp = fields["warp"]
+        if fields["first"]:
+            self._forget(warp)
+        named = sources(fields)
+        if fields["writes"]:
+            named.add((warp, fields["dst"]))
+            self._write((warp, fields["dst"]), fields["lanes"], fields.get("to_file", 1))
+        return [key for key in list(self._transient) if key[0] == warp and self._grows_old(key, key in named)]
+
+    def _forget(self, warp: int) -> None:
+        for known in (self._lost, self._transient):
+            for key in [key for key in known if key[0] == warp]:
+                del known[key]
+
+    def _write(self, key: Register, lanes: int, to_file: int) -> None:
+        transient, _ = self._transient.get(key, (0, 0))
+        self._transient[key] = (transient & ~lanes if to_file else transient | lanes), 0
+        self._lost[key] &= ~lanes
+
+    def _grows_old(self, key: Register, named: bool) -> bool:
+        """One instruction more; whether the time of the transient lanes is over."""
+        lanes, age = self._transient[key]
+        self._transient[key] = lanes, 0 if named else age + 1
+        if named or age + 1 < self._last:
+            return False
+        del self._transient[key]
+        self._lost[key] |= lanes
+        return lanes != 0

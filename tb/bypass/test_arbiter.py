@@ -1,0 +1,136 @@
+"""Bench of the rotating arbiters: hardware against the wavefronts of `golden_model`, as collectors that request one
+bank at a time see them; and no read waits for N cycles in a row without writes."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from random import Random
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.arbiter import Decision, Read
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.coalescing import test_arbiter as coalescing
+from tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
+from tb.codec import join
+from tb.test_arbiter import ArbiterCheck
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS, index_bits
+
+CYCLES = 3000
+
+
+def targets(rng: Random, banks: int, collectors: int) -> list[int | None]:
+    """The bank that each collector wants: few or all of them, spread or crowded."""
+    density, reach = rng.random(), rng.choice((1, 2, banks, banks))
+    if collectors >= banks and rng.random() < 0.1:
+        return rng.sample([*range(banks), *[None] * (collectors - banks)], collectors)
+    first = rng.randrange(banks)
+    return [(first + rng.randrange(reach)) % banks if rng.random() < density else None for _ in range(collectors)]
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Random requests, which stay for some cycles."""
+    rng, config = source(), ports.config
+    activity = [busy(rng, 0.5) for _ in WRITERS]
+    for _ in range(CYCLES // 2):
+        wanted = targets(rng, config.banks, config.collectors)
+        reads = [sum(1 << c for c, bank in enumerate(wanted) if bank == b) for b in range(config.banks)]
+        for _ in range(rng.randint(1, 4)):
+            yield {
+                "write_request": sum(next(active) << i for i, active in enumerate(activity)),
+                "write_bank": join([rng.randrange(config.banks) for _ in WRITERS], index_bits(config.banks)),
+                "read_request": join(reads, config.collectors),
+            }
+
+
+@cocotb.test()
+async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
+    """Plain requests."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("SFU waits for its path", "MEM waits for its bank", "two writes", "write beats read",
+                        "all banks read", "idle")  # fmt: skip
+    await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
+    coverage.finish()
+
+
+POINTS = (
+    "SFU waits for its path", "MEM waits for sub-banks", "two writes in one bank", "a read beside a write",
+    "a write before a read", "idle", "two reads of one bank", "a bank in full use", "second after a refused one",
+)  # fmt: skip
+
+
+def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
+    """Random requests, narrow to wide."""
+    rng = source()
+    activity = [busy(rng, 0.5) for _ in WRITERS]
+    for _ in range(CYCLES // 2):
+        widths = rng.choice((range(1, 2), range(1, 4), range(1, 5)))
+        wanted = targets(rng, matrix.banks, matrix.collectors)
+        reads = [Read(bank, rng.choice((RIGHT, LEFT)), collector, rng.choice(widths))
+                 for collector, bank in enumerate(wanted) if bank is not None]
+        for _ in range(rng.randint(1, 4)):
+            writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
+                      else None for active in activity]  # fmt: skip
+            yield matrix.stimulus(writes, reads, rng.getrandbits(4))
+
+
+class MaskedCheck(coalescing.ArbiterCheck):
+    """Everything as with the other arbiter; and waiting has its bound for both sides."""
+
+    def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(matrix, checker, coverage)
+        self._waited: dict[Read, int] = {}
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle."""
+        super().__call__(seen)
+        writes, reads = self._matrix.requests(seen)
+        granted = self._matrix.granted(seen, reads)
+        written = {write[0] for i, write in enumerate(writes) if write and seen["write_grant"] >> i & 1}
+        self._waited = {read: self._waited.get(read, 0) + 1 for read in reads
+                        if read not in granted and read.bank not in written}
+        bound = max(self._matrix.banks, self._matrix.collectors)
+        self._checker.holds("no read starves", all(cycles < bound for cycles in self._waited.values()))
+
+    def _cover_reads(self, reads: Sequence[Read], granted: Sequence[Read], expected: Decision) -> None:
+        cover = self._coverage.hit
+        for one, other in combinations(expected.reads, 2):
+            if one.bank != other.bank:
+                continue
+            cover("two reads of one bank")
+            cover("a bank in full use", one.mask | other.mask == 15)
+            cover("second after a refused one", any(
+                self._between(one, refused, other) for refused in reads if refused not in granted))
+
+    def _between(self, one: Read, refused: Read, other: Read) -> bool:
+        """Whether the refused request comes after the first and before the second that are granted in its bank."""
+        steps = [(read.bank + read.collector - self._twin.diagonal) % self._twin.size for read in (one, refused, other)]
+        return one.bank == refused.bank and steps == sorted(steps)
+
+
+@cocotb.test()
+async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
+    """Requests with masks."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage(*POINTS)
+    matrix = Matrix(ports.config)
+    await exercise(ports, masked_stimuli(matrix), MaskedCheck(matrix, checker, coverage), checker)
+    coverage.finish()
+
+
+def _run(preset: str, settings: list[str], unit: str, testcase: str) -> None:
+    made = runner.build(SmConfig.preset(preset).with_settings(settings), unit)
+    runner.run(made, "tb.bypass.test_arbiter", 1, testcase=testcase)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("preset", ["small", "fermi", "pascal"])
+def test_arbiter(preset: str) -> None:
+    _run(preset, ["bypass=bow"], "RotatingArbiter", "random_requests")
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("preset", ["small", "fermi"])
+def test_coalescing_arbiter(preset: str) -> None:
+    _run(preset, ["bypass=bow", "coalescing=on"], "RotatingCoalescingArbiter", "random_masks")

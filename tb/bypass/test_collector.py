@@ -1,0 +1,252 @@
+"""Bench of the bypassing collector: hardware against `golden_model.bypass.collector`."""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.bypass.collector import BypassingCollector
+from golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from golden_model.coalescing.alignment import from_sub_banks
+from golden_model.coalescing.width import Code
+from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from golden_model.placement import Place
+from golden_model.words import ALL_LANES, spread
+from tb import runner
+from tb.bench import Checker, Observation, Ports, Stimulus, exercise, source
+from tb.bypass.warp import Warp, enumerate_text
+from tb.bypass.window_coverage import WindowCoverage
+from tb.gating.sparse import old
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import SIDES
+
+CYCLES = 20_000
+
+
+class StoredForm:
+    """What a read enables, and what it brings, of registers as the register file has them."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self._coalescing = config.coalescing is Coalescing.ON
+        self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
+
+    def columns(self, lanes: int, stored: Mapping[str, int]) -> int:
+        """The columns that are needed of some lanes of a register."""
+        if self._coalescing:
+            return self._interleaved.needed(lanes, _zero(stored), Code.of(stored))
+        return self._lane_order.needed(lanes, _zero(stored))
+
+    def plain(self, word: int, stored: Mapping[str, int]) -> int:
+        """The lanes of a word that comes from the register file."""
+        if not self._coalescing:
+            return self._lane_order.restore(word, _zero(stored))
+        code = Code.of(stored)
+        return self._interleaved.restore(from_sub_banks(word, code.left), _zero(stored), code)
+
+
+def _zero(stored: Mapping[str, int]) -> Zero:
+    return Zero(stored.get("zero", 0), stored.get("reorder", 0))
+
+
+class CollectorBench:
+    """Drives a collector and its twin alike, and compares all outputs in each cycle.
+
+    The twin's cycle ends as the next one of the hardware begins: only then the zero masks are there of an instruction
+    that was taken.
+    """
+
+    def __init__(self, ports: Ports, rng: random.Random, checker: Checker, coverage: WindowCoverage) -> None:
+        self._config, self._codecs, self._rng = ports.config, ports.codecs, rng
+        self._checker, self._coverage = checker, coverage
+        self._twin = BypassingCollector(ports.config, 0)
+        self._warp = Warp(ports.config, rng, self._twin)
+        self._form = StoredForm(ports.config)
+        self._coalescing, self._writes_back = ports.config.coalescing is Coalescing.ON, ports.config.bypass.writes_back
+        self._ended: dict[str, Any] | None = None  # what the twin's clock needs to know of the previous cycle
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """A random warp; the zero buffer shows other masks in each cycle."""
+        for _ in range(CYCLES):
+            zeros = [old(self._rng, self._config) for _ in range(4)]
+            self._end_cycle(zeros)
+            port = {"zero": dict(enumerate_text(zeros))} if self._config.gating.has_zero_mask else {}
+            yield self._warp.cycle() | port
+
+    def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
+        """The twin's cycle ends; these are the zero masks of the registers of an instruction that it takes."""
+        if self._ended is None:
+            return
+        take = self._ended["take"]
+        if take is not None:
+            known = [*zeros[:3], zeros[3] if take.fields["writes"] else dict.fromkeys(zeros[3], 0)]
+            stored = [{**code, **zero} for code, zero in zip(take.stored, known, strict=True)]
+            self._ended["take"] = take._replace(stored=stored)
+        self._coverage.cycle(self._twin, self._ended)
+        self._twin.clock(**self._ended)
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, and keep what happens at its end."""
+        twin, equal = self._twin, self._checker.equal
+        state = twin.state()
+        for name in ("used", "wanted", "dirty"):
+            equal(name, seen[name], state[name])
+        equal("held_count", seen["held_count"], state["held"])
+        equal("busy", seen["busy"], state["held"] > 0)
+        equal("ready", seen["ready"], twin.ready)
+        equal("room", seen["room"], twin.room(bool(seen.get("blocked"))))
+        self._check_request(seen)
+        self._check_oldest(seen)
+        coming = self._check_coming(seen)
+        arriving = [entry for entry in twin.entries if entry.arriving]
+        self._check_loads(seen, arriving)
+        if self._writes_back:
+            self._check_leaving(seen)
+        if seen["dispatched"]:
+            self._check_values(seen)
+        words = [self._form.plain(seen["operand"], entry.stored) for entry in arriving]
+        self._ended = {
+            "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["grant"]),
+            "arriving_word": words[0] if words else None, "coming": coming, "delivery": self._delivered(seen),
+            "dispatched": bool(seen["dispatched"]), "evicted": bool(seen.get("evicted")),
+        }  # fmt: skip
+
+    def _check_request(self, seen: Observation) -> None:
+        request, expected = self._twin.request(), 0
+        if request is not None:
+            side = Code.of(request.stored).left if self._coalescing else 0
+            expected = 1 << (len(SIDES) * request.place.bank + side if self._coalescing else request.place.bank)
+            self._checker.equal("row", seen["row"], request.place.row)
+            if self._coalescing:
+                self._checker.equal("mask", seen["mask"], Code.of(request.stored).mask)
+        self._checker.equal("request", seen["request"], expected)
+        if self._config.gating is not Gating.OFF:
+            needed = 0 if request is None else self._form.columns(request.lanes, request.stored)
+            self._checker.equal("columns", seen["columns"], needed)
+
+    def _check_oldest(self, seen: Observation) -> None:
+        """The oldest instruction and, when it is ready, its operands: what its entries have."""
+        twin = self._twin
+        if not twin.held:
+            return
+        for name, value in self._codecs["held"].unpack(seen["held"]).items():
+            self._checker.equal(f"held.{name}", value, int(twin.fields[name]))
+        if not twin.ready:
+            return
+        words = self._codecs["operands"].array(seen["operands"])
+        for slot, (entry, actual, word) in enumerate(zip(twin.held[0].slots, words, twin.operands(), strict=True)):
+            lanes = spread(ALL_LANES if entry is None else entry.valid)
+            self._checker.equal(f"operand {slot}", actual & lanes, word & lanes)
+
+    def _check_values(self, seen: Observation) -> None:
+        """Without the twin: executing lanes read what was written last."""
+        fields = self._twin.fields
+        if not self._warp.plain:
+            return
+        lanes = spread(fields["lanes"])
+        for slot, word in enumerate(self._codecs["operands"].array(seen["operands"])):
+            if fields["reads"] >> slot & 1:
+                value = self._warp.values.current(fields[f"src{slot}"])
+                self._checker.equal(f"value of slot {slot}", word & lanes, value & lanes)
+
+    def _check_coming(self, seen: Observation) -> list[Coming]:
+        """Results that come: those that are to be delivered."""
+        coming, expected = [], 0
+        for i, result in self._codecs["coming"].unpack(seen["coming"]).items():
+            if result["valid"]:
+                deliver = self._twin.delivers(result["register"], result.get("to_collector", 1))
+                self._coverage.hit("delivered to its dirty lanes", deliver and not result.get("to_collector", 1))
+                coming.append(Coming(result["register"], deliver))
+                expected |= deliver << int(i)
+        self._checker.equal("deliver", seen["deliver"], expected)
+        return coming
+
+    def _delivered(self, seen: Observation) -> Delivery | None:
+        port = self._codecs["delivery"].unpack(seen["delivery"])
+        if not port["valid"]:
+            return None
+        return Delivery(port["register"], port["data"], port["lanes"], bool(port["full"]), bool(port["transient"]))
+
+    def _check_loads(self, seen: Observation, arriving: list[Entry]) -> None:
+        """The lanes that entries take."""
+        delivered = self._delivered(seen)
+        masks = [arriving[0].arriving if arriving else 0, delivered.lanes if delivered else 0]
+        if self._config.gating is Gating.OFF:
+            masks = [ALL_LANES if mask else 0 for mask in masks]
+        self._checker.equal("loads", self._codecs["loads"].array(seen["loads"]), masks)
+
+    def _check_leaving(self, seen: Observation) -> None:
+        """What is evicted or dropped."""
+        leaving = None if seen["take"] else self._twin.leaving()
+        evicts, drops = leaving is not None and not leaving.dropped, leaving is not None and leaving.dropped
+        self._checker.equal("evict", seen["evict"], evicts)
+        if leaving is None:
+            return
+        entry = self._twin.entries[leaving.entry]
+        if evicts:
+            eviction = self._codecs["eviction"].unpack(seen["eviction"])
+            expected = {**entry.place._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full}
+            lanes = spread(entry.dirty)
+            for name, value in eviction.items():
+                if name != "data":
+                    self._checker.equal(f"eviction.{name}", value, int(expected[name]))
+            self._checker.equal("eviction.data", eviction["data"] & lanes, entry.word & lanes)
+            if seen["evicted"]:
+                self._warp.values.file(entry.register, eviction["data"], entry.dirty)
+        if self._config.bypass.has_hints:
+            drop = {"valid": int(drops), **({"register": entry.register, "lanes": entry.dirty} if drops else {})}
+            actual = self._codecs["drop"].unpack(seen["drop"])
+            self._checker.equal("drop", {name: actual[name] for name in drop}, drop)
+
+    def _taken(self, seen: Observation) -> Taken:
+        """The instruction that is taken, without zero masks."""
+        sources, destination = self._fields("source", seen), self._fields("destination", seen)
+        stored: list[Mapping[str, int]] = [{}] * 4
+        if self._coalescing:
+            stored = [*self._fields("code", seen).values(), self._fields("destination_code", seen)]
+        places = [Place(**source) for source in sources.values()]
+        return Taken(self._fields("issue", seen), places, Place(**destination), stored)
+
+    def _fields(self, port: str, seen: Observation) -> Any:
+        return self._codecs[port].unpack(seen[port])
+
+
+@cocotb.test()
+async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, grants, results and evictions."""
+    ports, checker = Ports(dut), Checker(minimum=10 * CYCLES)
+    coverage = WindowCoverage(ports.config)
+    bench = CollectorBench(ports, source(), checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    ["bypass=bow_wr", "entries=4"],
+    ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
+    ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
+    ["bypass=bow", "entries=4", "gating=active"],
+], ids=" ".join)  # fmt: skip
+def test_collector(settings: list[str]) -> None:
+    _run(settings)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [
+    ["bypass=bow"],
+    ["bypass=bow_hints", "window=5"],
+    ["bypass=bow_hints", "entries=4"],
+    ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane"],
+    ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
+], ids=" ".join)  # fmt: skip
+def test_more_collectors(settings: list[str]) -> None:
+    """Larger ones, which take minutes to build, and more settings."""
+    _run(settings)
+
+
+def _run(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "BypassingCollector"), "tb.bypass.test_collector", 1)

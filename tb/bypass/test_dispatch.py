@@ -1,0 +1,59 @@
+"""Bench of the dispatcher that serves collectors in turn: hardware against `golden_model.bypass.dispatch`."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.bypass.dispatch import RoundRobinDispatcher
+from tb import runner
+from tb.bench import Checker, Coverage, Ports, exercise
+from tb.test_dispatch import CYCLES, DispatchBench, Held
+from warploom.arch.config import SmConfig
+
+
+class TurnsBench(DispatchBench):
+    """Collectors that each hold one instruction at a time, the oldest of their warp."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage)
+        self._twin: Any = RoundRobinDispatcher(ports.config)
+        self._previous = ports.config.collectors - 1
+
+    def _view(self, held: Held | None) -> Any:
+        if held is None:
+            return SimpleNamespace(fields={}, ready=False)
+        return SimpleNamespace(fields={"pipe": held.pipe, "timing": held.timing}, ready=held.ready)
+
+    def _check_order(self, chosen: Held) -> None:
+        """Whoever wants the same of the pipes, and would come first, is not passed over."""
+        count, index = len(self._held), self._held.index(chosen)
+        passed = [self._held[(index - step) % count] for step in range(1, (index - self._previous) % count or count)]
+        waiting = [held for held in passed if held and held.ready]
+        same = [held for held in waiting if (held.pipe, held.timing) == (chosen.pipe, chosen.timing)]
+        self._checker.holds("collectors take turns", not same)
+        self._coverage.hit("wraps around", index < self._previous)
+        self._coverage.hit("again the same", index == self._previous)
+        self._coverage.hit("one that is not eligible is passed over", waiting)
+        self._previous = index
+
+
+@cocotb.test()
+async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, readiness and credits."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("older instruction waits", "nothing is eligible", "choice", "SFU out of credits",
+                        "MEM out of credits", "wraps around", "again the same",
+                        "one that is not eligible is passed over")  # fmt: skip
+    bench = TurnsBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("warps", [8, 5])
+def test_dispatch(warps: int) -> None:
+    settings = ["bypass=bow", f"warps={warps}", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "RoundRobinDispatcher"), "tb.bypass.test_dispatch", 1)

@@ -1,0 +1,130 @@
+"""Bench of the eviction unit: hardware against `golden_model.bypass.eviction`; every eviction enters the latch once, in
+order."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.bypass.eviction import EvictionUnit
+from tb import runner
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.arch.config import SmConfig
+
+CYCLES = 4000
+POINTS = (
+    "a choice", "wraps around", "behind a result", "handed on and taken", "waits for the latch", "register and latch",
+    "a result enters after an eviction", "one warp in both", "idle",
+)  # fmt: skip
+
+
+class EvictionBench:
+    """Plays the collectors, whose requests stay until they are served, the load/store unit and the latch."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
+        self._twin = EvictionUnit()
+        self._requests = 0
+        self._mem: int | None = None
+        self._waited = [0] * ports.config.collectors
+        self._selected: list[dict[str, Any]] = []
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """Random requests, results and readiness, in bursts; sometimes one collector alone requests."""
+        rng, count = source(), self._config.collectors
+        results, ready, crowded = (busy(rng, chance) for chance in (0.4, 0.6, 0.2))
+        wants = -1
+        for _ in range(CYCLES):
+            if rng.random() < 0.05:
+                wants = rng.choice((-1, 0, 1 << rng.randrange(count)))
+            chance = 0.5 if next(crowded) else 0.02
+            self._requests |= wants & sum((rng.random() < chance) << c for c in range(count))
+            if self._mem is None and next(results):
+                self._mem = rng.getrandbits(self._codecs["result_mem__payload"].width)
+            yield {
+                "request": self._requests,
+                "eviction": rng.getrandbits(self._codecs["eviction"].width),
+                "result_mem__valid": self._mem is not None,
+                "result_mem__payload": self._mem or 0,
+                "result__ready": next(ready),
+            }
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, then carry out what was selected and taken."""
+        twin, check = self._twin, self._checker.equal
+        ready, mem = bool(seen["result__ready"]), bool(seen["result_mem__valid"])
+        entering = twin.enters(ready, mem)
+        selected = twin.select(seen["request"], entering)
+        check("select", seen["select"], 0 if selected is None else 1 << selected)
+        check("valid", seen["valid"], twin.held is not None)
+        check("warp", seen["warp"], twin.held["warp"] if twin.held else 0)
+        check("entering", seen["entering"], entering)
+        check("latched", seen["latched"], twin.latched)
+        check("blocked", seen["blocked"], twin.blocked)
+        check("ready", seen["result_mem__ready"], ready)
+        check("offered", seen["result__valid"], mem or twin.held is not None)
+        self._cover(seen, selected)
+        self._check_result(seen, mem)
+        self._check_turns(seen["select"])
+        eviction = self._evicted(seen)
+        if seen["select"]:
+            self._selected.append(eviction)
+        twin.step(selected, eviction, entering=entering, ready=ready)
+        self._requests &= ~seen["select"]
+        if ready:
+            self._mem = None
+
+    def _evicted(self, seen: Observation) -> dict[str, Any]:
+        """The entry that the selected collector shows, as a result."""
+        entry: Any = self._codecs["eviction"].unpack(seen["eviction"])
+        hints = {"to_file": 1} if self._config.bypass.has_hints else {}
+        return {"writes": 1, "warp": seen["select"].bit_length() - 1, **hints, **entry}
+
+    def _check_result(self, seen: Observation, mem: bool) -> None:
+        """The load/store unit goes first; then what was selected longest ago, to be written, and waited for by none."""
+        if mem:
+            self._checker.equal("result", seen["result__payload"], seen["result_mem__payload"])
+        elif seen["result__valid"]:
+            shown: Any = self._codecs["result__payload"].unpack(seen["result__payload"])
+            self._checker.equal("eviction", shown, dict.fromkeys(shown, 0) | self._selected[0])
+        if seen["entering"]:
+            self._selected.pop(0)
+
+    def _check_turns(self, select: int) -> None:
+        """Nobody is passed over by another twice."""
+        for collector in range(self._config.collectors):
+            served = not self._requests >> collector & 1 or select >> collector & 1
+            self._waited[collector] = 0 if served else self._waited[collector] + bool(select)
+            self._checker.holds("evictions take turns", self._waited[collector] < self._config.collectors)
+
+    def _cover(self, seen: Observation, selected: int | None) -> None:
+        cover, twin = self._coverage.hit, self._twin
+        held, mem, warp = twin.held is not None, seen["result_mem__valid"], twin.held["warp"] if twin.held else 0
+        cover("a choice", selected is not None and seen["request"].bit_count() > 1)
+        cover("wraps around", selected is not None and held and selected < warp)
+        cover("behind a result", held and mem and seen["result__ready"])
+        cover("handed on and taken", seen["entering"] and seen["select"])
+        cover("waits for the latch", held and not seen["result__ready"] and seen["request"])
+        cover("register and latch", held and twin.latched)
+        cover("one warp in both", held and twin.latched and twin.blocked.bit_count() == 1)
+        cover("a result enters after an eviction", twin.latched and mem and seen["result__ready"])
+        cover("idle", not held and not twin.latched and not seen["request"])
+
+
+@cocotb.test()
+async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random evictions among random results."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage(*POINTS)
+    bench = EvictionBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
+], ids=" ".join)  # fmt: skip
+def test_eviction(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "EvictionUnit"), "tb.bypass.test_eviction", 1)

@@ -1,0 +1,43 @@
+"""Property of register file and bypassing collectors together: what instructions wrote is what instructions read,
+wherever it is kept, through merges, evictions, dropped values and warps that come and go."""
+
+import cocotb
+import pytest
+
+from tb import runner
+from tb.bench import Checker, Coverage, Ports, exercise, source
+from tb.register_program import WRITES, Draft, Key, OperandCheck, Program, points
+from warploom.arch.config import LANES, SmConfig
+
+
+class AnyProgram(Program):
+    """Writes of any values, in all lanes that are live or in some."""
+
+    def _draft(self, key: Key) -> Draft | None:
+        rng = self._rng
+        if rng.random() < 0.2:
+            return None
+        return Draft(rng.random() < 0.4, lambda lanes: [rng.getrandbits(32) for _ in range(LANES)])
+
+
+@cocotb.test()
+async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random writes and reads."""
+    ports, checker = Ports(dut), Checker(minimum=5 * WRITES)  # with hints few lanes are left to read
+    coverage = Coverage(*points(ports.config))
+    program = AnyProgram(ports, source(), coverage)
+    await exercise(ports, program.stimuli(), OperandCheck(ports, program, checker), checker)
+    checker.holds("enough was written", program.writes >= WRITES)
+    checker.finish()
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    ["bypass=bow"], ["bypass=bow_wr", "entries=4"], ["bypass=bow_hints", "entries=6", "coalescing=on"],
+    ["bypass=bow_wr", "entries=4", "gating=cross_lane"],
+    ["bypass=bow_hints", "window=2", "entries=4", "coalescing=on", "alignment=write", "gating=in_lane"],
+], ids=" ".join)  # fmt: skip
+def test_register_file(settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_register_file", 1)

@@ -1,0 +1,90 @@
+"""Bench of what a bypassing collector asserts of its surroundings: that there is room for an instruction, and an entry
+for a result. It is silent where both hold, and stops a simulation else."""
+
+from collections.abc import Iterable
+
+import cocotb
+import pytest
+
+from tb import runner
+from tb.bench import Driver, Ports, Stimulus
+from warploom.arch.config import SmConfig
+
+COLLECTOR = SmConfig.preset("small").with_settings(["bypass=bow_wr", "entries=4"])
+
+
+def reads(*registers: int, **fields: int) -> Stimulus:
+    """An instruction of warp 5 that reads these registers is taken."""
+    named = {f"src{slot}": register for slot, register in enumerate(registers)}
+    return {"take": 1, "issue": {"warp": 5, "reads": (1 << len(registers)) - 1, "lanes": 1, **named, **fields}}
+
+
+def result(register: int) -> Stimulus:
+    """A result is delivered."""
+    return {"delivery": {"valid": 1, "register": register, "lanes": 1}}
+
+
+async def drive(dut: cocotb.handle.SimHandleBase, stimuli: Iterable[Stimulus]) -> None:
+    """Reset, one cycle for each stimulus, and one more."""
+    ports = Ports(dut)
+    driver = Driver(ports)
+    await ports.reset()
+    for stimulus in (*stimuli, {}):
+        driver.drive(stimulus)
+        await ports.next_cycle()
+
+
+THREE, WRITER = reads(1, 2, 3), reads(writes=1, dst=7)
+"""After the first one a single entry is available; the second one awaits R7."""
+
+
+@cocotb.test()
+async def room_for_one(dut: cocotb.handle.SimHandleBase) -> None:
+    """One register, in two slots."""
+    await drive(dut, [THREE, reads(4, 4)])
+
+
+@cocotb.test()
+async def no_room_for_two(dut: cocotb.handle.SimHandleBase) -> None:
+    """Two registers."""
+    await drive(dut, [THREE, reads(4, 5)])
+
+
+@cocotb.test()
+async def entry_in_use(dut: cocotb.handle.SimHandleBase) -> None:
+    """The result that is awaited."""
+    await drive(dut, [WRITER, result(7)])
+
+
+@cocotb.test()
+async def entry_of_another_register(dut: cocotb.handle.SimHandleBase) -> None:
+    """The result of another register."""
+    await drive(dut, [WRITER, result(6)])
+
+
+@cocotb.test()
+async def entry_no_longer_in_use(dut: cocotb.handle.SimHandleBase) -> None:
+    """A result of the warp before."""
+    await drive(dut, [WRITER, reads(first=1), result(7)])
+
+
+def run(testcase: str) -> None:
+    """One of the tests above."""
+    runner.run(runner.build(COLLECTOR, "BypassingCollector"), "tb.bypass.test_rules", 1, testcase=testcase)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("testcase", ["room_for_one", "entry_in_use"])
+def test_what_is_right_passes(testcase: str) -> None:
+    run(testcase)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("testcase", "message"), [
+    ("no_room_for_two", "warp 5 reads 2 registers with room 2"),
+    ("entry_of_another_register", "no entry takes the result of register 6"),
+    ("entry_no_longer_in_use", "no entry takes the result of register 7"),
+])  # fmt: skip
+def test_what_is_wrong_stops_the_simulation(testcase: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        run(testcase)

@@ -1,0 +1,68 @@
+"""Table I of seed 001 in hardware: how often the program of Fig. 6 writes $r0 to $r3 to the register file.
+
+`tests/test_worked_examples.py` says the same of compiler and model, and where the table differs from the program.
+"""
+
+from collections import Counter
+
+import cocotb
+import pytest
+
+from golden_model.functional.executor import execute
+from golden_model.sm import Sm
+from tb import runner
+from tb.bench import Ports
+from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
+from tb.lockstep_bench import Lockstep, Source
+from tb.outside import OutsideUnits
+from warploom.arch.config import Bypass, SmConfig
+from warploom.arch.interfaces import unpack
+from warploom.arch.isa import Op
+from warploom.arch.layout import place
+from warploom.compiler.writeback_hints import annotate_for
+
+EXPECTED = {
+    Bypass.BOW: TABLE_1.write_through, Bypass.BOW_WR: TABLE_1.write_back, Bypass.BOW_HINTS: TABLE_1.hinted,
+}  # fmt: skip
+
+PAUSE = 8
+"""Cycles after each instruction, in which the collector evicts what has slid out of the window."""
+
+
+class Counting(Lockstep):
+    """Counts writes in hardware, by bank and row, until the last line of the program has issued."""
+
+    def __init__(self, ports: Ports, registers: int) -> None:
+        super().__init__(ports, OutsideUnits(), registers)
+        self.writes: Counter[tuple[int, int]] = Counter()
+        self._over = False
+
+    def _compare(self, source: Source) -> None:
+        super()._compare(source)
+        if self._over:
+            return
+        probe = unpack(self.fields, self._read("probe"))
+        self.writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(self.ports.config.banks)
+                           if probe[f"bank{bank}_write"])  # fmt: skip
+        self._over = source.inputs.issue is not None and source.inputs.issue["op"] == Op.ISETP
+
+
+@cocotb.test()
+async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
+    """The program of Fig. 6, in lockstep with the model."""
+    ports = Ports(dut)
+    trace = execute(spaced(annotate_for(FIG_6, ports.config), PAUSE), FIG_6_LAUNCH).trace
+    assert trace is not None
+    sm, bench = Sm(ports.config, trace, check=True), Counting(ports, trace.program.registers)
+    await ports.reset()
+    await bench.run(sm)
+    places = [place(ports.config, sm.stride, 0, register) for register in range(4)]
+    assert tuple(bench.writes[place] for place in places) == EXPECTED[ports.config.bypass]
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("bypass", "entries"), [(Bypass.BOW, 12), (Bypass.BOW_WR, 6), (Bypass.BOW_HINTS, 12)])
+def test_001_table_1(bypass: Bypass, entries: int) -> None:
+    """On some of the hardware that runs whole kernels too."""
+    config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])
+    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_table_1", 1)

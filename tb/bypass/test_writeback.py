@@ -1,0 +1,217 @@
+"""Bench of write-back with windows, on every register file: hardware against the golden ones, and rules of delivery."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+import pytest
+
+from golden_model.coalescing.arbiter import CoalescingArbiter
+from golden_model.coalescing.writeback import CoalescingWriteback
+from golden_model.gating.writeback import GatedCoalescingWriteback, GatedWriteback
+from golden_model.gating.zero_mask import Interleaved, LaneOrder
+from golden_model.writeback import Writeback
+from tb import runner, test_writeback
+from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.coalescing import test_writeback as coalescing
+from tb.gating import test_writeback as gating
+from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+
+CYCLES = 3000
+WARPS = 3
+"""Results belong to few warps, so that collectors get two of them at once."""
+
+DELIVERED = ["delivered by both paths", "MEM waits for the collector", "SFU waits for SP without a bank",
+             "MEM writes where SP only delivers"]  # fmt: skip
+
+
+def twin_of(config: SmConfig) -> Any:
+    """The golden write-back for a configuration."""
+    coalescing_on = config.coalescing is Coalescing.ON
+    if config.gating is Gating.OFF:
+        return CoalescingWriteback(config) if coalescing_on else Writeback()
+    if coalescing_on:
+        return GatedCoalescingWriteback(config, Interleaved(config.gating))
+    return GatedWriteback(LaneOrder(config.gating))
+
+
+class DeliveryCheck:
+    """Besides what the checks of other write-backs see: what is looked up, what is delivered, when and to whom, and who
+    waits. `taken` are the writers whose result was taken in the cycle checked last."""
+
+    _twin: Any
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
+        self._ports, self._equal, self._hit = ports, checker.equal, coverage.hit
+        self._twin = twin_of(ports.config)
+        self._to_register = [False] * len(WRITERS)  # the latch holds a result that writes a register
+        self._to_collector = [False] * len(WRITERS)  # and that is to be delivered
+        self.taken: list[str] = []
+
+    def __call__(self, seen: Observation) -> None:
+        """Check one cycle, then step the twin through its end."""
+        twin, grants = self._twin, [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
+        twin.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
+        completes = twin.ready(grants)
+        for number in range(len(WRITE_PATHS)):
+            writer = self._holder(number)
+            self._delivered(seen, number, writer if self._to_collector[writer] and completes[writer] else None)
+        self._cover(grants, completes)
+        for i, complete in enumerate(completes):
+            self._enter(seen, i, complete)
+        delivered_only = self._to_collector if self._ports.config.bypass.writes_back else []
+        twin.unwritten = sum(delivered << i for i, delivered in enumerate(delivered_only))
+        super().__call__(seen)  # type: ignore[misc]
+
+    def _holder(self, number: int) -> int:
+        """The writer that has a path: the first whose latch holds a result that writes a register, else the last."""
+        *others, last = [WRITERS.index(writer) for writer in WRITE_PATHS[number]]
+        return next((i for i in others if self._to_register[i]), last)
+
+    def _waits(self) -> list[bool]:
+        """SFU waits for SP, MEM for the collector."""
+        other = self._holder(0)
+        both = self._to_collector[other] and self._to_collector[2]
+        meet = both and self._twin.latches[other]["warp"] == self._twin.latches[2]["warp"]
+        return [False, self._to_register[0] and self._to_register[1], meet]
+
+    def _enter(self, seen: Observation, i: int, ready: bool) -> None:
+        """The result that the latch of writer i takes at the end of the cycle."""
+        name, coming = f"result_{WRITERS[i]}", self._element("coming", seen, i)
+        self.taken = [*(self.taken if i else []), *([WRITERS[i]] if seen[f"{name}__valid"] and ready else [])]
+        fields: Any = self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])
+        entering = WRITERS[i] in self.taken and bool(fields["writes"])
+        self._equal("coming", coming["valid"], int(entering))
+        if entering:
+            self._equal("coming warp", self._element("coming_warp", seen, i), fields["warp"])
+            expected = {"valid": 1, "register": fields["dst"], "to_collector": fields.get("to_collector")}
+            self._equal("coming", coming, {field: expected[field] for field in coming})
+        if ready:
+            self._to_register[i], self._to_collector[i] = entering, entering and bool(seen["deliver"] >> i & 1)
+
+    def _delivered(self, seen: Observation, number: int, writer: int | None) -> None:
+        """What a path brings to a collector."""
+        delivery = self._element("delivery", seen, number)
+        self._equal(f"delivery {number}", delivery["valid"], int(writer is not None))
+        if writer is not None:
+            latch = self._twin.latches[writer]
+            self._equal("delivery warp", self._element("delivery_warp", seen, number), latch["warp"])
+            self._equal(f"delivery {number}", delivery, {
+                "valid": 1, "register": latch["dst"], "lanes": latch["lanes"], "full": latch["full"],
+                "transient": 1 - latch.get("to_file", 1), "data": latch["data"],
+            })  # fmt: skip
+
+    def _element(self, port: str, seen: Observation, number: int) -> Any:
+        elements: Any = self._ports.codecs[port].unpack(seen[port])
+        return elements[str(number)]
+
+    def _cover(self, grants: list[bool], completes: list[bool]) -> None:
+        waits, holder, delivers = self._waits(), self._holder(0), self._to_collector
+        self._hit("delivered by both paths", delivers[holder] and delivers[2] and completes[2])
+        self._hit("MEM waits for the collector", waits[2])
+        if self._ports.config.bypass.writes_back:
+            self._hit("SFU waits for SP without a bank", delivers[0] and self._to_register[1])
+            latches = self._twin.latches
+            self._hit("MEM writes where SP only delivers",
+                      delivers[0] and grants[2] and latches[0]["bank"] == latches[2]["bank"])
+
+
+class PlainCheck(DeliveryCheck, test_writeback.WritebackCheck):
+    """On the baseline's register file."""
+
+
+class CoalescingCheck(DeliveryCheck, coalescing.CoalescingWritebackCheck):
+    """On the coalescing one."""
+
+
+class GatedCheck(DeliveryCheck, gating.GatedWritebackCheck):
+    """With gating."""
+
+
+class GatedCoalescingCheck(DeliveryCheck, gating.GatedCoalescingCheck):
+    """With both."""
+
+
+CHECKS: dict[tuple[bool, bool], Any] = {
+    (False, False): (PlainCheck, test_writeback.result), (False, True): (CoalescingCheck, coalescing.result),
+    (True, False): (GatedCheck, gating.result), (True, True): (GatedCoalescingCheck, gating.narrow_result),
+}  # fmt: skip
+"""By gating and coalescing: what checks a configuration, and what draws its results."""
+
+
+class Offers:
+    """Results in bursts, held on the port until they are taken; collectors that want any of them; grants as an arbiter
+    gives them, those of SFU and MEM at times withheld."""
+
+    def __init__(self, ports: Ports, check: DeliveryCheck, draw: test_writeback.Draw) -> None:
+        self._ports, self._check, self._draw = ports, check, draw
+        self._rng = source()
+        self._active = {writer: busy(self._rng, 0.6) for writer in WRITERS}
+        self._generous = busy(self._rng, 0.7)
+        config = ports.config
+        self._arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """One cycle each."""
+        offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+        for _ in range(CYCLES):
+            stimulus: dict[str, Any] = {"grant": self._grants(), "deliver": self._rng.getrandbits(len(WRITERS))}
+            for writer in WRITERS:
+                if offered[writer] is None and next(self._active[writer]):
+                    offered[writer] = self._draw(self._rng, self._ports.config) | {"warp": self._rng.randrange(WARPS)}
+                stimulus[f"result_{writer}__valid"] = offered[writer] is not None
+                stimulus[f"result_{writer}__payload"] = offered[writer] or {}
+            yield stimulus
+            offered |= dict.fromkeys(self._check.taken)
+
+    def _grants(self) -> int:
+        if self._ports.config.coalescing is Coalescing.ON:
+            sp, sfu, mem = self._arbiter.decide(coalescing.requests(self._ports), []).writes
+        else:
+            sp, sfu, mem = (bool(self._ports.peek("request") >> i & 1) for i in range(len(WRITERS)))
+            banks = self._ports.codecs["bank"].array(self._ports.peek("bank"))
+            sfu = sfu and next(self._generous)
+            mem = mem and banks[2] not in [bank for granted, bank in zip((sp, sfu), banks, strict=False) if granted]
+        return sp | sfu << 1 | (mem and next(self._generous)) << 2
+
+
+class OwnPoints(Coverage):
+    """Coverage of what windows change; the other write-backs' benches see to their own points."""
+
+    def hit(self, point: str, condition: object = True) -> None:
+        """Count a point that was declared."""
+        if point in self.hits:
+            super().hit(point, condition)
+
+
+@cocotb.test()
+async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random results, deliveries and grants."""
+    ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
+    config = ports.config
+    check_of, draw = CHECKS[config.gating is not Gating.OFF, config.coalescing is Coalescing.ON]
+    wanted = DELIVERED if config.bypass.writes_back else DELIVERED[:2]
+    coverage = OwnPoints(*wanted, "stall", *(f"{writer} back to back" for writer in WRITERS))
+    check = check_of(ports, checker, coverage)
+    await exercise(ports, Offers(ports, check, draw).stimuli(), check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("bypass", ["bow", "bow_wr", "bow_hints"])
+def test_bypassing_writeback(bypass: str) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "BypassingWriteback")
+    runner.run(made, "tb.bypass.test_writeback", 1)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("unit", "settings"), [
+    ("BypassingCoalescingWriteback", ["coalescing=on", "alignment=write"]),
+    ("BypassingGatedWriteback", ["gating=cross_lane"]),
+    ("BypassingGatedCoalescingWriteback", ["coalescing=on", "gating=in_lane"]),
+])  # fmt: skip
+def test_on_other_register_files(unit: str, settings: list[str]) -> None:
+    config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
+    runner.run(runner.build(config, unit), "tb.bypass.test_writeback", 1)

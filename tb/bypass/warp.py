@@ -1,0 +1,237 @@
+"""One warp around its collector: a random front end, pipes, write latches and a register file that keep the rules."""
+
+import random
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from golden_model.bypass.collector import BypassingCollector
+from golden_model.words import ALL_LANES, merge
+from tb.bench import Stimulus, busy
+from tb.bypass.promises import Promises
+from tb.coalescing.values import code
+from tb.gating.sparse import lanes
+from tb.test_collector import placement
+from warploom.arch.config import Alignment, Coalescing, SmConfig
+from warploom.arch.interfaces import WARP_BITS, WRITERS, issue_fields
+from warploom.arch.isa import NO_SLOT
+
+WARP = 1
+
+SOURCES = ("src0", "src1", "src2")
+
+REGISTERS = range(200)
+"""Register numbers, of which the warp prefers some."""
+
+RECENT = 6
+"""Registers that the next instructions prefer."""
+
+
+class Values:
+    """What the registers of the warp are worth, and what the register file has of them."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._filed: dict[int, int] = {}
+        self._current: dict[int, int] = {}
+
+    def filed(self, register: int) -> int:
+        """The word in the register file; at first anything."""
+        word = self._filed.setdefault(register, self._rng.getrandbits(WARP_BITS))
+        self._current.setdefault(register, word)
+        return word
+
+    def current(self, register: int) -> int:
+        """The word that an instruction must read."""
+        self.filed(register)
+        return self._current[register]
+
+    def complete(self, register: int, word: int, mask: int) -> None:
+        """A result of some lanes is there."""
+        self._current[register] = merge(self.current(register), word, mask)
+
+    def file(self, register: int, word: int, mask: int) -> None:
+        """Some lanes are written to the register file."""
+        self._filed[register] = merge(self.filed(register), word, mask)
+
+    def restart(self) -> None:
+        """Another warp begins with what the register file happens to hold."""
+        self._current.clear()
+
+
+class Latched(NamedTuple):
+    """A result in a write latch: of which instruction, and whether it is to be delivered."""
+
+    fields: Mapping[str, Any]
+    deliver: bool
+
+
+class Warp:
+    """Inputs of a bypassing collector, by its twin as it is at the start of a cycle.
+
+    Instructions issue as scoreboard, room and hints allow. A result comes some cycles after the dispatch, into any
+    latch that is empty or completes in that cycle, and completes later on; at most one is delivered in a cycle.
+    """
+
+    def __init__(self, config: SmConfig, rng: random.Random, twin: BypassingCollector) -> None:
+        self.values = Values(rng)
+        self._config, self._rng, self._twin = config, rng, twin
+        self._places, self._promises = placement(config), Promises(config)
+        self._pool = rng.sample(REGISTERS, config.entries + 4)
+        self._recent = deque(self._pool, RECENT)
+        self._path = ALL_LANES
+        self._written: set[int] = set()  # registers that instructions in flight will write
+        self._executing: list[tuple[int, Mapping[str, Any]]] = []  # cycle in which the result may come, instruction
+        self._latches: list[Latched | None] = [None] * len(WRITERS)
+        self._cycle = self._blocked_until = 0
+        self._takes, self._grants, self._dispatches, self._results, self._evictions = (_spells(rng) for _ in range(5))
+        self._next = self._instruction()
+
+    @property
+    def plain(self) -> bool:
+        """Whether the register file has words as they are."""
+        return self._config.coalescing is Coalescing.OFF and not self._config.gating.has_zero_mask
+
+    def cycle(self) -> Stimulus:
+        """The inputs of the next cycle."""
+        twin = self._twin
+        self._cycle += 1
+        blocked = self._cycle < self._blocked_until
+        dispatched = twin.ready and next(self._dispatches)
+        issued = self._issue(twin.room(blocked))
+        stimulus = {
+            "grant": twin.request() is not None and next(self._grants), "operand": self._operand(),
+            "dispatched": dispatched, **self._complete(), "coming": self._come(), **issued,
+        }  # fmt: skip
+        if dispatched and twin.fields["writes"]:
+            self._executing.append((self._cycle + self._rng.randint(4, 8), twin.fields))
+        if issued["take"]:
+            self._issued(issued["issue"])
+        if self._config.bypass.writes_back:
+            stimulus |= {"blocked": blocked, "evicted": self._evict(issued["take"])}
+        return stimulus
+
+    # ------------------------------------------------------------------ front end
+
+    def _issue(self, room: int) -> dict[str, Any]:
+        """The next instruction, if it may issue with this room; otherwise the port shows one of another warp."""
+        fields = self._next
+        read = {fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1}
+        waits = (read | {fields["dst"]}) & self._written or (fields["first"] and not self._is_idle())
+        if waits or room <= len(read) or not next(self._takes):
+            return {"take": False, "issue": fields | {"first": self._rng.random() < 0.5}}
+        return {"take": True, "issue": fields, **self._stored([*(fields[name] for name in SOURCES), fields["dst"]])}
+
+    def _instruction(self) -> dict[str, int]:
+        """Any instruction that reads nothing that hints say is lost."""
+        rng, executing, first = self._rng, self._lanes(), self._rng.random() < 0.02
+        few = [self._register(0 if first else executing) for _ in range(rng.randint(1, 4))]
+        reads = rng.getrandbits(3)
+        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        return fields | {
+            "warp": WARP, "lanes": executing, "reads": reads, "first": first, "writes": rng.random() < 0.8,
+            "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
+            **{name: rng.choice(few) for name in SOURCES}, "dst": rng.choice([*few, self._register(0)]),
+        }  # fmt: skip
+
+    def _lanes(self) -> int:
+        """Executing lanes: all, those of the path that the warp is on, some of these, or any."""
+        some = lanes(self._rng)
+        if self._rng.random() < 0.05:
+            self._path = some
+        return self._rng.choice((ALL_LANES, self._path, self._path & some, some)) or 1
+
+    def _is_idle(self) -> bool:
+        """Whether nothing of the warp is in flight."""
+        return not (self._twin.held or self._executing or any(self._latches))
+
+    def _register(self, executing: int) -> int:
+        """A register that may be read in some lanes."""
+        while True:
+            register = self._rng.choice(self._rng.choice((self._recent, self._recent, self._pool, REGISTERS)))
+            if not self._promises.lost(WARP, register) & executing:
+                return register
+
+    def _stored(self, registers: list[int]) -> dict[str, Any]:
+        """Where and how registers lie: sources, then the destination."""
+        places = [self._places[WARP << 8 | register] for register in registers]
+        named = [place._asdict() for place in places]
+        ports: dict[str, Any] = {"source": dict(enumerate_text(named[:3])), "destination": named[3]}
+        if self._config.coalescing is Coalescing.ON:
+            by_number = self._config.alignment is Alignment.REG
+            codes = [code(self._rng).fields | ({"left": int(place.left)} if by_number else {}) for place in places]
+            ports |= {"code": dict(enumerate_text(codes[:3])), "destination_code": codes[3]}
+        return ports
+
+    def _issued(self, fields: Mapping[str, Any]) -> None:
+        """An instruction enters."""
+        if fields["first"]:
+            self.values.restart()
+            self._pool = self._rng.sample(REGISTERS, self._config.entries + 4)
+        self._promises.issued(fields)
+        if fields["writes"]:
+            self._written.add(fields["dst"])
+        self._recent.extend(fields[name] for name in (*SOURCES, "dst"))
+        self._next = self._instruction()
+
+    # ------------------------------------------------------------------ register file and results
+
+    def _operand(self) -> int:
+        """What the crossbar brings; where the register file has plain words, the one that was asked for."""
+        arriving = [entry.register for entry in self._twin.entries if entry.arriving]
+        return self.values.filed(arriving[0]) if self.plain and arriving else self._rng.getrandbits(WARP_BITS)
+
+    def _complete(self) -> dict[str, Any]:
+        """Some results leave their latches: they are written, and one may be delivered."""
+        port: dict[str, Any] = {}
+        for i, latched in enumerate(self._latches):
+            if latched is None or (latched.deliver and port) or not next(self._results):
+                continue
+            fields, word = latched.fields, self._rng.getrandbits(WARP_BITS)
+            register, mask = fields["dst"], fields["lanes"]
+            self.values.complete(register, word, mask)
+            if not (latched.deliver and self._config.bypass.writes_back):
+                self.values.file(register, word, mask)
+            if latched.deliver:
+                port = {"delivery": {"valid": 1, "register": register, "lanes": mask, "full": fields["full"],
+                                     "transient": not fields.get("to_file", 1), "data": word}}  # fmt: skip
+            self._latches[i] = None
+            self._written.discard(register)
+        return port
+
+    def _come(self) -> dict[str, Any]:
+        """Results enter latches that are empty."""
+        port = {}
+        for i, latched in enumerate(self._latches):
+            due = [item for item in self._executing if item[0] <= self._cycle]
+            if latched is not None or not due or not next(self._results):
+                continue
+            chosen = self._rng.choice(due)
+            self._executing.remove(chosen)
+            fields = chosen[1]
+            hint = {name: fields[name] for name in ("to_collector",) if name in fields}
+            port[str(i)] = {"valid": 1, "register": fields["dst"], **hint}
+            deliver = self._twin.delivers(fields["dst"], hint.get("to_collector", 1))
+            self._latches[i] = Latched(fields, deliver)
+        return port
+
+    def _evict(self, taking: bool) -> bool:
+        """Whether the entry that wants to leave may."""
+        leaving = self._twin.leaving()
+        if taking or leaving is None or leaving.dropped or not next(self._evictions):
+            return False
+        self._blocked_until = self._cycle + self._rng.randint(2, 6)
+        return True
+
+
+def enumerate_text(values: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Elements of an array by their numbers as text, as a codec has them."""
+    return ((str(i), value) for i, value in enumerate(values))
+
+
+def _spells(rng: random.Random) -> Iterator[bool]:
+    """Activity of any likelihood, for some time each."""
+    while True:
+        pattern = busy(rng, rng.choice((0.2, 0.6, 0.9)))
+        for _ in range(rng.randint(20, 200)):
+            yield next(pattern)

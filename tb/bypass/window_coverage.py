@@ -1,0 +1,166 @@
+"""What a bench of bypassing collectors must have seen: every rule of docs/timing.md, section 11, at work."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from golden_model.bypass.collector import BypassingCollector
+from golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from tb.bench import Coverage
+from warploom.arch.config import SmConfig
+
+SOURCES = ("src0", "src1", "src2")
+
+ALWAYS = (
+    "hit", "two slots miss one register", "an unused entry is taken", "a source's entry serves the destination",
+    "some lanes are missing", "enough lanes are known", "lanes on their way", "an entry lapses",
+    "an awaited entry lapses", "a result finds no entry", "a latched result keeps an entry",
+    "a first instruction forgets", "the window is full", "dispatched and taken at once", "two write ports at once",
+    "several results come",
+)  # fmt: skip
+
+FEW = 6
+TIGHT = ("little room", "no entry for the destination")
+"""With `FEW` entries or less."""
+
+REPLACED = ("an entry is replaced", "the older of two is replaced", "a source takes the destination's entry")
+"""With less than two entries for each instruction in the window."""
+
+WRITE_BACK = ("dirty lanes are overwritten", "results merge", "slid out and evicted", "eviction waits",
+              "eviction gives way to issue", "a first instruction ends dirty values",
+              "the older of two leaves")  # fmt: skip
+
+CROWDED = ("crowded out and evicted",)
+"""The same with write-back."""
+
+HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to its dirty lanes",
+         "a transient result joins a lasting one", "a lasting result joins a transient one")  # fmt: skip
+
+
+class WindowCoverage:
+    """Watches a twin as its cycles end."""
+
+    def __init__(self, config: SmConfig) -> None:
+        writes_back, crowded = config.bypass.writes_back, config.entries < 2 * config.window
+        self._config = config
+        self._points = {
+            *ALWAYS, *(TIGHT if config.entries <= FEW else ()), *(REPLACED if crowded else ()),
+            *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
+            *(HINTS if config.bypass.has_hints else ()),
+        }  # fmt: skip
+        self._coverage = Coverage(*self._points)
+
+    def finish(self) -> None:
+        """Raise `AssertionError` naming the points that were never hit."""
+        self._coverage.finish()
+
+    def hit(self, point: str, condition: object = True) -> None:
+        """Count a point when its condition holds, if the configuration has it."""
+        if point in self._points:
+            self._coverage.hit(point, condition)
+
+    def cycle(self, twin: BypassingCollector, inputs: dict[str, Any]) -> None:
+        """A cycle is about to end, with these arguments of the twin's `clock`."""
+        take, coming, delivery = inputs["take"], inputs["coming"], inputs["delivery"]
+        self.hit("the window is full", len(twin.held) == self._config.window)
+        self.hit("dispatched and taken at once", take and inputs["dispatched"])
+        self.hit("two write ports at once", inputs["arriving_word"] is not None and delivery)
+        self.hit("several results come", len(coming) > 1)
+        self.hit("little room", take and len(twin.available()) < len(SOURCES))
+        for result in coming:
+            self._comes(twin, result)
+        if delivery is not None:
+            self._delivers(twin, delivery)
+        self._leaves(twin, take, inputs["evicted"])
+        if take is not None:
+            self._takes(twin, take)
+        named = _named(take) if take else []
+        self._lapses(twin, named, [result.register for result in coming])
+
+    def _comes(self, twin: BypassingCollector, result: Coming) -> None:
+        entry = twin.lookup(result.register)
+        self.hit("a result finds no entry", entry is None)
+        self.hit("not worth its entry", entry is not None and not result.deliver)
+
+    def _delivers(self, twin: BypassingCollector, result: Delivery) -> None:
+        entry = twin.lookup(result.register)
+        assert entry is not None
+        joins = entry.dirty & ~result.lanes
+        self.hit("results merge", joins)
+        self.hit("a transient result joins a lasting one", joins and result.transient and not entry.transient)
+        self.hit("a lasting result joins a transient one", joins and entry.transient and not result.transient)
+
+    def _leaves(self, twin: BypassingCollector, take: Taken | None, evicted: bool) -> None:
+        leaving = twin.leaving()
+        if leaving is None:
+            return
+        entry = twin.entries[leaving.entry]
+        younger = [other for other in twin.entries if other.used and other.dirty and other.age < entry.age]
+        self.hit("the older of two leaves", evicted and any(other.index < entry.index for other in younger))
+        self.hit("eviction gives way to issue", take)
+        self.hit("dropped", not take and leaving.dropped)
+        self.hit("slid out and evicted", evicted and leaving.slid)
+        self.hit("crowded out and evicted", evicted and not leaving.slid)
+        self.hit("eviction waits", not take and not leaving.dropped and not evicted)
+
+    def _lapses(self, twin: BypassingCollector, named: Sequence[int], coming: Sequence[int]) -> None:
+        read = {entry.index for held in twin.held for entry in held.entries}
+        for entry in twin.entries:
+            old = entry.used and entry.age == self._config.window - 1 and entry.index not in read
+            if not old or entry.dirty or entry.register in named:
+                continue
+            latched = entry.latched or entry.register in coming
+            self.hit("an entry lapses", not latched)
+            self.hit("an awaited entry lapses", entry.awaited and not latched)
+            self.hit("a latched result keeps an entry", latched)
+
+    def _takes(self, twin: BypassingCollector, take: Taken) -> None:
+        fields = take.fields
+        dirty = any(entry.used and entry.dirty for entry in twin.entries)
+        self.hit("a first instruction forgets", fields["first"] and any(entry.used for entry in twin.entries))
+        self.hit("a first instruction ends dirty values", fields["first"] and dirty)
+        if fields["first"]:
+            return
+        sources = [fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1]
+        missed = [register for register in sources if twin.lookup(register) is None]
+        self.hit("two slots miss one register", len(missed) > len(set(missed)))
+        for register in set(sources) - set(missed):
+            self._finds(twin.lookup(register), fields["lanes"])
+        self._replaces(twin, _named(take), len(set(missed)))
+        if fields["writes"]:
+            self._writes(twin, take, sources, len(set(missed)))
+
+    def _finds(self, entry: Entry | None, lanes: int) -> None:
+        assert entry is not None
+        self.hit("hit")
+        self.hit("some lanes are missing", entry.known & lanes and lanes & ~entry.known)
+        self.hit("enough lanes are known", not lanes & ~entry.known and entry.known.bit_count() < 32)
+        self.hit("lanes on their way", (entry.wanted | entry.arriving) & lanes)
+
+    def _replaces(self, twin: BypassingCollector, named: Sequence[int], missed: int) -> None:
+        entries = [twin.entries[index] for index in twin.available()]
+        unused = [entry for entry in entries if not entry.used]
+        old = [entry for entry in entries if entry.used and entry.register not in named]
+        self.hit("an unused entry is taken", unused and missed)
+        taken = old[: max(0, missed - len(unused))]
+        self.hit("an entry is replaced", taken)
+        self.hit("the older of two is replaced", any(other.index < entry.index for entry in taken for other in old
+                                                      if other.age < entry.age))  # fmt: skip
+        self.hit("a source takes the destination's entry", missed > len(unused) + len(old))
+
+    def _writes(self, twin: BypassingCollector, take: Taken, sources: Sequence[int], missed: int) -> None:
+        fields, entry = take.fields, twin.lookup(take.fields["dst"])
+        self.hit("a source's entry serves the destination", fields["dst"] in sources)
+        self.hit("dirty lanes are overwritten", entry and entry.dirty & fields["lanes"])
+        if entry is not None or fields["dst"] in sources:
+            return
+        free = [index for index in twin.available() if twin.entries[index].register not in sources
+                or not twin.entries[index].used]  # fmt: skip
+        self.hit("no entry for the destination", fields.get("to_collector", 1) and len(free) <= missed)
+        self.hit("not worth an entry", not fields.get("to_collector", 1) and len(free) > missed)
+
+
+def _named(take: Taken) -> list[int]:
+    """The registers that an instruction names."""
+    fields = take.fields
+    sources = [fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1]
+    return [*sources, *([fields["dst"]] if fields["writes"] else [])]

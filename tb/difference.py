@@ -1,0 +1,34 @@
+"""What a lockstep bench reports: hardware and golden twin differ, where and in which cycle."""
+
+from collections.abc import Mapping
+
+from golden_model.words import WORD_MASK, spread
+from warploom.arch.config import LANES
+
+
+class Difference(AssertionError):
+    """Hardware and golden twin differ; `report` says where."""
+
+    def __init__(self, cycle: int, field: str, expected: int, actual: int, lane: int | None = None) -> None:
+        unit = field.partition("_")[0]
+        self.report = {"cycle": cycle, "unit": unit, "field": field, "expected": expected, "actual": actual}
+        if lane is not None:
+            self.report["lane"] = lane
+        where = "" if lane is None else f", lane {lane}"
+        super().__init__(f"cycle {cycle}, {field}{where}: expected {expected:#x}, actual {actual:#x}")
+
+
+def fields_equal(cycle: int, prefix: str, expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
+    """Raise `Difference` for the first field that differs."""
+    if expected != actual:
+        name = next(name for name in expected if expected[name] != actual[name])
+        raise Difference(cycle, prefix + name, expected[name], actual[name])
+
+
+def lanes_equal(cycle: int, name: str, expected: int, actual: int, lanes: int) -> None:
+    """Raise `Difference` for the first lane of the mask in which two warp registers differ."""
+    wrong = (actual ^ expected) & spread(lanes)
+    if wrong:
+        lane = (wrong & -wrong).bit_length() - 1 >> 5
+        values = [word >> LANES * lane & WORD_MASK for word in (expected, actual)]
+        raise Difference(cycle, name, *values, lane)

@@ -1,0 +1,75 @@
+"""Configurations, traces and runs for tests of the affine unit in the cycle model."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from warp_programs import of
+
+from golden_model.functional.executor import execute
+from golden_model.simulate import Run, simulate
+from golden_model.sm import Sm
+from golden_model.trace import Trace
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Access, Cond, Space, Special
+
+EXIT = Instruction(op=Op.EXIT)
+LANE = Instruction(op=Op.S2R, dst=1, special=Special.LANEID)
+"""R1 is the lane."""
+
+LOW_HALF = Instruction(op=Op.ISETP, pdst=0, src=(1, RZ, RZ), imm_slot=1, imm=16, cond=Cond.LT)
+"""P0 holds in lanes 0 to 15, if R1 is the lane."""
+
+SPREAD = Instruction(op=Op.IMUL, dst=2, src=(1, RZ, RZ), imm_slot=1, imm=0x10000)
+"""R2 is the lane times a stride too wide for the affine register file."""
+
+
+def config(affine: str, *settings: str, preset: str = "small") -> SmConfig:
+    return SmConfig.preset(preset).with_settings([f"affine={affine}", *settings])
+
+
+def load(register: int, address: int, **fields: Any) -> Instruction:
+    return Instruction(**{"op": Op.LD, "dst": register, "src": (address, RZ, RZ), "space": Space.CONST,
+                          "access": Access.B32, **fields})  # fmt: skip
+
+
+def executed(*code: Instruction, warps: int = 1, blocks: int = 1) -> Trace:
+    """Blocks of so many warps run the instructions; there are 256 bytes of constants, and as many of shared memory."""
+    program = replace(of(*code, EXIT), constants=bytes(range(256)), shared_bytes=256)
+    trace = execute(program, Launch(grid=(blocks, 1, 1), block=(LANES * warps, 1, 1))).trace
+    assert trace is not None
+    return trace
+
+
+def cycles(sm: Sm) -> Iterator[Any]:
+    """The datapath of an SM in every cycle."""
+    while True:
+        sm.step()
+        if sm.finished:
+            return
+        yield sm.datapath
+
+
+def happenings(sm: Sm) -> list[tuple[int, str]]:
+    """Attempts, outcomes and issues, each with its cycle."""
+    found = []
+    for _ in cycles(sm):
+        assert sm.affine is not None
+        for attempt in sm.inputs.attempts:
+            if attempt is not None:
+                found.append((sm.cycle, f"try {Op(attempt['op']).name}"))
+        for outcome in sm.affine.outcomes:
+            if outcome is not None:
+                found.append((sm.cycle, "accepted" if outcome["accepted"] else "refused"))
+        if sm.inputs.issue is not None:
+            found.append((sm.cycle, Op(sm.inputs.issue["op"]).name))
+    return found
+
+
+def checked(setting: SmConfig, trace: Trace) -> Run:
+    """A run of which every operand and result is compared with the trace."""
+    run = simulate(setting, trace, check=True)
+    assert run.sm.checker is not None and run.sm.checker.checked > 0
+    return run

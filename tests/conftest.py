@@ -1,0 +1,39 @@
+"""What several test files set up alike."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.evaluation import simulations
+from warploom.evaluation.figures import Figure
+from warploom.kernels.library import kernels
+
+Evaluated = tuple[str, dict[str, Any]]
+"""What an experiment prints, and its JSON document."""
+
+
+@pytest.fixture
+def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
+    """Runs an experiment on `vector_add` at tiny size, in a folder of its own, and sees that every figure is drawn and
+    every configuration timed."""
+    import warploom.verbs.evaluate as verb
+
+    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
+    monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
+
+    def run(experiment: str, preset: str, figures: Sequence[Figure], timed: Mapping[str, SmConfig]) -> Evaluated:
+        path, charts = tmp_path / "evaluated.json", tmp_path / "charts"
+        assert main(["evaluate", experiment, "--size", "tiny", "--out", str(charts), "--json", str(path)]) == 0
+        document = json.loads(path.read_text())
+        assert document["configuration"]["name"] == preset
+        assert {path.name for path in charts.iterdir()} == {f"{figure.name}.{kind}" for figure in figures
+                                                            for kind in ("png", "svg")}  # fmt: skip
+        assert len(document["figures"]) == len(figures) == len(list(charts.glob("*.svg")))
+        assert document["runs"]["vector_add"].keys() == timed.keys()
+        return capsys.readouterr().out, document
+
+    return run

@@ -1,0 +1,105 @@
+"""Whole programs with an affine unit: every operand, every accepted result and predicate is that of functional
+execution, of the bundled kernels and of random ones."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from random_case import Case
+from random_programs import BYPASSES, cases, samples
+
+from golden_model.affine.register_file import AffineRegisterFile
+from golden_model.check import Mismatch
+from golden_model.functional.executor import execute
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate_for
+from warploom.kernels.library import kernel, kernels
+
+AFFINES = ("a", "ab", "abm")
+ALL = ("off", *BYPASSES)
+LIMIT = 1_000_000
+"""Cycles."""
+
+
+def check(case: Case) -> None:
+    simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
+
+
+@pytest.mark.parametrize("affine", AFFINES)
+def test_random_programs(affine: str) -> None:
+    run = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    run(given(cases(ALL, [affine]))(check))()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("affine", AFFINES)
+@pytest.mark.parametrize("bypass", ALL)
+def test_many_random_programs(affine: str, bypass: str) -> None:
+    run = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    run(given(cases([bypass], [affine]))(check))()
+
+
+def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
+    """What the affine unit executes of a case, and the SM at its end."""
+    sm, found, attempts = Sm(case.config, case.execute().trace, check=True), Counter[Op](), dict[int, Op]()
+    assert sm.affine is not None
+    while True:
+        sm.step()
+        if sm.finished:
+            return found, sm
+        attempts |= {fields["warp"]: Op(fields["op"]) for fields in sm.inputs.attempts if fields is not None}
+        found.update(attempts[outcome["warp"]] for outcome in sm.affine.outcomes
+                     if outcome is not None and outcome["accepted"])  # fmt: skip
+
+
+def test_random_programs_reach_everything() -> None:
+    """The operations of address arithmetic and control, and all that else can become of an instruction."""
+    operations, counts = Counter[Op](), Counter[str]()
+    for case in samples(30, 3, bypasses=ALL, affines=["abm"]):
+        found, sm = accepted_operations(case)
+        operations += found
+        counts.update(vars(sm.affine_counts) | {"operands": 0})
+    print(operations, counts)
+    assert operations.keys() >= {Op.S2R, Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.SHF, Op.SEL, Op.ISETP, Op.LOP3}
+    for name in ("refused", "suppressed", "expansions", "resolved", "affine_loads", "vector_requests"):
+        assert counts[name] >= 5, name
+
+
+def test_a_stale_tag_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the datapath has written stays compact."""
+    monkeypatch.setattr(AffineRegisterFile, "make_generic", lambda *_: None)
+    with pytest.raises(Mismatch):
+        for case in samples(20, 1, bypasses=["off"], affines=AFFINES):
+            check(case)
+
+
+# ---------------------------------------------------------------- bundled kernels
+
+
+def check_kernel(name: str, size: str, config: SmConfig) -> None:
+    launched = kernel(name).load(size)
+    program = annotate_for(compile_file(launched.ptx), config)
+    run = simulate(config, execute(program, launched.launch).trace, check=True)
+    assert run.statistics.affine["accepted"] > 0
+
+
+KERNELS = pytest.mark.parametrize("name", [one.name for one in kernels()])
+
+
+@KERNELS
+def test_bundled_kernels(name: str) -> None:
+    check_kernel(name, "tiny", SmConfig.preset("small").with_settings(["affine=abm"]))
+
+
+@pytest.mark.long
+@KERNELS
+@pytest.mark.parametrize("bypass", ALL)
+@pytest.mark.parametrize("size", ["tiny", "default"])
+def test_bundled_kernels_with_windows(name: str, bypass: str, size: str) -> None:
+    if size == "default" and bypass not in ("off", "bow_hints"):
+        pytest.skip("windows without hints at the tiny size only")
+    check_kernel(name, size, SmConfig.preset("fermi").with_settings(["affine=abm", f"bypass={bypass}"]))

@@ -1,0 +1,287 @@
+"""The evaluation of bypassing: what is counted in traces, energies by hand, figures, and the command."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from golden_traces import trace_of
+from runs import run
+
+from synth.sram import Macro
+from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.compiler.writeback_hints import Destination, annotate
+from warploom.evaluation import bypassing, bypassing_energy, energy
+from warploom.evaluation.bypassing_bars import name
+from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
+from warploom.evaluation.figures import Figure, Measured, Run
+
+PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
+ALL = bypassing.configurations(PASCAL, FERMI)
+OFF, RFC, BOW, HINTS, SIX = (ALL[key] for key in ("off", "rfc_3_6", "bow_3_12", "bow_hints_3_12", "bow_hints_3_6"))
+HALF = 0xFFFF
+
+
+# ------------------------------------------------------------------ windows over traces
+
+
+def move(register: int) -> Instruction:
+    return Instruction(op=Op.MOV, dst=register, imm_slot=0, imm=1)
+
+
+def read(register: int) -> Instruction:
+    return Instruction(op=Op.ISETP, pdst=1, src=(register, 255, 255))
+
+
+def found(code: Sequence[Instruction], lanes: Sequence[int] | None = None) -> Reuse:
+    return reuse(trace_of(code, lanes=lanes))
+
+
+def windows(value: int, windows: Sequence[int]) -> list[int]:
+    """`value` in some windows, 0 in the others."""
+    return [value if window in windows else 0 for window in WINDOWS]
+
+
+@pytest.mark.parametrize("distance", range(1, 9))
+def test_a_register_stays_for_one_instruction_less_than_the_window(distance: int) -> None:
+    between = [read(9 + number) for number in range(distance - 1)]  # nothing there was read before
+    counts = found([move(0), *between, read(0)])
+    assert counts.bypassed == windows(1, [window for window in WINDOWS if window > distance])
+    assert (counts.reads, counts.writes) == (distance, 1)
+
+
+def test_each_use_renews_the_stay() -> None:
+    assert found([move(0), read(0), read(9), read(0), read(8), read(0)]).bypassed[:2] == [1, 3]
+
+
+def test_a_register_read_twice_by_an_instruction_is_one_read() -> None:
+    counts = found([move(0), Instruction(op=Op.IADD, dst=1, src=(0, 0, 255))])
+    assert (counts.reads, counts.writes, counts.bypassed[0]) == (1, 2, 1)
+
+
+def test_control_does_not_count() -> None:
+    control = [Instruction(op=Op.NOP), Instruction(op=Op.BAR)] * 5
+    assert found([move(0), *control, read(0)]).bypassed == windows(1, WINDOWS)
+
+
+def test_an_instruction_that_no_lane_executes_does_not_count() -> None:
+    assert found([move(0), read(5), read(0)], [0xF, 0, 0xF]).bypassed == windows(1, WINDOWS)
+
+
+def test_all_executing_lanes_must_be_there() -> None:
+    code = [move(0), read(0), read(0)]
+    assert found(code, [HALF, HALF, 1]).bypassed[0] == 2
+    assert found(code, [HALF, ~HALF & 0xFFFFFFFF, HALF]).bypassed[0] == 1  # the second one reads the rest
+
+
+def test_values_that_are_overwritten_in_the_window_are_not_written() -> None:
+    """Only the last of three writes slides out of the window, and of a window of 2 the second one too."""
+    code = [move(0), move(0), read(9), move(0), *(read(register) for register in range(1, 8))]
+    assert found(code).written == [2, 1, 1, 1, 1, 1]
+    assert found(code).needed == windows(0, WINDOWS)  # nobody reads any
+
+
+def test_values_that_are_read_later_are_needed() -> None:
+    code = [move(0), read(9), read(8), read(7), read(0), read(0), *(read(register) for register in range(1, 8))]
+    assert found(code).written == windows(1, WINDOWS)
+    assert found(code).needed == windows(1, [2, 3, 4])
+
+
+def test_a_value_that_ends_with_its_warp_is_not_written() -> None:
+    assert found([read(5), move(0)]).written == windows(0, WINDOWS)
+    assert found([move(0), read(5), read(5)]).written == windows(1, [2, 3])
+
+
+def test_lanes_that_others_do_not_overwrite_are_written() -> None:
+    later = [read(register) for register in range(1, 8)]
+    code = [move(0), read(9), read(8), read(7), read(6), read(5), read(4), read(3), move(0), *later, read(0)]
+    lanes = [0xFFFFFFFF] * len(code)
+    lanes[8] = HALF
+    counts = found(code, lanes)
+    assert counts.written == windows(2, WINDOWS)
+    assert counts.needed == windows(1, WINDOWS)  # by one read, which misses the window
+
+
+def test_classes_are_those_of_the_hints_each_time_that_they_execute() -> None:
+    far = [read(register) for register in (20, 21, 22)]
+    code = [move(0), *far, read(0), move(1), read(1), *far, read(1), move(2), read(2)]
+    counts = reuse(trace_of(code, warps=3, registers=32))
+    assert counts.classes == {Destination.FILE: 3, Destination.BOTH: 3, Destination.COLLECTOR: 3}
+    assert counts.registers == 32 and counts.transient[1] == 1
+
+
+def test_registers_of_values_that_need_no_place() -> None:
+    """Three values live at once; a window of 2 keeps R2 only, one of 4 R1 too. A guard ends no value."""
+    code = [move(0), move(1), move(2), read(2), read(1), read(0), Instruction(op=Op.EXIT)]
+    assert most_live(code) == 3
+    program = trace_of(code).program
+    assert [most_live(annotate(program, window).instructions) for window in (2, 4, 6)] == [2, 1, 0]
+    guarded = [move(0), replace(move(0), guard=0, to_file=False), read(0), Instruction(op=Op.EXIT)]
+    assert most_live(guarded) == 1
+    assert most_live([guarded[0], replace(guarded[1], guard=7), *guarded[2:]]) == 0
+
+
+# ------------------------------------------------------------------ energy
+
+BASE = run(OFF, bank_reads=[60], bank_writes=[40], operands_stored=60)
+WINDOW = {"forwarded": 40, "fetched": 20, "delivered": 30, "filed": 5, "both": 5, "slid": 8, "crowded": 2}
+OURS = run(HINTS, bank_reads=[20], bank_writes=[20], bypassed=WINDOW)
+CACHED = run(RFC, bank_reads=[15], bank_writes=[5], operands_stored=60,
+             bypassed={"cache_reads": 45, "cache_writes": 40, "split_operands": 0})  # fmt: skip
+
+
+def test_events_of_a_bypassing_collector() -> None:
+    """Stored: what is fetched or delivered. Taken out: operands and evictions. The network: delivered and evicted."""
+    assert bypassing_energy.events(OURS) == bypassing_energy.Events(40, 0, 20 + 35, 60 + 10, 35 + 10)
+
+
+def test_events_of_the_others() -> None:
+    assert bypassing_energy.events(BASE) == bypassing_energy.Events(100, 0, 60, 60, 0)
+    assert bypassing_energy.events(CACHED) == bypassing_energy.Events(20, 85, 60, 60, 0)
+
+
+FULL, SECTION_II, LEAST = bypassing_energy.BY_TABLE_IV.values()
+
+
+def test_table_iv() -> None:
+    spent = (55 + 70) * 2.72 + 45 * 2.08
+    assert FULL.overhead_pj(OURS) == LEAST.overhead_pj(OURS) == pytest.approx(spent)
+    assert FULL.overhead_pj(BASE) == 0
+    assert FULL.saved(OURS, BASE) == pytest.approx(60 - spent / 185.26)
+    assert FULL.overhead(OURS, BASE) == pytest.approx(spent / 185.26)
+    assert SECTION_II.saved(OURS, BASE) == pytest.approx(60 - spent / (185.26 / math.sqrt(8)))
+
+
+def test_both_rules_for_other_capacities_meet_table_iv() -> None:
+    assert FULL.bank_pj == pytest.approx(185.26)
+    assert LEAST.array_pj(65536) == pytest.approx(185.26) and LEAST.array_pj(1536) == pytest.approx(2.72)
+    assert pytest.approx(65.5, abs=0.1) == SECTION_II.bank_pj
+    assert pytest.approx(17.9, abs=0.1) == LEAST.bank_pj
+
+
+def test_half_of_the_entries_take_less() -> None:
+    ratio = (FULL.overhead_pj(run(SIX, bypassed=WINDOW)) - 45 * 2.08) / (125 * 2.72)
+    assert ratio == pytest.approx(math.sqrt(0.5))
+
+
+def test_the_cache_has_small_banks() -> None:
+    assert bypassing_energy.cache_rows(RFC) * 128 * 32 == 24 * 1024  # the seed's 24 KB
+    assert FULL.overhead_pj(CACHED) == pytest.approx(85 * 185.26 * math.sqrt(768 / 65536))
+    spared = bypassing_energy.register_file_pj(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0}))
+    assert spared == pytest.approx(4 * Macro(6, 256).energy_pj)
+
+
+def test_our_costs_are_those_of_the_baseline_without_bypassing() -> None:
+    plain = run(OFF, bank_reads=[6], bank_writes=[4], operands_stored=6, sub_bank_reads=24, sub_bank_writes=16,
+                slice_writes=24)  # fmt: skip
+    assert bypassing_energy.register_file_pj(plain) == pytest.approx(energy.register_file_pj(plain.statistics, OFF))
+    assert bypassing_energy.ours(plain, plain) == 0
+
+
+def test_results_cross_the_register_file_on_their_way_to_a_collector() -> None:
+    costs = energy.Costs(HINTS)
+    nothing = dict.fromkeys(WINDOW, 0)
+    delivered = bypassing_energy.register_file_pj(run(HINTS, bypassed={**nothing, "delivered": 1}))
+    evicted = bypassing_energy.register_file_pj(run(HINTS, bypassed={**nothing, "slid": 1}))
+    assert delivered - evicted == pytest.approx(4 * costs.wires)
+    assert evicted == pytest.approx(4 * 2 * costs.collector_slice)  # as a collector of 4 x the capacity
+
+
+# ------------------------------------------------------------------ figures
+
+
+def test_configurations() -> None:
+    assert len(ALL) == 21
+    assert all(config.entries == 4 * config.window for key, config in ALL.items() if key.startswith("bow_hints_7"))
+    assert {key for key, config in ALL.items() if config.name == "fermi"} == {
+        key for key in ALL if key.startswith("scarce_")}
+    assert ALL["scarce_off"].collectors == 4 and ALL["scarce_bow_3_12"].collectors == 48
+    assert (ALL["scarce_many"].bypass, ALL["scarce_many"].collectors) == (Bypass.OFF, 48)
+    assert {(c.warps, c.schedulers, c.banks, c.collectors) for key, c in ALL.items() if key.startswith("part_")} == {
+        (8, 1, 8, 8)}
+    assert (RFC.bypass, RFC.entries, SIX.entries, BOW.entries) == (Bypass.RFC, 6, 6, 12)
+
+
+def test_other_mechanisms_do_not_matter() -> None:
+    config = PASCAL.with_settings(["coalescing=on", "alignment=write", "gating=active", "bypass=bow", "entries=5"])
+    assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, FERMI).values()} == {
+        (Coalescing.OFF, Gating.OFF)}
+
+
+def figure(number: str, note: str = "") -> Figure:
+    return next(f for f in bypassing.figures() if f.number == f"BOW, {number}" and f.note == note)
+
+
+def measured(number: str, special: dict[str, Run], note: str = "") -> Measured:
+    """A figure of runs that are `special` in some configurations and the same in all others."""
+    runs = {key: special.get(key, run(config, ipc=1.0, bank_reads=[100], bypassed={"occupancy": [0, 1]}))
+            for key, config in ALL.items()}  # fmt: skip
+    return figure(number, note).measure({"k": runs})
+
+
+def test_ipc_is_against_the_baseline_of_the_same_sm() -> None:
+    faster = {key: run(ALL[key], ipc=1.2) for key in ("bow_3_12", "scarce_bow_3_12", "part_off", "bow_hints_5_20")}
+    assert measured("Fig. 10", faster).average("bow") == pytest.approx(20)
+    assert measured("Fig. 10", faster).average("bow_hints") == 0
+    assert measured("Fig. 10, bow_hints", faster).average("5") == pytest.approx(20)
+    assert measured("Scarce collectors", faster).average("bow") == pytest.approx(20)
+    assert measured("Part", faster).average("bow") == pytest.approx(100 * (1 / 1.2 - 1))
+
+
+def test_half_of_the_entries_are_six() -> None:
+    slower = {name(Bypass.BOW_HINTS, entries=6): run(SIX, ipc=0.9, bank_reads=[30], bypassed=WINDOW)}
+    assert measured("Fig. 11", slower).average("6") == pytest.approx(-10)
+    assert measured("Fig. 10", slower).average("half of the entries") == pytest.approx(-10)
+    assert measured("Accesses", slower, "reads").average("half of the entries") == pytest.approx(70)
+
+
+def test_time_in_collectors() -> None:
+    times = {"off": run(OFF, collecting={"memory": 10, "other": 30}, living={"memory": 100, "other": 60}),
+             "bow_3_12": run(BOW, collecting={"memory": 5, "other": 5})}  # fmt: skip
+    shares = measured("Fig. 4", times)
+    assert [shares.average(key) for key in ("all", "other", "memory")] == pytest.approx([25, 50, 10])
+    assert measured("Fig. 12, bow", times).average("3") == pytest.approx(75)
+
+
+def test_occupancy_is_of_collectors_that_hold_anything() -> None:
+    full = {"bow_3_12": run(BOW, bypassed={"occupancy": [1000, 50, 0, 0, 0, 0, 20, 20, 10]})}
+    assert measured("Fig. 9", full).average("bow") == pytest.approx(30)
+
+
+def test_sources_are_of_all_instructions() -> None:
+    counts = {"off": run(OFF, warp_instructions=100, datapath_instructions=80, operands=[10, 30, 35, 5])}
+    shares = measured("Fig. 8", counts)
+    assert [shares.average(str(number)) for number in range(4)] == pytest.approx([30, 30, 35, 5])
+
+
+def test_what_traces_tell_makes_bars() -> None:
+    known = Reuse(reads=200, writes=100, bypassed=[90, 118, 0, 0, 0, 150], written=[80, 60, 0, 0, 0, 0],
+                  needed=[65, 48, 0, 0, 0, 0], classes={place: n for n, place in enumerate(Destination, start=1)},
+                  registers=10, transient=[0, 2, 3, 3, 3, 3], live=8, kept=[7, 6, 5, 4, 3, 2])  # fmt: skip
+    off = {"off": Run(OFF, run(OFF).statistics, run(OFF).values, known)}
+    assert [measured("Fig. 3, reads", off).average(key) for key in ("2", "3", "7")] == pytest.approx([45, 59, 75])
+    assert measured("Fig. 3, writes", off, "overwritten").average("3") == pytest.approx(40)
+    assert measured("Fig. 3, writes", off, "or never read again").average("2") == pytest.approx(35)
+    assert sum(measured("Fig. 7", off).average(place) for place in Destination) == pytest.approx(100)
+    assert bypassing.transient({"k": off}) == [("k", 10, 8, 7, 6, 5, 4, 3, 2, 25.0, 2)]
+
+
+def test_every_published_bar_is_one_of_ours() -> None:
+    from warploom.evaluation.published import published
+
+    series = {f.number: {s.key for s in f.series} for f in bypassing.figures()}
+    ours = {number: bars for number, bars in published().items() if number.startswith("BOW")}
+    assert ours.keys() < series.keys()
+    assert all(bars.keys() <= series[number] for number, bars in ours.items())
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_the_command_draws_prints_and_writes_every_figure(evaluated):
+    text, document = evaluated("bypassing", "pascal", bypassing.figures(), ALL)
+    assert document["transient"][0]["kernel"] == "vector_add" and "need a row of the register file" in text
+    counts = document["runs"]["vector_add"]
+    assert sum(counts["bow_3_12"]["bank_reads"]) < sum(counts["off"]["bank_reads"])
+    assert sum(counts["bow_hints_3_12"]["bank_writes"]) < sum(counts["bow_3_12"]["bank_writes"])

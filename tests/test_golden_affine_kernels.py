@@ -1,0 +1,120 @@
+"""The golden SM with an affine unit (docs/timing.md, section 13): random streams and whole kernels."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from affine_runs import checked, config, cycles
+from gated_runs import integers
+
+from golden_model.functional.executor import execute
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
+from golden_model.statistics import collect
+from golden_model.trace import Trace
+from warploom.arch.interfaces import attempt_fields, issue_fields, pack, probe_fields, unpack
+from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate
+from warploom.kernels.library import kernel, kernels
+
+# ---------------------------------------------------------------------- properties
+
+COMBINATIONS: list[Sequence[str]] = [
+    (), ("coalescing=on",), ("coalescing=on", "alignment=write"), ("gating=active",), ("gating=in_lane",),
+    ("gating=cross_lane",), ("coalescing=on", "gating=in_lane"), ("coalescing=on", "gating=cross_lane"),
+    ("bypass=bow",), ("bypass=bow_wr", "entries=4"), ("bypass=bow_hints",), ("bypass=bow_wr", "gating=cross_lane"),
+    ("bypass=bow_hints", "coalescing=on"), ("bypass=bow_hints", "coalescing=on", "gating=in_lane"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("affine", ["ab", "abm"])
+@pytest.mark.parametrize("settings", COMBINATIONS, ids=" ".join)
+def test_no_value_is_lost(settings: list[str], affine: str) -> None:
+    """Integer operations under masks of all kinds, so that registers expand and become compact again."""
+    setting = config(affine, *settings)
+    for seed in range(2):
+        run = checked(setting, integers(seed))
+        assert run.statistics.affine["expansions"] > 10 and run.statistics.affine["accepted"] > 10
+
+
+@pytest.mark.parametrize("settings", COMBINATIONS[::5], ids=" ".join)
+def test_skipping_quiet_cycles_changes_nothing(settings: list[str]) -> None:
+    setting = config("abm", *settings, preset="fermi")
+    trace = integers(7)
+    patient = Sm(setting, trace)
+    while not patient.finished:
+        patient.step()
+    assert collect(patient) == simulate(setting, trace).statistics
+
+
+def test_what_is_shown_fits_the_ports() -> None:
+    setting = config("abm", "schedulers=2", "gating=in_lane")
+    sm, attempts = Sm(setting, integers(5)), 0
+    for datapath in cycles(sm):
+        word = datapath.probe()
+        assert pack(probe_fields(setting), unpack(probe_fields(setting), word)) == word
+        if sm.inputs.issue is not None:
+            pack(issue_fields(setting), sm.inputs.issue)
+        assert len(sm.inputs.attempts) == setting.schedulers
+        for number, attempt in enumerate(sm.inputs.attempts):
+            if attempt is not None:
+                pack(attempt_fields(setting), attempt)
+                assert attempt["warp"] % setting.schedulers == number
+                attempts += 1
+    assert sm.affine_counts is not None and attempts == sm.affine_counts.attempts > 10
+
+
+# ---------------------------------------------------------------------- kernels
+
+
+@cache
+def traced(name: str, window: int = 0) -> Trace:
+    """A kernel of the smallest size, with hints for a window."""
+    found = kernel(name)
+    program = compile_file(found.ptx)
+    if window:
+        program = annotate(program, window)
+    trace = execute(program, found.load("tiny").launch).trace
+    assert trace is not None
+    return trace
+
+
+KERNELS = [found.name for found in kernels()]
+
+
+@pytest.mark.parametrize("affine", ["a", "ab", "abm"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels(name: str, affine: str) -> None:
+    setting, trace = config(affine), traced(name)
+    run = checked(setting, trace)
+    found, counts = run.statistics, run.statistics.affine
+    before = simulate(replace(setting, affine="off"), trace).statistics
+    assert counts["attempts"] == counts["accepted"] + counts["refused"]
+    assert counts["accepted"] > found.warp_instructions // 10 and counts["refused"] < counts["accepted"] // 10
+    assert found.datapath_instructions == before.datapath_instructions - counts["accepted"] + counts["expansions"]
+    assert sum(found.bank_reads) == sum(k * n for k, n in enumerate(found.operands)) < sum(before.bank_reads)
+    assert sum(found.bank_writes) == sum(before.bank_writes) - counts["compact_writes"] + counts["expansions"]
+    assert counts["resolved"] <= counts["compares"] and (counts["resolved"] > 0) <= (affine != "a")
+    assert counts["vector_requests"] <= counts["affine_loads"] <= counts["loads"]
+    assert affine == "abm" or counts["vector_requests"] == 0
+    issues = found.warp_instructions + counts["refused"] + counts["expansions"]
+    assert issues + sum(found.stalls.values()) == found.cycles * setting.schedulers
+
+
+def test_a_kernel_on_a_whole_sm() -> None:
+    setting, trace = config("abm", preset="fermi"), traced("pathfinder")
+    counts = checked(setting, trace).statistics.affine
+    assert counts == checked(config("abm"), trace).statistics.affine
+
+
+@pytest.mark.parametrize("settings", [
+    ("coalescing=on", "gating=cross_lane"), ("gating=in_lane",), ("bypass=bow_hints", "window=7", "coalescing=on"),
+    ("bypass=bow_wr", "gating=cross_lane"), ("bypass=bow", "entries=4")], ids=" ".join)  # fmt: skip
+def test_kernels_on_other_register_files(settings: list[str]) -> None:
+    """What becomes of instructions does not depend on the register file."""
+    setting = config("abm", *settings)
+    for name in ("bfs", "pathfinder"):
+        plain = simulate(config("abm"), traced(name)).statistics.affine
+        trace = traced(name, setting.window if setting.bypass.has_hints else 0)
+        assert checked(setting, trace).statistics.affine == plain

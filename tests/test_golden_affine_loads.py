@@ -1,0 +1,143 @@
+"""The golden SM with an affine unit (docs/timing.md, section 13): loads, and a slower front end."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, cycles, executed, load
+from gated_runs import add, integers, mov
+from golden_traces import trace_of
+
+from golden_model.affine.compact import Compact
+from golden_model.frontend import Stall
+from golden_model.sm import Sm
+from golden_model.statistics import collect
+from warploom.arch.config import LANES
+from warploom.arch.interfaces import probe_fields, unpack
+from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.arch.modifiers import Access, Combine, Cond, Space
+
+# ---------------------------------------------------------------------- loads
+
+
+def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
+    sm = Sm(config("abm"), executed(LANE, mov(5, 4), load(2, 1, access=Access.U8), load(3, RZ, imm=8)))
+    issued, dispatched, busy = [], [], []
+    for datapath in cycles(sm):
+        if sm.inputs.issue is not None:
+            assert datapath.address_ready
+            issued.append(sm.cycle)
+        if datapath.dispatch is not None:
+            assert datapath.dispatch["collector"] == sm.config.collectors
+            dispatched.append(sm.cycle)
+        if unpack(probe_fields(sm.config), datapath.probe())["address_busy"]:
+            assert not datapath.address_ready
+            busy.append(sm.cycle)
+        assert not any(collector.busy for collector in datapath.collectors)
+    assert dispatched == [cycle + 1 for cycle in issued] and len(issued) == 2
+    assert issued[1] == issued[0] + 2  # the slot is free when the first load has left it
+    assert busy == dispatched
+
+
+def test_memory_operations_keep_their_order() -> None:
+    """The store, the older one, waits in a collector for its value, the load in the address slot for the store."""
+    store = Instruction(op=Op.ST, src=(RZ, RZ, 2), space=Space.SHARED, access=Access.B32)
+    trace = executed(LANE, SPREAD, store, load(3, 1, access=Access.U8))
+    sm, order, waited = Sm(config("abm"), trace), [], False
+    for datapath in cycles(sm):
+        waited |= datapath.address_busy and any(collector.busy for collector in datapath.collectors)
+        if datapath.dispatch is not None and datapath.dispatch["pipe"] == Pipe.MEM:
+            order.append(Op(datapath.dispatch["op"]))
+    assert order == [Op.ST, Op.LD] and waited
+
+
+def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
+    """Three loads of eight lines each: one in the load/store unit, one in its queue of one, one in the slot. The
+    addition and the load with a generic address go to collectors, where the load waits for its turn; the last one
+    stalls."""
+    scale, generic = (
+        Instruction(op=Op.SHF, dst=2, src=(RZ, 1, RZ), imm_slot=2, imm=3),
+        Instruction(op=Op.LOP3, dst=3, src=(1, RZ, RZ), imm_slot=1, imm=0x1C, lut=0xC0),
+    )  # fmt: skip
+    code = [LANE, scale, generic, *(load(register, 2, access=Access.U8) for register in (4, 5, 6)),
+            add(0, 3), load(7, 3), load(1, RZ)]  # fmt: skip
+    setting = config("abm", "memory_queue=1", "line_bytes=32")
+    sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
+    for datapath in cycles(sm):
+        issue, dispatch = sm.inputs.issue, datapath.dispatch
+        if datapath.address_busy and issue is not None:
+            beside.append((Op(issue["op"]), issue["dst"]))
+        if dispatch is not None and dispatch["op"] == Op.LD:
+            loads.append((dispatch["dst"], dispatch["collector"] == setting.collectors))
+        if datapath.address_busy:
+            behind |= any(collector.ready and collector.fields["op"] == Op.LD for collector in datapath.collectors)
+            held |= datapath.issue_ready and sm.frontend.stalled == [Stall.COLLECTOR]
+    assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
+    assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
+    checked(setting, executed(*code))
+
+
+@pytest.mark.parametrize(("access", "scale", "vectors", "lines"), [
+    (Access.U8, 0, 1, 1), (Access.B32, 2, 1, 4), (Access.B32, 3, 0, 2), (Access.U8, 2, 0, 2)])  # fmt: skip
+def test_vector_requests_are_all_lines_from_first_to_last(
+    access: Access, scale: int, vectors: int, lines: int
+) -> None:
+    """Lanes 0 and 31 alone execute. With 32 B lines a vector request of words takes four of them, two otherwise."""
+    shift = Instruction(op=Op.SHF, dst=2, src=(RZ, 1, RZ), imm_slot=2, imm=scale)
+    first = replace(LOW_HALF, imm=0, cond=Cond.EQ)
+    last = replace(LOW_HALF, imm=31, cond=Cond.EQ, psrc=0, combine=Combine.OR)
+    code = [LANE, shift, first, last, load(3, 2, access=access, guard=0)]
+    run = checked(config("abm", "line_bytes=32"), executed(*code))
+    assert run.statistics.affine["vector_requests"] == vectors
+    assert run.statistics.load_transactions == lines
+    assert run.statistics.affine["affine_loads"] == run.statistics.affine["loads"] == 1
+    before = checked(config("ab", "line_bytes=32"), executed(*code)).statistics
+    assert before.affine["vector_requests"] == 0 and before.load_transactions == min(lines, 2)
+
+
+@pytest.mark.parametrize(("low", "high", "space", "vectors", "lines"), [
+    (Compact(0x1000, 4), Compact(2), Space.GLOBAL, 1, 4),
+    (Compact(0xFFFFFF80, 4), Compact(2), Space.GLOBAL, 1, 4),  # up to the last word below 2^32
+    (Compact(0xFFFFFFC0, 4), Compact(2), Space.GLOBAL, 0, 4),
+    (Compact(0x1000, 4), Compact(2, 1), Space.GLOBAL, 0, 32),
+    (Compact(0, 4), Compact(0), Space.SHARED, 0, 0), (Compact(0, 4), Compact(0), Space.LOCAL, 0, 32),
+])  # fmt: skip
+def test_vector_requests_for_addresses_of_two_words(
+    low: Compact, high: Compact, space: Space, vectors: int, lines: int
+) -> None:
+    """The low word may not wrap, the high word is uniform. A line is 32 B."""
+    code = [LANE, *linear(2, low), *linear(3, high), load(4, 2, src=(2, 3, RZ), space=space, wide=True)]
+    trace = trace_of(code)
+    addresses = [[high.value(lane) << 32 | low.value(lane) for lane in range(LANES)]]
+    run = checked(config("abm", "line_bytes=32"), replace(trace, addresses=np.array(addresses, np.uint64)))
+    counts = run.statistics.affine
+    assert (counts["vector_requests"], run.statistics.load_transactions) == (vectors, lines)
+    assert counts["affine_loads"] == 1 and counts["accepted"] == len(code) - 1
+
+
+def linear(register: int, value: Compact) -> list[Instruction]:
+    """A register becomes compact, if R1 is the lane."""
+    product = Instruction(op=Op.IMAD, dst=register, src=(1, RZ, register), imm_slot=1, imm=value.stride)
+    return [mov(register, value.base), product]
+
+
+# ---------------------------------------------------------------------- a slower front end
+
+
+@pytest.mark.parametrize("affine", ["off", "abm"])
+def test_a_slower_front_end_picks_in_every_second_cycle(affine: str) -> None:
+    setting = config(affine, "front_end_interval=2", "schedulers=2")
+    trace = integers(3)
+    sm, turns = Sm(setting, trace), set()
+    for _ in cycles(sm):
+        if sm.inputs.issue is not None or any(sm.inputs.attempts):
+            assert sm.cycle % 2 == 0
+        if sm.inputs.issue is not None:
+            turns.add(sm.inputs.issue["warp"] % 2)
+    patient = collect(sm)
+    run = checked(setting, trace)
+    assert run.statistics == patient and turns == {0, 1}
+    counts = run.statistics.affine or {"refused": 0, "expansions": 0}
+    issues = run.statistics.warp_instructions + counts["refused"] + counts["expansions"]
+    assert issues + sum(run.statistics.stalls.values()) == (run.statistics.cycles + 1) // 2 * 2
+    assert run.statistics.cycles > checked(replace(setting, front_end_interval=1), trace).statistics.cycles

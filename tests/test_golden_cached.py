@@ -1,0 +1,285 @@
+"""The register file cache: what is read and written where, who makes room, which values die, and that none is lost."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from golden_traces import random_trace, trace_of
+
+from golden_model.cached.cache import Eviction, RegisterFileCache
+from golden_model.cached.datapath import CachedDatapath
+from golden_model.cached.last_use import last_uses
+from golden_model.check import Mismatch
+from golden_model.functional.executor import execute
+from golden_model.placement import Place
+from golden_model.simulate import simulate
+from golden_model.sm import Sm
+from golden_model.statistics import collect
+from golden_model.trace import Trace
+from golden_model.words import ALL_LANES, broadcast, merge
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Access, Space
+from warploom.compiler.compile import compile_file
+from warploom.kernels.library import kernel, kernels
+
+PASCAL = SmConfig.preset("pascal").with_settings(["bypass=rfc", "entries=6"])
+SMALL = SmConfig.preset("small").with_settings(["bypass=rfc", "entries=6"])
+HALF = 0xFFFF
+
+
+def move(register: int, value: int = 1) -> Instruction:
+    return Instruction(op=Op.MOV, dst=register, imm_slot=0, imm=value)
+
+
+def read(*registers: int, guard: int = 7) -> Instruction:
+    """Reads up to three registers and writes none."""
+    return Instruction(op=Op.ISETP, pdst=1, src=(*registers, *[255] * (3 - len(registers))), guard=guard)  # type: ignore[arg-type]
+
+
+def counts(config: SmConfig, code: Sequence[Instruction], lanes: Sequence[int] | None = None) -> dict[str, int]:
+    """One warp, with `check`: reads and writes of register file and cache."""
+    run = simulate(config, trace_of(code, lanes=lanes), check=True)
+    found = run.statistics
+    return {"reads": sum(found.bank_reads), "writes": sum(found.bank_writes), **found.bypassed}
+
+
+# ---------------------------------------------------------------------- hits, misses, room
+
+
+def test_results_are_read_from_the_cache() -> None:
+    found = counts(SMALL, [move(2), move(3), read(2, 3), read(3, 2)])
+    assert found == {"reads": 0, "writes": 0, "cache_reads": 4, "cache_writes": 2, "split_operands": 0}
+
+
+def test_a_read_that_misses_allocates_nothing() -> None:
+    assert counts(SMALL, [read(2), read(2), read(2)])["reads"] == 3
+
+
+@pytest.mark.parametrize(("later", "writes", "reads"), [(5, 0, 0), (6, 1, 1), (7, 2, 1)])
+def test_the_register_that_came_first_makes_room(later: int, writes: int, reads: int) -> None:
+    """Six entries: R0 goes when a sixth other register comes, R1 with the seventh, although R0 was read and written
+    again in between. All are read at the end."""
+    others = list(range(1, 1 + later))
+    code = [move(0), read(0), move(0, 5), *map(move, others), read(0), *(read(other) for other in others[1:])]
+    code += [read(0), read(1)]
+    found = counts(SMALL, code)
+    assert (found["writes"], found["reads"] > 0) == (writes, reads > 0)
+    assert found["reads"] + found["cache_reads"] == 1 + 1 + (later - 1) + 2
+
+
+def test_a_value_that_was_read_for_the_last_time_is_not_written() -> None:
+    """R6 takes the entry of R0, and R7 that of R1, which is read when R7 is there."""
+    others = [move(register) for register in range(1, 8)]
+    alive = [read(register) for register in range(7, 0, -1)]
+    assert counts(SMALL, [move(0), read(0), *others, *alive])["writes"] == 1
+    assert counts(SMALL, [move(0), *others, *alive, read(0)])["writes"] == 2
+
+
+def test_a_value_that_is_overwritten_in_the_cache_is_never_written() -> None:
+    found = counts(SMALL, [move(0, value) for value in range(10)] + [read(0)])
+    assert (found["writes"], found["cache_writes"]) == (0, 10)
+
+
+def test_warps_do_not_share_entries() -> None:
+    trace = trace_of([*(move(register) for register in range(6)), *(read(register) for register in range(6))], warps=8)
+    run = simulate(SMALL, trace, check=True)
+    assert sum(run.statistics.bank_reads) + sum(run.statistics.bank_writes) == 0
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def test_lanes_come_from_both() -> None:
+    """R0 is evicted whole, then written in half of its lanes: who reads all of it reads twice. When that half is
+    evicted too, the register file has all of it. The others are evicted too, and written: who is never read has no last
+    read."""
+    code = [move(0, 3), *(move(register) for register in range(1, 7)), replace(move(0, 4), guard=0), read(0)]
+    more = [*(move(register) for register in range(7, 13)), read(12), read(0)]
+    lanes = [ALL_LANES] * 7 + [HALF] + [ALL_LANES] * (1 + len(more))
+    found = counts(SMALL, [*code, *more], lanes)
+    assert (found["split_operands"], found["reads"], found["cache_reads"], found["writes"]) == (1, 2, 2, 8)
+
+
+def test_who_reads_the_lanes_that_the_cache_has_reads_once() -> None:
+    fill = [move(register) for register in range(1, 7)]
+    code = [move(0, 3), *fill, replace(move(0, 4), guard=0), read(0, guard=0), read(0)]
+    lanes = [ALL_LANES] * 7 + [HALF, HALF, ALL_LANES]
+    assert counts(SMALL, code, lanes)["split_operands"] == 1
+
+
+def test_the_cache_alone() -> None:
+    cache = RegisterFileCache(SmConfig.preset("small").with_settings(["entries=4"]))
+    places = [Place(0, row, False) for row in range(8)]
+    for place in places[:4]:
+        assert cache.write(0, place, broadcast(7), ALL_LANES) is None
+    assert cache.target(0, places[4]) is cache.find(places[0])
+    assert cache.target(0, places[3]) is cache.find(places[3])
+    cache.write(0, places[0], broadcast(9), HALF)
+    cache.read_last(places[0], 0xFF)
+    word = merge(broadcast(7), broadcast(9), HALF)
+    assert cache.write(0, places[4], 0, 1) == Eviction(places[0], word, 0xFFFFFF00)
+    cache.read_last(places[1], ALL_LANES)
+    assert cache.write(0, places[5], 0, 1) is None
+    cache.read_last(places[2], ALL_LANES)
+    cache.pending[places[2]] += 1  # an instruction that issued before still has to read it
+    assert cache.write(0, places[6], 0, 1) == Eviction(places[2], broadcast(7), ALL_LANES)
+    cache.read_last(places[3], ALL_LANES)
+    cache.write(0, places[3], broadcast(5), 1)  # lives again in one lane
+    evicted = cache.write(0, places[7], 0, 1)
+    assert evicted is not None and evicted.lanes == 1
+
+
+# ---------------------------------------------------------------------- time
+
+
+@pytest.mark.parametrize("sources", [(), (2,), (2, 3), (2, 3, 4)])
+def test_the_port_of_a_collector_stays_what_it_is(sources: tuple[int, ...]) -> None:
+    """Operands of the cache come one a cycle, and two cycles after their grant, as those of the register file."""
+    producers = [move(register) for register in (2, 3, 4)]
+    chain = [Instruction(op=Op.LOP3, dst=5, src=(*sources, *[255] * (3 - len(sources)))), read(5)]  # type: ignore[arg-type]
+    trace = trace_of([*producers, *chain])
+    baseline = SMALL.with_settings(["bypass=off"])
+    assert simulate(SMALL, trace, check=True).statistics.cycles == simulate(baseline, trace).statistics.cycles
+
+
+def test_sp_is_never_refused_however_much_is_evicted() -> None:
+    """All registers in one bank, and every result evicts."""
+    config = SMALL.with_settings(["banks=1", "rows=512", "entries=4"])
+    code = [move(register) for _ in range(3) for register in range(12)] + [read(register) for register in range(12)]
+    for register in range(0, 12, 3):
+        code.insert(5 * register, Instruction(op=Op.LD, dst=register, src=(255, 255, 255), space=Space.GLOBAL,
+                                              access=Access.B32))  # fmt: skip
+    run = simulate(config, trace_of(code, warps=8), check=True)
+    assert sum(run.statistics.bank_writes) > 100
+
+
+def evicting(*evictions: Eviction) -> CachedDatapath:
+    """A datapath with something in both eviction registers."""
+    datapath = CachedDatapath(SMALL, 16)
+    datapath._evictions = list(evictions)
+    datapath.settle()
+    return datapath
+
+
+def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() -> None:
+    first, second = (Eviction(Place(0, row, False), broadcast(row), HALF) for row in (3, 4))
+    datapath = evicting(first, second)
+    load = {"tag": 1, "writes": 1, "bank": 1, "row": 2, "left": False, "lanes": ALL_LANES, "data": 5, "pred": 0}
+    datapath._warps[Place(1, 2, False)] = 0
+    assert [(write.row, write.lanes) for write in datapath.writes()] == [(3, HALF)]
+    datapath.clock(mem=load)
+    datapath._evictions[0] = first
+    datapath.settle()
+    assert datapath.done[2] is None and not datapath.ready[2]
+    datapath.clock()
+    datapath.settle()
+    assert [write.row for write in datapath.writes()] == [4] and datapath.done[2] is load
+    assert not datapath.quiet
+    datapath.clock()
+    datapath.settle()
+    assert datapath.quiet and datapath.bank_writes[0] == 3
+    assert datapath.banks[0].data[4] == merge(0, broadcast(4), HALF)
+
+
+def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
+    place = Place(0, 4, False)
+    datapath = evicting(Eviction(Place(0, 3, False), 0, 1), Eviction(place, broadcast(4), ALL_LANES))
+    datapath._warps[place] = 0
+    datapath.clock(sp={"tag": 1, "writes": 1, **place._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0})
+    datapath._evictions[0] = Eviction(Place(0, 3, False), 0, 1)  # another one, so that it waits on
+    datapath.settle()
+    datapath.clock()
+    datapath.settle()
+    assert [write.lanes for write in datapath.writes()] == [ALL_LANES & ~HALF]
+
+
+# ---------------------------------------------------------------------- static liveness
+
+
+def test_last_uses_on_all_paths() -> None:
+    code = [
+        move(0), move(1), move(2),
+        Instruction(op=Op.IADD, dst=3, src=(0, 1, 255)),  # R0 is read again in the loop, R1 is not
+        Instruction(op=Op.IADD, dst=3, src=(0, 3, 255)),  # R3 is overwritten here
+        Instruction(op=Op.BRA, imm=4, guard=0),
+        Instruction(op=Op.IADD, dst=2, src=(2, 3, 255), guard=1),  # R2 lives on where the guard does not hold
+        Instruction(op=Op.IADD, dst=4, src=(2, 2, 255)),
+        Instruction(op=Op.EXIT),
+    ]  # fmt: skip
+    assert last_uses(code) == [0, 0, 0, 0b010, 0b010, 0, 0b010, 0b011, 0]
+
+
+def test_an_immediate_is_no_last_use() -> None:
+    code = [Instruction(op=Op.IADD, dst=1, src=(0, 0, 255), imm_slot=1), Instruction(op=Op.EXIT)]
+    assert last_uses(code) == [0b001, 0]
+
+
+# ---------------------------------------------------------------------- whole programs
+
+
+def guarded(trace: Trace) -> Trace:
+    """The same with a guard on all instructions that a warp executes in some lanes only: what the liveness of a thread
+    has to know."""
+    lanes = trace.warps[0].lanes.tolist()
+    code = [replace(i, guard=0) if mask != ALL_LANES else i
+            for i, mask in zip(trace.program.instructions, lanes, strict=True)]  # fmt: skip
+    return replace(trace, program=replace(trace.program, instructions=tuple(code)))
+
+
+@pytest.mark.parametrize("settings", [[], ["entries=4"], ["banks=1", "rows=512", "entries=4"], ["collectors=16"]])
+def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
+    """Random programs, many instructions partly masked; skipping quiet cycles changes nothing."""
+    seen: Counter[str] = Counter()
+    for seed in range(6):
+        trace, config = guarded(random_trace(seed)), SMALL.with_settings(settings)
+        run = simulate(config, trace, check=True)
+        assert run.sm.checker is not None and run.sm.checker.checked > 3 * run.statistics.datapath_instructions
+        seen += Counter(run.statistics.bypassed) + Counter(writes=sum(run.statistics.bank_writes))
+        sm = Sm(config, trace)
+        while not sm.finished:
+            sm.step()
+        assert collect(sm) == run.statistics
+    assert min(seen[name] for name in ("cache_reads", "cache_writes", "split_operands", "writes")) > 50
+
+
+@pytest.mark.parametrize("method", ["_replace", "read_last"])
+def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing evicted is written; or values die that are still to be read."""
+    original = RegisterFileCache._replace
+
+    def forgets(self: RegisterFileCache, entry: object, place: Place) -> None:
+        original(self, entry, place)  # type: ignore[arg-type]
+
+    def kills(self: RegisterFileCache, place: Place, lanes: int) -> None:
+        for entry in self._found.values():
+            entry.dead = entry.held
+
+    monkeypatch.setattr(RegisterFileCache, method, forgets if method == "_replace" else kills)
+    with pytest.raises(Mismatch, match="operand"):
+        for seed in range(6):
+            simulate(SMALL, guarded(random_trace(seed)), check=True)
+
+
+@pytest.mark.parametrize("config", [PASCAL, SMALL.with_settings(["entries=4", "scheduler=two_level"])],
+                         ids=["pascal", "small"])  # fmt: skip
+@pytest.mark.parametrize("name", [k.name for k in kernels()])
+def test_bundled_kernels(name: str, config: SmConfig) -> None:
+    """Every operand is that of the trace; what the register file is spared, the cache serves."""
+    file = kernel(name).load("tiny")
+    trace = execute(compile_file(file.ptx), file.launch).trace
+    run, before = simulate(config, trace, check=True), simulate(config.with_settings(["bypass=off"]), trace).statistics
+    found = run.statistics
+    assert isinstance(run.sm.datapath, CachedDatapath)
+    assert run.sm.checker is not None and run.sm.checker.checked > 100
+    assert found.bypassed["cache_writes"] == sum(before.bank_writes)
+    served = sum(found.bank_reads) + found.bypassed["cache_reads"] - found.bypassed["split_operands"]
+    assert served == sum(before.bank_reads)
+    assert sum(found.bank_reads) < sum(before.bank_reads) and sum(found.bank_writes) < sum(before.bank_writes)
+
+
+def test_there_is_no_hardware() -> None:
+    with pytest.raises(ConfigError, match="a comparator of the golden model, without hardware"):
+        PASCAL.check_hardware()

@@ -1,0 +1,127 @@
+"""Random kernels on the cycle model against sequential execution, with bypassing and without; right and wrong hints.
+
+A failing kernel is shrunk, printed, and left in `build/random_programs`; kept under `tests/programs` it runs first ever
+after.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from random_case import Case
+from random_programs import cases, samples
+from warp_programs import LostValueError, Window
+
+from golden_model.bypass.collector import BypassingCollector
+from golden_model.bypass.lost import LostValue
+from golden_model.check import Mismatch
+from golden_model.simulate import simulate
+from golden_model.trace import Trace
+from tb.toolchain import ROOT
+from warploom.arch.isa import RZ
+from warploom.arch.program import Program
+from warploom.compiler.writeback_hints import annotate
+
+KEPT = sorted((Path(__file__).parent / "programs").glob("*.ptx"))
+FAILED = ROOT / "build" / "random_programs"
+WINDOWS = range(2, 9)
+LIMIT = 1_000_000
+"""Cycles."""
+
+
+def check(case: Case) -> None:
+    """Every operand that leaves a collector is that of functional execution, whose memory is that of one thread after
+    the other; a case that fails is left under `build`, the shrunk one last."""
+    try:
+        simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
+    except Exception:
+        FAILED.mkdir(parents=True, exist_ok=True)
+        path = FAILED / f"{case.config.bypass}.ptx"
+        path.write_text(str(case), encoding="utf-8")
+        note(f"to be kept under tests/programs, from {path}:\n{case}")
+        raise
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_kept_programs(path: Path) -> None:
+    check(Case.read(path))
+
+
+def test_saved_programs_are_read_again(tmp_path: Path) -> None:
+    """A kernel that a bench was given can be kept as it is."""
+    for number, case in enumerate(samples(8, 2)):
+        saved = case.save(tmp_path / str(number))
+        assert Case.read(saved.ptx) == case
+        assert (saved.launch.grid, saved.launch.block) == (case.launch.grid, case.launch.block)
+
+
+@pytest.mark.parametrize(("bypass", "count"), [("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400)])
+def test_random_programs(bypass: str, count: int) -> None:
+    run = settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    run(given(cases([bypass]))(check))()
+
+
+def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collector that lets its warp issue while what it evicted is on its way to the register file."""
+    room = BypassingCollector.room
+    monkeypatch.setattr(BypassingCollector, "room", lambda collector, blocked: room(collector, False))
+    with pytest.raises(Mismatch, match="operand"):
+        for case in samples(80, 1, bypasses=["bow_wr"]):
+            simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
+
+
+# ------------------------------------------------------------ hints
+
+
+def loses(trace: Trace, program: Program, window: int) -> bool:
+    """Whether an instruction reads what a window with the hints of the program may have dropped."""
+    try:
+        for warp in trace.warps:
+            follower = Window(window, program.registers)
+            for pc, executing in zip(warp.pc.tolist(), warp.lanes.tolist(), strict=True):
+                follower.issue(program.instructions[pc], executing)
+    except LostValueError:
+        return True
+    return False
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(["off"]))
+def test_hints_lose_nothing(case: Case) -> None:
+    trace = case.execute().trace
+    for window in WINDOWS:
+        assert not loses(trace, annotate(trace.program, window), window)
+
+
+def wrong_hints(program: Program) -> Iterator[Program]:
+    """The program with one value after the other as if the register file did not need it."""
+    code = program.instructions
+    for pc, i in enumerate(code):
+        if i.dst != RZ and i.to_file:
+            planted = replace(i, to_collector=True, to_file=False)
+            yield replace(program, instructions=(*code[:pc], planted, *code[pc + 1 :]))
+
+
+def test_wrong_hints_are_caught() -> None:
+    """The model catches a value that is read after it was dropped, and never one that is not.
+
+    Values are what `Mismatch` is about (`check=True`), which no wrong hint may raise: what was not dropped yet is
+    right, and what was is caught before use. A window may lose a value long before the collector drops it, in a cycle
+    without an instruction; a read in between is right, and counts as missed. More than a third of the hints by which
+    the window loses a value that is read must be caught, so the model does drop what hints let it.
+    """
+    caught = missed = 0
+    for case in samples(6, 1, bypasses=["bow_hints"]):
+        trace = case.execute().trace
+        config = replace(case.config, entries=4 * case.config.window)
+        for program in wrong_hints(trace.program):
+            try:
+                simulate(config, replace(trace, program=program), check=True, max_cycles=LIMIT)
+            except LostValue:
+                caught += 1
+                assert loses(trace, program, config.window)
+            else:
+                missed += loses(trace, program, config.window)  # it is still there when it is read
+    assert caught > 20 and 2 * caught > missed

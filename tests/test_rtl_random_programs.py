@@ -1,0 +1,60 @@
+"""Random kernels on hardware with windows or affine units, in lockstep with the cycle model: a few, and twenty for each
+core in the long regression.
+
+The kernels of a core run in one simulation. If it fails they run one by one, until the simplest one is found that does.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from random_case import Case
+from random_programs import each, samples
+
+from tb.lockstep import lockstep_all
+from tb.test_datapath import AFFINE, WINDOWS
+from tb.toolchain import ROOT
+
+FOLDER = ROOT / "build" / "random_programs"
+KEPT = sorted((Path(__file__).parent / "programs").glob("*.ptx"))
+SOME, MANY = 5, 20
+SETTINGS = WINDOWS | AFFINE
+CORES = pytest.mark.parametrize("core", SETTINGS)
+
+
+def run(core: str, name: str, cases: list[Case]) -> None:
+    """Run the kernels of the cases on a core; `name` tells their folders from those of other tests."""
+    moved = [replace(case, preset="small", settings=tuple(SETTINGS[core])) for case in cases]
+    prefix = f"{name} {core}".replace(" ", "_")
+    files = [case.save(FOLDER / f"{prefix}_{number}") for number, case in enumerate(moved)]
+    done = lockstep_all(moved[0].config, files)
+    assert all(kernel.checks["operands"] > 0 for kernel in done)
+
+
+def run_random(core: str, name: str, count: int, number: int) -> None:
+    """Run so many random kernels; `number` says which."""
+    try:
+        run(core, name, samples(count, number))
+    except AssertionError:
+        each(lambda case: run(core, name, [case]), count, number)
+        raise
+
+
+@pytest.mark.rtl
+@CORES
+def test_some_random_programs(core: str) -> None:
+    run_random(core, "some", SOME, 1)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@CORES
+def test_many_random_programs(core: str) -> None:
+    run_random(core, "many", MANY, 2 + list(SETTINGS).index(core))
+
+
+@pytest.mark.rtl
+@pytest.mark.skipif(not KEPT, reason="no program has failed so far")
+@CORES
+def test_kept_programs(core: str) -> None:
+    run(core, "kept", [Case.read(path) for path in KEPT])

@@ -1,0 +1,151 @@
+"""Hints for bypassing collectors: where each destination's value is needed (seed 001, section IV-B).
+
+Two bits of machine code say whether the collector is to keep a value (`to_collector`) and whether the register file has
+to have it (`to_file`). Both come from how far apart the accesses of the value are, in instructions of all kinds and
+along every path of the program (docs/timing.md, section 11). A value is *transient*, for the collector only, if the
+window never slides past it while it may still be read.
+
+What one lane does is a path, but between two of its instructions others may run, those of lanes that took the other
+side of a branch: after a branch with a guard, for the side that runs second, and where sides meet, for the lanes that
+came first (golden_model/functional/simt.py). However short the other side is taken to be, it may be a loop, so a value
+that is live over such a place is not transient. A guarded EXIT holds nobody up. Guards count as if they might hold or
+not: a guarded read needs its value in time but does not renew it, a guarded write ends no value. Any guarded branch may
+diverge, also one whose guard happens to be the same in all lanes.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+
+import numpy as np
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.program import Program, successors
+
+NEVER = 1 << 14
+"""More instructions than any window has."""
+
+Transfer = Callable[[Instruction, np.ndarray], np.ndarray]
+"""What holds before an instruction, for each register (int16), from what holds after it."""
+
+
+class Destination(StrEnum):
+    """Where a result is needed (seed 001, Fig. 7)."""
+
+    FILE = "register file only"
+    COLLECTOR = "collector only"
+    BOTH = "both"
+
+
+def annotate(program: Program, window: int) -> Program:
+    """The program with the hints of its destinations for collectors that keep `window` instructions.
+
+    A value that is never read is for the collector only, which drops it. Raises `ValueError` for a window below 2.
+    """
+    if window < 2:
+        raise ValueError(f"window = {window}: must be at least 2")
+    flow = _Flow(program)
+    latest = flow.solve(_latest(window), waits=0)
+    nearest = flow.solve(_nearest, waits=None)
+    code = list(program.instructions)
+    for pc, instruction in enumerate(code):
+        if instruction.dst != RZ:
+            transient = bool(latest[pc][instruction.dst] >= 1)
+            reused = bool(nearest[pc][instruction.dst] < window - 1)
+            code[pc] = replace(instruction, to_collector=transient or reused, to_file=not transient)
+    return replace(program, instructions=tuple(code))
+
+
+def annotate_for(program: Program, config: SmConfig) -> Program:
+    """The program as a configuration wants it: with hints for its window, or as it is."""
+    return annotate(program, config.window) if config.bypass.has_hints else program
+
+
+def destination(instruction: Instruction) -> Destination | None:
+    """Where the hints send a result; None for an instruction that writes no register."""
+    if instruction.dst == RZ:
+        return None
+    if not instruction.to_collector:
+        return Destination.FILE
+    return Destination.BOTH if instruction.to_file else Destination.COLLECTOR
+
+
+def destination_classes(program: Program, window: int) -> Counter[Destination]:
+    """How many instructions of a program write to which places, each counted once however often it executes."""
+    found = map(destination, annotate(program, window).instructions)
+    return Counter(place for place in found if place is not None)
+
+
+def transient_registers(program: Program, window: int) -> frozenset[int]:
+    """Registers all of whose values are transient. A register file need not have a row for them, as long as collectors
+    have an entry whenever they want one: a transient value that has to make room is written to the file."""
+    code = annotate(program, window).instructions
+    kept = {instruction.dst for instruction in code if instruction.to_file}
+    return frozenset(instruction.dst for instruction in code) - kept - {RZ}
+
+
+class _Flow:
+    """Where control goes after each instruction, and on which ways lanes may wait for others."""
+
+    def __init__(self, program: Program) -> None:
+        self.code = program.instructions
+        diverging = {pc: i for pc, i in enumerate(self.code) if i.op is Op.BRA and i.guarded}
+        meeting = {i.reconverge for i in diverging.values()}
+        self.successors = successors(self.code)
+        self.waiting = [[pc in diverging or after in meeting for after in found]
+                        for pc, found in enumerate(self.successors)]  # fmt: skip
+
+    def solve(self, transfer: Transfer, waits: int | None) -> list[np.ndarray]:
+        """What holds after each instruction, for each register: the least over all ways, `NEVER` where there is none.
+
+        Where lanes may wait, anything but `NEVER` becomes `waits`, if given.
+        """
+        before = np.full((len(self.code), RZ), NEVER, np.int16)
+        changed = True
+        while changed:
+            changed = False
+            for pc in reversed(range(len(self.code))):
+                found = transfer(self.code[pc], self._after(pc, before, waits))
+                if (found != before[pc]).any():
+                    before[pc], changed = found, True
+        return [self._after(pc, before, waits) for pc in range(len(self.code))]
+
+    def _after(self, pc: int, before: np.ndarray, waits: int | None) -> np.ndarray:
+        result = np.full(RZ, NEVER, np.int16)
+        for successor, waiting in zip(self.successors[pc], self.waiting[pc], strict=True):
+            found = before[successor]
+            if waiting and waits is not None:
+                found = np.where(found == NEVER, found, waits)
+            result = np.minimum(result, found)
+        return result
+
+
+def _latest(window: int) -> Transfer:
+    """How many instructions after the last sure access of a register an instruction may come at the latest, so that
+    every read of its value from there on finds it in the window. `NEVER` if nothing reads it; 0: always too late."""
+
+    def transfer(i: Instruction, after: np.ndarray) -> np.ndarray:
+        before = np.where(after == NEVER, after, np.maximum(after - 1, 0))
+        if i.guarded:
+            for register in i.sources:
+                before[register] = min(before[register], window - 1)
+            return before
+        for register in i.sources:
+            before[register] = window - 1 if after[register] >= 1 else 0
+        if i.dst != RZ:
+            before[i.dst] = window - 1 if i.dst in i.sources else NEVER
+        return before
+
+    return transfer
+
+
+def _nearest(i: Instruction, after: np.ndarray) -> np.ndarray:
+    """How many instructions there are before the next one that reads a register, on the shortest way; `NEVER` if none
+    reads its value."""
+    before = np.minimum(after + 1, NEVER)
+    if i.dst != RZ and not i.guarded:
+        before[i.dst] = NEVER
+    before[list(i.sources)] = 0
+    return before

@@ -1,0 +1,119 @@
+"""The experiment of seed 002, sections 2.4 and 6.1: structure in kernels, and the affine unit against the same SM
+without it."""
+
+import dataclasses
+from typing import Any
+
+from warploom.arch.config import LANES, Affine, Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.isa import TimingClass
+from warploom.evaluation import metrics
+from warploom.evaluation.affine_bars import (
+    BYPASSED,
+    COALESCED,
+    COLD,
+    FAST,
+    GATED,
+    PATTERNS,
+    SLOW,
+    SP_LANES,
+    TOGETHER,
+    WARM,
+    by_part,
+    composed,
+    composition,
+    name,
+    speed_ups,
+    structured,
+    threads,
+)
+from warploom.evaluation.affine_table import table_1
+from warploom.evaluation.figures import Figure, of_statistics
+
+PARTS = (Affine.A, Affine.AB)
+"""What is timed alone, on as many lanes as `PART_LANES`."""
+
+PART_LANES = (8, LANES)
+
+OTHERS: dict[str, dict[str, Any]] = {
+    COALESCED: {"coalescing": Coalescing.ON}, GATED: {"gating": Gating.CROSS_LANE},
+    BYPASSED: {"bypass": Bypass.BOW_HINTS},
+    TOGETHER: {"coalescing": Coalescing.ON, "gating": Gating.CROSS_LANE, "bypass": Bypass.BOW_HINTS},
+}  # fmt: skip
+"""What the other mechanisms are, and all of them together."""
+
+PRESSED = tuple(name(affine, lanes) for lanes in PART_LANES for affine in (Affine.OFF, Affine.ABM))
+"""Configurations of which it is told what their schedulers wait for."""
+
+
+def configurations(config: SmConfig) -> dict[str, SmConfig]:
+    """Every configuration. The mechanisms, the clock of the front end and the lanes of `config` do not matter: its SP
+    pipe counts as one of 32 lanes."""
+    plain = dataclasses.replace(config, affine=Affine.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
+                                gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)  # fmt: skip
+    found: dict[str, SmConfig] = {}
+    for lanes in SP_LANES:
+        for front in (SLOW, FAST):
+            for memory in (COLD, WARM):
+                sm = _remembering(_clocked(_narrow(plain, lanes), front), memory)
+                found |= {name(affine, lanes, front, memory): _with(sm, affine) for affine in (Affine.OFF, Affine.ABM)}
+    found |= {name(part, lanes): _with(_narrow(plain, lanes), part) for part in PARTS for lanes in PART_LANES}
+    for mechanism, settings in OTHERS.items():
+        sm = dataclasses.replace(plain, **settings)
+        found |= {composed(mechanism, affine): _with(sm, affine) for affine in (Affine.OFF, Affine.ABM)}
+    return found
+
+
+def _with(config: SmConfig, affine: Affine) -> SmConfig:
+    return dataclasses.replace(config, affine=affine)
+
+
+def _narrow(config: SmConfig, lanes: int) -> SmConfig:
+    """An SP pipe of fewer lanes: a warp occupies it for as many cycles as it takes, and its last lanes come later."""
+    cycles = LANES // lanes
+    narrow = {kind: (latency + cycles - 1, interval * cycles) for kind, (latency, interval) in config.timing.items()
+              if TimingClass[kind.upper()].on_sp}  # fmt: skip
+    return dataclasses.replace(config, timing={**config.timing, **narrow})
+
+
+def _clocked(config: SmConfig, front: str) -> SmConfig:
+    return dataclasses.replace(config, front_end_interval=2 if front == SLOW else 1)
+
+
+def _remembering(config: SmConfig, memory: str) -> SmConfig:
+    """With warm caches a miss takes one cycle more than a hit, and never waits for another one."""
+    return config if memory == COLD else dataclasses.replace(config, memory_latency=1, memory_interval=1)
+
+
+# ------------------------------------------------------------------ figures
+
+
+def figures() -> list[Figure]:
+    """The figures of the seed, in its order, and the columns of its Table 1."""
+    return [*_structure(), *table_1(), *_speed_ups(), *_composition()]
+
+
+def _structure() -> list[Figure]:
+    return [
+        threads(),
+        structured("load addresses", lambda found: found.load_addresses, PATTERNS),
+        structured("store addresses", lambda found: found.store_addresses, PATTERNS),
+        structured("load data", lambda found: found.load_data),
+        structured("store data", lambda found: found.store_data),
+        structured("register reads", lambda found: found.reads),
+        structured("register writes", lambda found: found.writes),
+        structured("whole instructions", lambda found: found.able),
+    ]
+
+
+def _speed_ups() -> list[Figure]:
+    return [speed_ups("Fig. 5", COLD), speed_ups("Fig. 6", WARM), *(by_part(lanes) for lanes in PART_LANES)]
+
+
+def _composition() -> list[Figure]:
+    accesses = of_statistics(metrics.accesses_saved)
+    columns = of_statistics(lambda ours, baseline: metrics.saved(
+        ours.column_reads + ours.column_writes, baseline.column_reads + baseline.column_writes))
+    return [
+        composition("Bank accesses saved", accesses, {"coalescing": COALESCED, "bow_hints": BYPASSED}, note="accesses"),
+        composition("Columns saved", columns, {"cross_lane": GATED, "all three": TOGETHER}, note="columns"),
+    ]  # fmt: skip

@@ -1,0 +1,127 @@
+"""The kinds of figures that the evaluation of the affine unit has: which bars of which configurations."""
+
+from collections.abc import Callable, Mapping
+
+from warploom.arch.config import LANES, Affine
+from warploom.arch.interfaces import Tag
+from warploom.evaluation.affine_structure import Structure
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, of_statistics
+from warploom.evaluation.metrics import ipc_gained, share
+
+FAST, SLOW = "fast", "slow"
+"""Front ends: clocked like the datapath, or half as fast."""
+
+COLD, WARM = "cold", "warm"
+"""Memories: the preset's, or one where a miss costs as a hit."""
+
+SP_LANES = (8, 16, 32)
+"""Lanes of the SP pipe: a warp occupies it for four cycles, for two, or for one."""
+
+COALESCED, GATED, BYPASSED, TOGETHER = "coalescing", "cross_lane", "bow_hints", "together"
+"""Other mechanisms, with which the affine unit is composed."""
+
+Value = Callable[[Run], float]
+"""A percentage of one run."""
+
+THREADS = {"1 to 8": range(1, 9), "9 to 16": range(9, 17), "17 to 24": range(17, 25), "25 to 31": range(25, 32),
+           "32": range(32, 33)}  # fmt: skip
+"""Classes of instructions by executing lanes."""
+
+FORMS = {"uniform": Tag.UNIFORM, "affine": Tag.AFFINE, "generic": Tag.GENERIC}
+PATTERNS = {"uniform": Tag.UNIFORM, "strided": Tag.AFFINE, "indexed": Tag.GENERIC}
+"""What the seed calls the same of addresses."""
+
+
+def name(affine: Affine, lanes: int = LANES, front: str = FAST, memory: str = COLD) -> str:
+    """The name of a configuration in this experiment: ``8_fast_cold_abm``."""
+    return f"{lanes}_{front}_{memory}_{affine}"
+
+
+def composed(mechanism: str, affine: Affine) -> str:
+    """The name of a configuration with another mechanism: ``coalescing_abm``."""
+    return f"{mechanism}_{affine}"
+
+
+BASELINE, FULL = name(Affine.OFF), name(Affine.ABM)
+
+
+def number(of_seed: str) -> str:
+    """The number of a figure of seed 002."""
+    return f"Affine, {of_seed}"
+
+
+def fig_2(title: str, values: Mapping[str, Value], *, note: str) -> Figure:
+    """A part of Fig. 2: shares of what the trace of a kernel tells."""
+    def of(value: Value) -> Callable[[Runs], float]:
+        return lambda runs: value(runs[BASELINE])
+
+    series = tuple(Series(key, of(value)) for key, value in values.items())
+    return Figure(number("Fig. 2"), title, series, stacked=True, note=note)
+
+
+def against(compare: Compare, ours: str, baseline: str) -> Callable[[Runs], float]:
+    """A configuration against another one."""
+    return lambda runs: compare(runs[ours], runs[baseline])
+
+
+def structured(what: str, of: Callable[[Structure], list[int]], forms: Mapping[str, Tag] = FORMS) -> Figure:
+    """Shares of something that Fig. 2 classifies."""
+    def form(tag: Tag) -> Value:
+        return lambda run: share(of(run.structure)[tag], sum(of(run.structure)))
+
+    return fig_2("Structure", {key: form(tag) for key, tag in forms.items()}, note=what)
+
+
+def threads() -> Figure:
+    """The histogram of executing lanes of Fig. 2."""
+    def among(lanes: range) -> Value:
+        return lambda run: share(sum(run.structure.active[count] for count in lanes), sum(run.structure.active))
+
+    values = {key: among(lanes) for key, lanes in THREADS.items()}
+    return fig_2("Instructions by executing lanes", values, note="threads")
+
+
+def speed_ups(of_seed: str, memory: str) -> Figure:
+    """`abm` over the same SM without, for every number of lanes and both front ends."""
+    series = tuple(
+        Series(f"{lanes} lanes, {front}", against(SPEED, name(Affine.ABM, lanes, front, memory),
+                                                  name(Affine.OFF, lanes, front, memory)))
+        for lanes in SP_LANES for front in (SLOW, FAST)
+    )  # fmt: skip
+    return Figure(number(of_seed), f"Speed-up of abm, {memory} caches", series)
+
+
+def by_part(lanes: int) -> Figure:
+    """The speed-up as mechanisms are added."""
+    parts = [part for part in Affine if part.is_on]
+    series = tuple(Series(str(part), against(SPEED, name(part, lanes), name(Affine.OFF, lanes))) for part in parts)
+    return Figure(number("By part"), "Speed-up, fast front end, cold caches", series, note=f"{lanes} lanes")
+
+
+def composition(title: str, compare: Compare, mechanisms: Mapping[str, str], *, note: str = "") -> Figure:
+    """The affine unit alone; every other mechanism (by bar) alone, and with it; all against neither."""
+    settings = {"affine": FULL}
+    for key, mechanism in mechanisms.items():
+        settings |= {key: composed(mechanism, Affine.OFF), f"{key} and affine": composed(mechanism, Affine.ABM)}
+    series = tuple(Series(key, against(compare, setting, BASELINE)) for key, setting in settings.items())
+    return Figure(number("Composition"), title, series, note=note)
+
+
+# ------------------------------------------------------------------ quantities
+
+SPEED = of_statistics(ipc_gained)
+"""Speed-up: cycles of the baseline over ours, less 1; the instructions of the program are the same."""
+
+
+def counted(part: str, *whole: str) -> Value:
+    """Events of the affine unit, of others (their sum), percent; without others, of all warp instructions."""
+    def value(run: Run) -> float:
+        counts = run.statistics.affine
+        return share(counts[part], sum(counts[other] for other in whole) if whole else run.statistics.warp_instructions)
+
+    return value
+
+
+def executing(structure: Structure) -> float:
+    """Executing lanes of an instruction that enters the datapath, mean."""
+    return sum(lanes * count for lanes, count in enumerate(structure.active)) / sum(structure.active)

@@ -1,0 +1,73 @@
+"""Table 1 of seed 002: what kernels are made of, and what the affine unit makes of them, beside the seed's ranges."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from warploom.evaluation.affine_bars import BASELINE, FULL, against, counted, executing, number
+from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
+from warploom.evaluation.metrics import bank_reads_saved, bank_writes_saved, share
+from warploom.evaluation.published import published
+
+Column = Callable[[Runs], float]
+
+
+def _of_structure(part: str) -> Column:
+    def value(runs: Runs) -> float:
+        found = runs[BASELINE].structure
+        return share(getattr(found, part), found.instructions)
+
+    return value
+
+
+def _diverged(runs: Runs) -> float:
+    found = runs[BASELINE].structure
+    return share(found.diverged, sum(found.active))
+
+
+def _of_affine(part: str, *whole: str) -> Column:
+    value = counted(part, *whole)
+    return lambda runs: value(runs[FULL])
+
+
+COLUMNS: dict[str, Column] = {
+    "instructions, thousands": lambda runs: runs[BASELINE].structure.instructions / 1000,
+    "active threads": lambda runs: executing(runs[BASELINE].structure),
+    "issue": lambda runs: runs[BASELINE].statistics.ipc,
+    "long latency": _of_structure("long_latency"),
+    "control": _of_structure("control"),
+    "memory": _of_structure("memory"),
+    "divergent": _diverged,
+    "issue, abm": lambda runs: runs[FULL].statistics.ipc,
+    "affine": _of_affine("accepted"),
+    "suppressed": _of_affine("suppressed", "accepted", "suppressed"),
+    "refused": _of_affine("refused", "attempts"),
+    "expansions": _of_affine("expansions"),
+    "reads saved": against(of_statistics(bank_reads_saved), FULL, BASELINE),
+    "writes saved": against(of_statistics(bank_writes_saved), FULL, BASELINE),
+    "branches": _of_affine("resolved", "compares"),
+    "loads": _of_affine("affine_loads", "loads"),
+    "vector loads": _of_affine("vector_requests", "loads"),
+}
+"""Columns of Table 1, and of our own: attempts refused, loads that are vector requests. Percentages but for the first
+three and `issue, abm`; defined in docs/evaluation_affine.md."""
+
+BARS = {
+    "baseline": ("Instructions by kind", ("long latency", "control", "memory", "divergent")),
+    "execution": ("Instructions executed once for the warp", ("affine", "suppressed", "refused", "expansions")),
+    "register file": ("Accesses to the banks saved", ("reads saved", "writes saved")),
+    "control and memory": ("Comparisons and loads", ("branches", "loads", "vector loads")),
+}
+"""What is drawn of them, by note: the title and the bars."""
+
+
+def table_1() -> list[Figure]:
+    """The columns that are drawn."""
+    return [Figure(number("Table 1"), title, tuple(Series(key, COLUMNS[key]) for key in keys), note=note)
+            for note, (title, keys) in BARS.items()]  # fmt: skip
+
+
+def rows(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
+    """Table 1 turned: for each of `COLUMNS` its name, its values by kernel, and what the seed's range over."""
+    known = published()[number("Table 1")]
+    return [(key, *(column(of_kernel) for of_kernel in runs.values()), str(known.get(key, "-")))
+            for key, column in COLUMNS.items()]  # fmt: skip

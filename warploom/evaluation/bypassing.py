@@ -1,0 +1,174 @@
+"""The experiment of seed 001: bypassing operand collectors and a register file cache, against the same SM without."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from warploom.arch.config import Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.compiler.writeback_hints import Destination
+from warploom.evaluation import bypassing_energy, metrics
+from warploom.evaluation.bypassing_bars import (
+    BASELINE,
+    DESIGNS,
+    HALF_ENTRIES,
+    IN_GROUPS,
+    SEED_ENTRIES,
+    SEED_WINDOW,
+    Value,
+    by_design,
+    by_entries,
+    by_window,
+    bypassed_reads,
+    collecting_saved,
+    collecting_share,
+    crowded,
+    destined,
+    in_group,
+    name,
+    number,
+    of_reuse,
+    overwritten,
+    sources,
+    unneeded,
+)
+from warploom.evaluation.bypassing_reuse import WINDOWS
+from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
+
+BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
+"""The windows in which a design is timed, with all entries that they can need."""
+
+ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
+"""Entries with which the hinted design is timed, in the window of the seed."""
+
+PARTS = 4
+"""Parts of an SM, each with a scheduler, an issue port, and its share of warps, banks and collectors."""
+
+SCARCE, PART = "scarce_", "part_"
+"""Groups of configurations: a preset whose baseline has few collectors, and one of `PARTS` of the SM."""
+
+MANY = "many"
+"""The baseline with a collector for each warp, of the preset that has few."""
+
+PRESSED = tuple(f"{group}{setting}" for group in ("", SCARCE, PART) for setting in (BASELINE, name(Bypass.BOW_HINTS)))
+"""Configurations of which it is told what their schedulers wait for."""
+
+IPC = of_statistics(metrics.ipc_gained)
+
+
+def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
+    """Every configuration: designs, windows and sizes of `config`; designs of `scarce`, a preset whose baseline has few
+    collectors, and of a part of `config`. How these bypass, coalesce or gate does not matter."""
+    plain = _plain(config)
+    found = {BASELINE: plain, name(Bypass.RFC, entries=HALF_ENTRIES): _with(plain, Bypass.RFC, entries=HALF_ENTRIES)}
+    for bypass, windows in BY_WINDOW.items():
+        for window in windows:
+            found[name(bypass, window)] = _with(plain, bypass, window)
+    found[name(Bypass.BOW_WR)] = _with(plain, Bypass.BOW_WR)
+    for entries in ENTRIES:
+        found[name(Bypass.BOW_HINTS, entries=entries)] = _with(plain, Bypass.BOW_HINTS, entries=entries)
+    for group, base in ((SCARCE, _plain(scarce)), (PART, _part(plain))):
+        found[f"{group}{BASELINE}"] = base
+        for bypass in IN_GROUPS:
+            found[name(bypass, group=group)] = _with(base, bypass)
+    base = found[f"{SCARCE}{BASELINE}"]
+    return {**found, f"{SCARCE}{MANY}": dataclasses.replace(base, collectors=base.warps)}
+
+
+def _plain(config: SmConfig) -> SmConfig:
+    return dataclasses.replace(config, bypass=Bypass.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
+                               gating=Gating.OFF)  # fmt: skip
+
+
+def _part(plain: SmConfig) -> SmConfig:
+    """A part of an SM that is divided; blocks, shared memory and the L1 are left as they are."""
+    warps, banks, collectors = (max(1, number // PARTS) for number in (plain.warps, plain.banks, plain.collectors))
+    return dataclasses.replace(plain, warps=warps, banks=banks, collectors=collectors, schedulers=1)
+
+
+def _with(plain: SmConfig, bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None) -> SmConfig:
+    return dataclasses.replace(plain, bypass=bypass, window=window, entries=entries or 4 * window)
+
+
+def figures() -> list[Figure]:
+    """The figures of the seed, in its order."""
+    return [*_motivation(), *_windows(), *_performance(), *_energy()]
+
+
+def _motivation() -> list[Figure]:
+    """What the traces and the baseline tell."""
+    def values(of: Any) -> dict[str, Value]:
+        return {str(window): of(window) for window in WINDOWS}
+
+    return [
+        of_reuse("Fig. 3, reads", "Reads bypassed, by window, unbounded storage", values(bypassed_reads)),
+        of_reuse("Fig. 3, writes", "Writes bypassed, by window, unbounded storage", values(overwritten),
+                 note="overwritten"),
+        of_reuse("Fig. 3, writes", "Writes bypassed, by window, unbounded storage", values(unneeded),
+                 note="or never read again"),
+        of_reuse("Fig. 4", "Time of instructions spent in collectors",
+                 {"all": collecting_share(), "other": collecting_share(["other"]),
+                  "memory": collecting_share(["memory"])}),
+        of_reuse("Fig. 7", "Results by destination, window 3", {place: destined(place) for place in Destination},
+                 stacked=True),
+        of_reuse("Fig. 8", "Instructions by register sources", {str(count): sources(count) for count in range(4)},
+                 stacked=True),
+    ]  # fmt: skip
+
+
+def _windows() -> list[Figure]:
+    """What the register file is spared in the cycle model."""
+    occupied = tuple(Series(str(bypass), _crowded(name(bypass))) for bypass in DESIGNS)
+    return [
+        Figure(number("Fig. 9"), "More than half of 12 entries in use, of collectors and cycles with any", occupied),
+        by_design("Accesses", "Reads of the register file saved", of_statistics(metrics.bank_reads_saved),
+                  note="reads"),
+        by_design("Accesses", "Writes of the register file saved", of_statistics(metrics.bank_writes_saved),
+                  note="writes"),
+    ]  # fmt: skip
+
+
+def _crowded(setting: str) -> Any:
+    return lambda runs: crowded(runs[setting])
+
+
+def _performance() -> list[Figure]:
+    by_number = {"only as many collectors": f"{SCARCE}{MANY}"}
+    return [
+        by_design("Fig. 10", "IPC gained, window 3, 12 entries", IPC),
+        *(by_window("Fig. 10", "IPC gained, by window", bypass, windows, IPC) for bypass, windows in BY_WINDOW.items()),
+        by_entries("Fig. 11", "IPC gained, window 3, by entries, hinted", ENTRIES, IPC),
+        *(by_window("Fig. 12", "Time in collectors saved, by window", bypass, windows, collecting_saved)
+          for bypass, windows in BY_WINDOW.items()),
+        in_group("Scarce collectors", "IPC gained, window 3, 12 entries, fermi", SCARCE, IPC, others=by_number),
+        in_group("Scarce collectors", "Time in collectors saved, fermi", SCARCE, collecting_saved, note="time",
+                 others=by_number),
+        in_group("Part", "IPC gained, window 3, 12 entries, a quarter of the SM", PART, IPC),
+        in_group("Part", "Time in collectors saved, a quarter of the SM", PART, collecting_saved, note="time"),
+    ]  # fmt: skip
+
+
+def _energy() -> list[Figure]:
+    saved = [by_design("Fig. 13", "Dynamic energy of the register file saved", compare, note=note)
+             for note, compare in bypassing_energy.ACCOUNTS.items()]  # fmt: skip
+    spent = [by_design("Fig. 13, overhead", "Overhead, of the register file's energy", compare, note=note)
+             for note, compare in bypassing_energy.OVERHEADS.items()]  # fmt: skip
+    return [*saved, *spent]
+
+
+# ------------------------------------------------------------------ transient registers
+
+TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for window in WINDOWS),
+                     f"saved, {SEED_WINDOW}, %", f"transient, {SEED_WINDOW}")  # fmt: skip
+
+
+def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
+    """What a register file need not have, for each kernel: registers of a thread; how many are live at once; how many
+    of these hold values that are not transient, by window, and what share of them the seed's window saves; and how many
+    registers, as they are allocated, hold transient values only."""
+    rows = []
+    seed = WINDOWS.index(SEED_WINDOW)
+    for kernel, of_kernel in runs.items():
+        found = of_kernel[BASELINE].reuse
+        rows.append((kernel, found.registers, found.live, *found.kept, metrics.saved(found.kept[seed], found.live),
+                     found.transient[seed]))  # fmt: skip
+    return rows

@@ -1,0 +1,130 @@
+"""The kinds of figures that the evaluation of bypassing has: bars of which configurations, given what is compared."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from golden_model.times import KINDS
+from warploom.arch.config import Bypass
+from warploom.evaluation.bypassing_reuse import WINDOWS
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
+from warploom.evaluation.metrics import saved, share
+
+BASELINE = "off"
+
+FULL = 4
+"""Entries for each instruction of the window; half as many are the seed's small collectors."""
+
+SEED_WINDOW, SEED_ENTRIES, HALF_ENTRIES = 3, 12, 6
+
+DESIGNS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
+
+IN_GROUPS = (Bypass.BOW, Bypass.BOW_HINTS)
+"""Designs that are timed on other SMs too."""
+
+Value = Callable[[Run], float]
+"""A percentage of one run."""
+
+
+def name(bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None, *, group: str = "") -> str:
+    """The name of a configuration in this experiment: ``bow_3_12`` has a window of 3 and 12 entries; the `group` comes
+    before it where the rest of the SM is another one."""
+    return f"{group}{bypass}_{window}_{entries or FULL * window}"
+
+
+def number(of_seed: str) -> str:
+    """The number of a figure of seed 001."""
+    return f"BOW, {of_seed}"
+
+
+def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], float]], *, note: str = "",
+             stacked: bool = False) -> Figure:
+    """What the baseline's run tells of the kernel."""
+    def of(value: Value) -> Callable[[Runs], float]:
+        return lambda runs: value(runs[BASELINE])
+
+    series = tuple(Series(key, of(value)) for key, value in values.items())
+    return Figure(number(of_seed), title, series, stacked, note)
+
+
+def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
+    """A design with as many entries as its window can need, against the baseline."""
+    series = tuple(Series(str(window), against(compare, name(bypass, window))) for window in windows)
+    return Figure(number(f"{of_seed}, {bypass}"), title, series)
+
+
+def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
+    """The hinted design with the window of the seed and so many entries."""
+    series = tuple(Series(str(count), against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
+    return Figure(number(of_seed), title, series)
+
+
+def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> Figure:
+    """All designs with the window of the seed and all entries, the hinted one with half of them, and the register file
+    cache."""
+    settings = {str(bypass): name(bypass) for bypass in DESIGNS}
+    settings["half of the entries"] = name(Bypass.BOW_HINTS, entries=HALF_ENTRIES)
+    settings["rfc"] = name(Bypass.RFC, entries=HALF_ENTRIES)
+    series = tuple(Series(key, against(compare, setting)) for key, setting in settings.items())
+    return Figure(number(of_seed), title, series, note=note)
+
+
+def in_group(of_seed: str, title: str, group: str, compare: Compare, *, note: str = "",
+             others: Mapping[str, str] | None = None) -> Figure:
+    """Designs on the SM of a group of configurations, after `others`, configurations of the group by bar."""
+    settings = {**(others or {}), **{str(bypass): name(bypass, group=group) for bypass in IN_GROUPS}}
+    series = tuple(Series(key, against(compare, setting, group)) for key, setting in settings.items())
+    return Figure(number(of_seed), title, series, note=note)
+
+
+def against(compare: Compare, setting: str, group: str = "") -> Callable[[Runs], float]:
+    """A configuration against the baseline of its group."""
+    return lambda runs: compare(runs[setting], runs[f"{group}{BASELINE}"])
+
+
+# ------------------------------------------------------------------ quantities
+
+
+def bypassed_reads(window: int) -> Value:
+    """Reads that find their register in the window, percent."""
+    return lambda run: share(run.reuse.bypassed[WINDOWS.index(window)], run.reuse.reads)
+
+
+def overwritten(window: int) -> Value:
+    """Writes that are overwritten before they slide out of the window, percent."""
+    return lambda run: saved(run.reuse.written[WINDOWS.index(window)], run.reuse.writes)
+
+
+def unneeded(window: int) -> Value:
+    """Writes that are overwritten, or not read any more, when they slide out of the window, percent."""
+    return lambda run: saved(run.reuse.needed[WINDOWS.index(window)], run.reuse.writes)
+
+
+def destined(place: str) -> Value:
+    """Results with a destination, percent."""
+    return lambda run: share(run.reuse.classes.get(place, 0), sum(run.reuse.classes.values()))
+
+
+def sources(count: int) -> Value:
+    """Instructions with so many register sources, percent of all: those of control have none."""
+    def value(run: Run) -> float:
+        counts = run.statistics
+        control = counts.warp_instructions - counts.datapath_instructions if count == 0 else 0
+        return share(counts.operands[count] + control, counts.warp_instructions)
+
+    return value
+
+
+def collecting_share(kinds: Sequence[str] = KINDS) -> Value:
+    """The time that instructions of some kinds spend in collectors, percent of their time."""
+    return lambda run: share(sum(run.statistics.collecting[kind] for kind in kinds),
+                             sum(run.statistics.living[kind] for kind in kinds))  # fmt: skip
+
+
+def collecting_saved(ours: Run, baseline: Run) -> float:
+    """Time in collectors saved, percent."""
+    return saved(sum(ours.statistics.collecting.values()), sum(baseline.statistics.collecting.values()))
+
+
+def crowded(run: Run) -> float:
+    """Collectors and cycles in which more than half of the entries are in use, percent of those with any."""
+    occupancy: list[int] = run.statistics.bypassed["occupancy"]
+    return share(sum(occupancy[run.config.entries // 2 + 1 :]), sum(occupancy[1:]))

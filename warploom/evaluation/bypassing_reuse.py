@@ -1,0 +1,143 @@
+"""What instruction windows could bypass, counted in a kernel's trace (seed 001, Figs. 3 and 7): no timing is involved.
+
+A window of W counts the instructions of a warp that enter the datapath. A register stays in it for W - 1 instructions
+after each that names it. Storage is not bounded here, and instructions take effect one after the other.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from golden_model.cached.last_use import live_after, overwritten
+from golden_model.trace import Trace, WarpTrace
+from golden_model.words import ALL_LANES
+from warploom.arch.isa import RZ, Instruction, Pipe
+from warploom.arch.program import successors
+from warploom.compiler.writeback_hints import Destination, annotate, destination, transient_registers
+
+WINDOWS = range(2, 8)
+"""Window sizes that are looked at; lists by window are in this order."""
+
+SEED_WINDOW = 3
+"""The window of the seed's design."""
+
+Access = tuple[int, tuple[int, ...], int]
+"""Executing lanes, registers read (each once), register written or RZ."""
+
+
+def _none() -> list[int]:
+    return [0] * len(WINDOWS)
+
+
+@dataclass
+class Reuse:
+    """Warp operands, counted. Lists are by window.
+
+    `reads` and `writes` are those of the baseline. `bypassed` reads find all executing lanes in the window. `written`
+    are values that slide out of the window before they are overwritten, so that write-back writes them; `needed` are
+    those of them that are read afterwards. `classes` are results by `Destination`, as the hints for a window of
+    `SEED_WINDOW` tell. `registers` are those of a thread, `transient` how many of them hold transient values only.
+    `live` is how many registers hold values at once, at most, that are read later; `kept` counts only values that are
+    not transient: what a register file needs if the allocator finds no row for the others.
+    """
+
+    reads: int = 0
+    writes: int = 0
+    bypassed: list[int] = field(default_factory=_none)
+    written: list[int] = field(default_factory=_none)
+    needed: list[int] = field(default_factory=_none)
+    classes: dict[str, int] = field(default_factory=dict)
+    registers: int = 0
+    transient: list[int] = field(default_factory=_none)
+    live: int = 0
+    kept: list[int] = field(default_factory=_none)
+
+
+def reuse(trace: Trace) -> Reuse:
+    """All warps of a trace."""
+    program = trace.program
+    found = Reuse(registers=program.registers, transient=[len(transient_registers(program, w)) for w in WINDOWS],
+                  live=most_live(program.instructions),
+                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS])  # fmt: skip
+    places = [destination(instruction) for instruction in annotate(program, SEED_WINDOW).instructions]
+    executed: Counter[int] = Counter()
+    for warp in trace.warps:
+        accesses = _accesses(program.instructions, warp, executed)
+        found.reads += sum(len(sources) for _, sources, _ in accesses)
+        found.writes += sum(written != RZ for _, _, written in accesses)
+        for index, window in enumerate(WINDOWS):
+            _slide(accesses, window, index, found)
+    found.classes = {place: sum(executed[pc] for pc, its in enumerate(places) if its is place) for place in Destination}
+    return found
+
+
+def _accesses(code: tuple[Instruction, ...], warp: WarpTrace, executed: Counter[int]) -> list[Access]:
+    """The instructions of a warp that enter the datapath; `executed` counts them."""
+    found = []
+    for pc, lanes in zip(warp.pc.tolist(), warp.lanes.tolist(), strict=True):
+        instruction = code[pc]
+        if lanes and (instruction.pipe is not Pipe.CONTROL or instruction.dst != RZ):
+            found.append((lanes, instruction.sources, instruction.dst))
+            executed[pc] += 1
+    return found
+
+
+@dataclass
+class _Register:
+    """A register of a warp: when it was last named; lanes that the window has, that only the window has, and that were
+    written when it slid out and not been read since."""
+
+    named: int
+    valid: int = 0
+    dirty: int = 0
+    owed: int = 0
+
+
+def _slide(accesses: list[Access], window: int, index: int, found: Reuse) -> None:
+    """Slide a window over a warp's instructions."""
+    registers: dict[int, _Register] = {}
+
+    def leaves(register: _Register) -> None:
+        found.written[index] += register.dirty != 0
+        register.owed |= register.dirty
+        register.valid = register.dirty = 0
+
+    def named(number: int, now: int) -> _Register:
+        register = registers.setdefault(number, _Register(now))
+        if now - register.named >= window:
+            leaves(register)
+        register.named = now
+        return register
+
+    for now, (lanes, sources, written) in enumerate(accesses):
+        for source in sources:
+            register = named(source, now)
+            found.bypassed[index] += not lanes & ~register.valid
+            found.needed[index] += register.owed & lanes != 0
+            register.owed &= ~lanes
+            register.valid = ALL_LANES if lanes & ~register.valid else register.valid
+        if written != RZ:
+            register = named(written, now)
+            register.valid |= lanes
+            register.dirty |= lanes
+            register.owed &= ~lanes
+    for register in registers.values():
+        if len(accesses) - register.named >= window:
+            leaves(register)
+
+
+def most_live(code: Sequence[Instruction]) -> int:
+    """How many registers hold, at most and between two instructions, values that are read later and that the hints of
+    `code` send to the register file (without hints: all)."""
+    held, changed = [0] * len(code), True  # after each instruction: registers that may hold such a value
+    following = successors(code)
+    before = [0] * len(code)
+    while changed:
+        changed = False
+        for pc, instruction in enumerate(code):
+            written = 1 << instruction.dst if instruction.dst != RZ and instruction.to_file else 0
+            held[pc] = before[pc] & ~overwritten(instruction) | written
+            for successor in following[pc]:
+                changed |= bool(held[pc] & ~before[successor])
+                before[successor] |= held[pc]
+    return max((live & holds).bit_count() for live, holds in zip(live_after(code), held, strict=True))
