@@ -1,7 +1,7 @@
 """Warp schedulers: which of the warps that may issue does (docs/timing.md, section 7)."""
 
-from warploom.arch.config import Scheduler as Policy
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Scheduler as Policy
 
 
 def lowest(mask: int) -> int:

@@ -32,11 +32,12 @@ from golden_model.memory_pipe import MemoryPipe
 from golden_model.times import Times
 from golden_model.trace import Trace
 from golden_model.writeback import Result, result_of
-from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
+from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.arch.program import Program
 
 _TAGS = 1 << TAG_BITS

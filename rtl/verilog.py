@@ -70,8 +70,9 @@ from rtl.placement import Placer
 from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
-from warploom.arch.config import Affine, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
+from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 
 DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
     (False, False, False): Datapath,

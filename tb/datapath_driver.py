@@ -194,6 +194,7 @@ class Surroundings:
         reads = rng.getrandbits(3)
         lanes = rng.choice((ALL_LANES, rng.getrandbits(LANES)))
         few = rng.sample(range(REGISTERS), rng.randint(1, 4))
+        constants = [slot for slot in range(3) if not reads >> slot & 1 and op is not Op.LD]
         return fields | {
             "tag": tag % (1 << TAG_BITS), "warp": warp, "op": op,
             "modifiers": encoded(op, modifiers(rng, op)) if integer else fields["modifiers"],
@@ -201,7 +202,7 @@ class Surroundings:
             "dst": rng.randrange(REGISTERS), "writes": op not in SILENT and rng.random() < 0.85, "reads": reads,
             "lanes": lanes, "full": lanes == ALL_LANES,
             **{f"src{slot}": rng.choice(few) for slot in range(3)}, "imm": operand(rng),
-            "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
+            "imm_slot": rng.choice([NO_SLOT, *constants]),
         }  # fmt: skip
 
     def _dispatched(self, cycle: int) -> None:

@@ -34,7 +34,6 @@ from tb.outside import OutsideUnits
 from tb.readback import Readback
 from tb.replay import replay
 from tb.shadow import Form, Shadow
-from warploom.arch.config import Coalescing
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import (
     ACTIVITY_FIELDS,
@@ -53,6 +52,7 @@ from warploom.arch.interfaces import (
 )
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
+from warploom.arch.mechanisms import Coalescing
 from warploom.kernels.launchfile import load
 from warploom.running import run as run_kernel
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.toolchain import ROOT, kept, source_hash
-from warploom.arch.config import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 from warploom.kernels.library import kernel, kernels
 
 CACHE = ROOT / "build" / "regress"

@@ -13,8 +13,9 @@ from golden_model.coalescing.width import Code
 from golden_model.gating.reorder import reorder
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from golden_model.words import merge
-from warploom.arch.config import LANES, SUB_BANKS, Coalescing, Gating, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
 
 _byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)
 

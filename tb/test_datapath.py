@@ -1,5 +1,6 @@
 """Bench of the datapath: random instruction streams at its ports, every cycle against `golden_model.datapath`."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import cocotb
@@ -19,7 +20,7 @@ from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.bypass.events import cover_window, events, window_points
 from tb.codec import join
 from tb.datapath_driver import REGISTERS, Surroundings
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import (
     ROOM_BITS,
     WARP_BITS,
@@ -33,6 +34,7 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.arch.isa import Pipe
+from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.arch.program import Program
 
 INSTRUCTIONS = 3000
@@ -237,11 +239,16 @@ LONG = {"bow_hints in_lane write"}
 """For the long regression: it builds longest, and others have windows with gating and with coalescing."""
 
 
+
+def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
+    """A test for each core, of which some belong to the long regression."""
+    return pytest.mark.parametrize("core", [
+        pytest.param(core, marks=[pytest.mark.long] if core in LONG else []) for core in cores
+    ])  # fmt: skip
+
+
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [
-    pytest.param(settings, id=name, marks=[pytest.mark.long] if name in LONG else [])
-    for name, settings in ALL.items()
-])  # fmt: skip
-def test_datapath(settings: list[str]) -> None:
-    config = SmConfig.preset("small").with_settings(settings)
+@for_each(ALL)
+def test_datapath(core: str) -> None:
+    config = SmConfig.preset("small").with_settings(ALL[core])
     runner.run(runner.build(config, "Datapath"), "tb.test_datapath", 1)

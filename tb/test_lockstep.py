@@ -12,13 +12,17 @@ from rtl.datapath import Datapath
 from tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
 from tb.test_datapath import AFFINE, REGISTER_FILES
 from tb.toolchain import ROOT
-from warploom.arch.config import Gating, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Gating
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 
 ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
+
+FIG_1_COMPACT = 8
+"""Instructions of seed 002, Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
 
 DIVERGENT = ["bfs", "hotspot", "reduction"]
 """Kernels in which some lanes write a register that others keep, narrow ones wider than before."""
@@ -106,6 +110,14 @@ def test_affine_unit(settings: list[str], names: list[str]) -> None:
     for name, done in zip(names, found[len(scaling) :], strict=True):
         assert done.checks["attempts"] > 400
         assert (done.checks["expansions"] > 0) is (name != "matmul")
+
+
+@pytest.mark.rtl
+def test_002_fig_1() -> None:
+    """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
+    config = SmConfig.preset("small").with_settings(AFFINE["abm"])
+    for done in lockstep_all(config, [load(path) for path in sorted(PROGRAMS.glob("threshold_*.toml"))]):
+        assert (done.checks["accepted"], done.checks["expansions"]) == (FIG_1_COMPACT, 0)
 
 
 def _compare(config: SmConfig, name: str) -> Lockstep:

@@ -4,7 +4,7 @@ from golden_model.coalescing import width
 from golden_model.coalescing.width import Code, Stored
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from golden_model.words import ALL_LANES, broadcast, spread
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 
 Rules = type[LaneOrder] | type[Interleaved]
 

@@ -13,7 +13,7 @@ from itertools import product
 
 from golden_model.coalescing.width import Code
 from golden_model.gating.zero_mask import Zero
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 
 Name = tuple[str, ...]
 

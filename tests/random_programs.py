@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from random_case import OWN_BYTES, Case
 
-from warploom.arch.config import Bypass
+from warploom.arch.mechanisms import Bypass
 
 REGISTERS, LONGS, PREDICATES = 6, 2, 3
 SCRATCH = 32

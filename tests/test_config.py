@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from warploom.arch.config import FERMI_TIMING, Layout, Scheduler, SmConfig, presets
+from warploom.arch.config import FERMI_TIMING, SmConfig, presets
 from warploom.arch.errors import ConfigError
+from warploom.arch.mechanisms import Layout, Scheduler
 
 
 def test_presets_are_bundled_and_named_after_their_file():

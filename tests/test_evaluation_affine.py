@@ -7,9 +7,10 @@ import pytest
 from golden_traces import trace_of
 from runs import run
 
-from warploom.arch.config import Affine, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 from warploom.arch.modifiers import Access, Combine, Cond, DType, Space, Special
 from warploom.evaluation import affine, affine_table, hardware
 from warploom.evaluation.affine_bars import BASELINE, FULL, composed, name

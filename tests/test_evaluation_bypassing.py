@@ -9,8 +9,9 @@ from golden_traces import trace_of
 from runs import run
 
 from synth.sram import Macro
-from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.compiler.writeback_hints import Destination, annotate
 from warploom.evaluation import bypassing, bypassing_energy, energy
 from warploom.evaluation.bypassing_bars import name

@@ -8,8 +8,9 @@ from runs import run
 from golden_model.trace import NONE, Trace, WarpTrace
 from golden_model.values import Values, values
 from synth.sram import Macro
-from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.arch.program import Program
 from warploom.evaluation import energy, gating, gating_energy, gating_lanes
 from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE

@@ -22,7 +22,7 @@ from golden_model.coalescing.width import Code
 from golden_model.gating.reorder import reorder
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from golden_model.words import ALL_LANES, broadcast, merge, split, spread
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 
 ROWS = 16
 POISON = broadcast(0xA5A5A5A5)

@@ -11,9 +11,10 @@ from golden_model.activity import ColumnMeter
 from golden_model.coalescing.width import Code
 from golden_model.sm import Sm
 from golden_model.words import ALL_LANES
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ACTIVITY_FIELDS, bank_ports, probe_fields, unpack
 from warploom.arch.isa import Op
+from warploom.arch.mechanisms import Coalescing, Gating
 
 
 def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:

@@ -13,7 +13,8 @@ from golden_model.coalescing.crossbar import SlicedCrossbar
 from golden_model.coalescing.mask_buffer import MaskBuffer
 from golden_model.coalescing.width import Code, renew
 from golden_model.words import ALL_LANES, broadcast
-from warploom.arch.config import Alignment, Coalescing, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Alignment, Coalescing
 
 RIGHT, LEFT = 0, 1
 NO_WRITES: tuple[None, None, None] = (None, None, None)

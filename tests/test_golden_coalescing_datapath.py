@@ -17,10 +17,11 @@ from golden_model.sm import Sm
 from golden_model.statistics import collect
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES, broadcast, merge, spread
-from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, probe_fields, unpack
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.layout import place
+from warploom.arch.mechanisms import Alignment
 from warploom.compiler.compile import compile_file
 from warploom.kernels.library import kernel, kernels
 

@@ -22,9 +22,9 @@ from golden_model.sm import Sm
 from golden_model.statistics import Statistics
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES
-from warploom.arch.config import Coalescing
 from warploom.arch.interfaces import dispatch_fields, pack, probe_fields, result_fields, unpack
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.mechanisms import Coalescing
 from warploom.compiler.compile import compile_file
 from warploom.kernels.library import kernel, kernels
 

@@ -10,7 +10,7 @@ from golden_model.coalescing.width import Code
 from golden_model.gating.reorder import reorder
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from golden_model.words import ALL_LANES, join, split
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 
 LANES, GROUPS, BYTES = range(32), range(8), range(4)
 

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.arch.config import Alignment, Coalescing, Layout, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
 from warploom.arch.layout import affine_place, check_fits, left, place, resident_warps, rows_per_warp, sub_bank_mask
+from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
 
 

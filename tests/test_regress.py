@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from tb.regress import Case, Outcome, cases, disagreements
-from warploom.arch.config import Bypass, Coalescing, Gating, SmConfig, presets
+from warploom.arch.config import SmConfig, presets
+from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.kernels.library import kernels
 
 CONFIG = SmConfig.preset("small")

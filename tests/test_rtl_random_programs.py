@@ -12,14 +12,13 @@ from random_case import Case
 from random_programs import each, samples
 
 from tb.lockstep import lockstep_all
-from tb.test_datapath import AFFINE, WINDOWS
+from tb.test_datapath import AFFINE, WINDOWS, for_each
 from tb.toolchain import ROOT
 
 FOLDER = ROOT / "build" / "random_programs"
 KEPT = sorted((Path(__file__).parent / "programs").glob("*.ptx"))
 SOME, MANY = 5, 20
 SETTINGS = WINDOWS | AFFINE
-CORES = pytest.mark.parametrize("core", SETTINGS)
 
 
 def run(core: str, name: str, cases: list[Case]) -> None:
@@ -41,20 +40,20 @@ def run_random(core: str, name: str, count: int, number: int) -> None:
 
 
 @pytest.mark.rtl
-@CORES
+@for_each(SETTINGS)
 def test_some_random_programs(core: str) -> None:
     run_random(core, "some", SOME, 1)
 
 
 @pytest.mark.rtl
 @pytest.mark.long
-@CORES
+@for_each(SETTINGS)
 def test_many_random_programs(core: str) -> None:
     run_random(core, "many", MANY, 2 + list(SETTINGS).index(core))
 
 
 @pytest.mark.rtl
 @pytest.mark.skipif(not KEPT, reason="no program has failed so far")
-@CORES
+@for_each(SETTINGS)
 def test_kept_programs(core: str) -> None:
     run(core, "kept", [Case.read(path) for path in KEPT])

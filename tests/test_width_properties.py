@@ -20,7 +20,8 @@ from golden_model.coalescing.bank import DualBank
 from golden_model.coalescing.mask_buffer import MaskBuffer
 from golden_model.coalescing.width import Code, Stored, detect, renew, restore
 from golden_model.words import ALL_LANES, broadcast, join, split, spread
-from warploom.arch.config import Alignment, Coalescing, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Alignment, Coalescing
 
 Renew = Callable[[Code, int, int, bool, bool], Stored]
 

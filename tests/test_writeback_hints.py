@@ -10,8 +10,9 @@ from warp_programs import LostValueError, Window, of, program, random_program, r
 
 from golden_model.functional.executor import execute
 from golden_model.trace import Trace
-from warploom.arch.config import Bypass, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.mechanisms import Bypass
 from warploom.arch.modifiers import Vote
 from warploom.arch.program import Program
 from warploom.compiler import writeback_hints

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from golden_model.affine.compact import Compact
 from golden_model.lane import FUNCTIONS, Function, Result
-from warploom.arch.config import LANES, Affine
+from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import Instruction, Op, Pipe
+from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond
 
 Slots = tuple[Compact, Compact, Compact]

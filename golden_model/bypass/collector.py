@@ -18,7 +18,8 @@ from golden_model.bypass.entries import (
 from golden_model.bypass.lost import LostValues
 from golden_model.placement import Place
 from golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
-from warploom.arch.config import LANES, Gating, SmConfig
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.mechanisms import Gating
 
 SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""

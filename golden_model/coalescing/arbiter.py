@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from warploom.arch.config import SUB_BANKS, Alignment
+from warploom.arch.config import SUB_BANKS
 from warploom.arch.layout import sub_bank_mask
+from warploom.arch.mechanisms import Alignment
 
 Write = tuple[int, int, int]
 """What a write latch requests: bank, side (0 right, 1 left) and width in bytes (1..4)."""

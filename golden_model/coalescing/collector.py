@@ -8,7 +8,8 @@ from golden_model.coalescing.arbiter import Read
 from golden_model.coalescing.width import Code, restore
 from golden_model.collector import SLOTS, Slots
 from golden_model.placement import Place
-from warploom.arch.config import COLUMNS, SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Alignment
 
 NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
 """The code of an operand that comes from no register: it passes as it is."""

@@ -3,8 +3,9 @@
 from golden_model.coalescing.arbiter import Write
 from golden_model.coalescing.width import Code, Stored, renew
 from golden_model.writeback import Latches, Result
-from warploom.arch.config import Alignment, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
+from warploom.arch.mechanisms import Alignment
 
 
 class CoalescingWriteback(Latches[Write]):

@@ -6,7 +6,8 @@ from typing import Any
 from golden_model.collector import LOWEST, SLOTS, Slots
 from golden_model.corf.allocation import Location
 from golden_model.placement import Place
-from warploom.arch.config import COLUMNS, SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Coalescing
 
 
 class CorfCollector(Slots):

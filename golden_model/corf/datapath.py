@@ -19,8 +19,9 @@ from golden_model.placement import Place
 from golden_model.traffic import Traffic
 from golden_model.words import spread
 from golden_model.writeback import Result
-from warploom.arch.config import SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS
+from warploom.arch.mechanisms import Coalescing
 from warploom.arch.program import Hints
 
 

@@ -1,7 +1,8 @@
 """`ZeroBuffer`: what is known to be zero in every warp register (docs/timing.md, section 10, *Zero mask*)."""
 
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Coalescing
 
 
 class ZeroBuffer:

@@ -12,7 +12,8 @@ from golden_model.coalescing import width
 from golden_model.coalescing.alignment import WORD_BYTES
 from golden_model.coalescing.width import BYTES, Code, Stored
 from golden_model.words import ALL_LANES, nonzero_lanes, spread
-from warploom.arch.config import GROUP, LANES, Gating
+from warploom.arch.config import GROUP, LANES
+from warploom.arch.mechanisms import Gating
 
 _GROUPS = 0x11111111
 """All groups."""

@@ -1,6 +1,6 @@
 """Address slot: a load that reads no register waits here instead of in a collector (seed 002, section 4.2)."""
 
-from amaranth import Const, Module, Mux, Signal, Value
+from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,15 +8,15 @@ from rtl.affine.slots import SLOTS_LAYOUT
 from rtl.collector import SLOTS
 from rtl.gating.collector import groups
 from rtl.interfaces import CODE, column_masks, held_layout, issue_layout, place_layout, zero_layout
-from warploom.arch.config import SUB_BANKS, Coalescing, Gating, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Coalescing, Gating
 
 
 class AddressSlot(wiring.Component):
     """One load and its address, in compact form: no storage for operands.
 
     A load that is taken in cycle t is ready in t + 1, when base and stride of its compact slots come and are shown in
-    the same cycle. A slot that is not compact is a constant, which is kept as a base without a stride; so for dispatch
-    all slots are compact.
+    the same cycle. A load has no constant: a slot that is not compact is zero, and for dispatch all slots are compact.
 
     Parameters
     ----------
@@ -24,8 +24,7 @@ class AddressSlot(wiring.Component):
 
     Members
     -------
-    take, issue : take the load at the end of the cycle; only while not busy. Slots that `reads` has not and that are
-        not compact are constants.
+    take, issue : take the load, which reads no register, at the end of the cycle; only while not busy.
     compact : its compact slots.
     values : base and stride of the slots of the load that was taken in the previous cycle.
     destination : where its destination lies.
@@ -33,8 +32,8 @@ class AddressSlot(wiring.Component):
     zero : with a zero mask, that of its destination; in the cycle after `take`.
     busy, ready : a load is held.
     held, oldest : the load and its slots, for dispatch.
-    needed : with gating, the columns of the operand registers that count for each slot: those of a constant, zero if
-        the slot is compact.
+    needed : with gating, the columns of the operand registers that count for each slot, of which a constant, zero, is
+        beneath the expander.
     dispatched : the load is dispatched; the slot is free in the next cycle.
     """
 
@@ -97,18 +96,13 @@ class AddressSlot(wiring.Component):
             m.d.comb += shown.eq(Mux(fresh[slot], self.values[slot], value))
             m.d.sync += value.eq(shown)
             with m.If(self.take):
-                m.d.sync += [value.base.eq(self._constant(slot)), value.stride.eq(0)]
-
-    def _constant(self, slot: int) -> Value:
-        """What each lane of a slot reads that is not compact: the immediate or zero."""
-        return Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
+                m.d.sync += value.eq(0)
 
     def _need(self, m: Module) -> None:
-        """The columns of each slot that some executing lane reads, if it is not known to be zero."""
-        zero = Signal(SLOTS, reset_less=True)
-        with m.If(self.take):
-            m.d.sync += [zero[slot].eq(self.compact[slot] | (self._constant(slot) == 0)) for slot in range(SLOTS)]
+        """The columns that executing lanes read; none where the constant is known to be zero."""
         lanes = self.held.lanes
-        read = groups(lanes).replicate(SUB_BANKS) if self._coalescing else lanes
-        known = zero if self._config.gating.has_zero_mask else Const(0, SLOTS)
-        m.d.comb += [self.needed[slot].eq(Mux(known[slot], 0, read)) for slot in range(SLOTS)]
+        if self._config.gating.has_zero_mask:
+            read = Const(0, LANES)
+        else:
+            read = groups(lanes).replicate(SUB_BANKS) if self._coalescing else lanes
+        m.d.comb += [needed.eq(read) for needed in self.needed]

@@ -15,8 +15,8 @@ from rtl.affine.unit import AffineUnit
 from rtl.collector import SLOTS
 from rtl.interfaces import FLOAT, FLOAT_RESULT, attempt_layout, issue_layout, outcome_layout, unstoppable
 from rtl.select import merge
-from warploom.arch.config import Coalescing
 from warploom.arch.isa import Op
+from warploom.arch.mechanisms import Coalescing
 
 
 class AffineParts(wiring.Component):

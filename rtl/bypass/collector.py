@@ -19,8 +19,9 @@ from rtl.interfaces import CODE, eviction_layout, held_layout, issue_layout, pla
 from rtl.placement import SOURCES
 from rtl.select import merge
 from rtl.shared import share
-from warploom.arch.config import LANES, Coalescing, Gating, SmConfig
+from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS, window_fields
+from warploom.arch.mechanisms import Coalescing, Gating
 
 
 class BypassingCollector(wiring.Component):

@@ -16,8 +16,9 @@ from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.interfaces import CODE
 from rtl.select import merge
 from rtl.shared import module_name, share
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, Coalescing, Gating, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS, index_bits, zero_fields
+from warploom.arch.mechanisms import Coalescing, Gating
 
 
 def bank_ports(config: SmConfig) -> dict[str, wiring.Member]:

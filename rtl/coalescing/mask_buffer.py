@@ -7,8 +7,9 @@ from amaranth.utils import exact_log2
 
 from rtl.interfaces import CODE, place_layout
 from rtl.placement import SOURCES
-from warploom.arch.config import Alignment, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
+from warploom.arch.mechanisms import Alignment
 
 
 def update_layout(config: SmConfig) -> data.StructLayout:

@@ -14,8 +14,9 @@ from rtl.coalescing.width import WidthDetector
 from rtl.interfaces import CODE, words
 from rtl.shared import share
 from rtl.writeback import Carried, Writeback
-from warploom.arch.config import LANES, SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITE_PATHS, WRITERS, index_bits
+from warploom.arch.mechanisms import Alignment
 
 BYTES = WARP_BITS // 8
 

@@ -11,8 +11,9 @@ from rtl.coalescing.alignment import swap
 from rtl.coalescing.collector import CoalescingCollector, mask_of
 from rtl.collector import SLOTS, Collector
 from rtl.interfaces import column_masks, zero_layout
-from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, Gating
+from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS
 from warploom.arch.interfaces import SIDES, ZERO_BITS
+from warploom.arch.mechanisms import Gating
 
 REGISTERS = SLOTS + 1
 """Registers of an instruction that have a zero mask: its sources, then its destination."""

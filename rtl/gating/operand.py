@@ -12,8 +12,9 @@ from rtl.coalescing.alignment import OperandPath, bytes_below, swap
 from rtl.gating.reorder import Reorder
 from rtl.interfaces import CODE, zero_layout
 from rtl.shared import share
-from warploom.arch.config import GROUP, LANES, Gating, SmConfig
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
+from warploom.arch.mechanisms import Gating
 
 
 class GatedOperandPath(wiring.Component):

@@ -13,8 +13,9 @@ from rtl.gating.zero_mask import zero_latch
 from rtl.interfaces import zero_layout
 from rtl.shared import share
 from rtl.writeback import Carried, Writeback
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, Gating
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, WRITE_PATHS, WRITERS, stored_fields
+from warploom.arch.mechanisms import Gating
 
 COLUMN_BYTES = 4
 

@@ -10,8 +10,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from rtl.interfaces import place_layout, zero_layout
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITE_PATHS, index_bits
+from warploom.arch.mechanisms import Coalescing
 
 READERS = 4
 """Registers that an instruction names: three sources and the destination."""

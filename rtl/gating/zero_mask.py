@@ -12,8 +12,9 @@ from amaranth.lib.wiring import In, Out
 
 from rtl.coalescing.alignment import bytes_below
 from rtl.interfaces import stored_layout, zero_layout
-from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
 
 BYTES = 4
 """Bytes of a lane."""

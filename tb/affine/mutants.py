@@ -72,15 +72,11 @@ def _late(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"values": values.as_value()}
 
 
-def _valueless(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"issue": altered(m, outer.issue, imm=0)}
-
-
 MUTANTS = (
     Mutant("CompactSlots", "tb.affine.test_slots", "takes base and stride a cycle late",
            lambda c: Tampered(CompactSlots(depth=1), _late), ("affine=a",)),
-    Mutant("AddressSlot", "tb.affine.test_address_slot", "loses immediates",
-           lambda c: Tampered(AddressSlot(config=c), _valueless), ("affine=abm",)),
+    Mutant("AddressSlot", "tb.affine.test_address_slot", "takes base and stride a cycle late",
+           lambda c: Tampered(AddressSlot(config=c), _late), ("affine=abm",)),
     Mutant("Expander", "tb.affine.test_expand", "takes strides for unsigned",
            lambda c: Tampered(Expander(), _unsigned)),
     Mutant("AffineRegisterFile", "tb.affine.test_register_file", "does not forget",

@@ -9,16 +9,14 @@ import pytest
 
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.arch.config import COLUMNS, GROUP, LANES, Coalescing, Gating, SmConfig
+from warploom.arch.config import COLUMNS, GROUP, LANES, SmConfig
 from warploom.arch.interfaces import dispatch_fields, issue_fields, zero_fields
 from warploom.arch.isa import NO_SLOT
+from warploom.arch.mechanisms import Coalescing, Gating
 
 CYCLES = 4000
 SLOTS = 3
-POINTS = (
-    "dispatched at once", "dispatched later", "compact", "immediate", "immediate that is zero", "nothing",
-    "without a destination",
-)  # fmt: skip
+POINTS = ("dispatched at once", "dispatched later", "compact", "zero", "without a destination")
 
 
 class AddressSlotBench:
@@ -30,7 +28,6 @@ class AddressSlotBench:
         self._held: dict[str, int] | None = None
         self._fresh = False
         self._compact = 0
-        self._constants: list[int] = []
         self._values: list[int] = []
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -40,20 +37,18 @@ class AddressSlotBench:
         takes, dispatches = busy(rng, 0.6), busy(rng, 0.5)
         noise = [name for name in ("destination", "destination_code", "zero", "values") if name in self._codecs]
         for _ in range(CYCLES):
-            compact = rng.getrandbits(SLOTS)
             yield {
                 "take": next(takes) and self._held is None,
-                "issue": self._load(rng, compact),
-                "compact": compact,
+                "issue": self._load(rng),
+                "compact": rng.getrandbits(SLOTS),
                 **{name: rng.getrandbits(self._codecs[name].width) for name in noise},
                 "dispatched": next(dispatches) and self._held is not None,
             }
 
-    def _load(self, rng: random.Random, compact: int) -> dict[str, int]:
-        """Any fields; the immediate is in a slot that is not compact."""
+    def _load(self, rng: random.Random) -> dict[str, int]:
+        """Any fields; no register is read, and no slot is a constant."""
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
-        free = [slot for slot in range(SLOTS) if not compact >> slot & 1]
-        return fields | {"reads": 0, "imm_slot": rng.choice([*free, NO_SLOT]), "imm": rng.choice((0, fields["imm"]))}
+        return fields | {"reads": 0, "imm_slot": NO_SLOT}
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then take or dispatch."""
@@ -77,20 +72,16 @@ class AddressSlotBench:
             known |= fields
         self._held = {name: known.get(name, 0) for name in self._names}
         self._compact = seen["compact"]
-        self._constants = [known["imm"] if known["imm_slot"] == slot else 0 for slot in range(SLOTS)]
         self._coverage.hit("without a destination", not known["writes"])
         for slot in range(SLOTS):
-            immediate = "immediate" if known["imm"] else "immediate that is zero"
-            kind = immediate if known["imm_slot"] == slot else "nothing"
-            self._coverage.hit("compact" if self._compact >> slot & 1 else kind)
+            self._coverage.hit("compact" if self._compact >> slot & 1 else "zero")
 
     def _complete(self, seen: Observation) -> None:
         """The cycle after `take` brings base and stride of compact slots, and the zero mask of a destination."""
         if not self._fresh:
             return
         values = self._codecs["values"].array(seen["values"])
-        self._values = [value if self._compact >> slot & 1 else self._constants[slot]
-                        for slot, value in enumerate(values)]
+        self._values = [value if self._compact >> slot & 1 else 0 for slot, value in enumerate(values)]
         if self._held["writes"] and zero_fields(self._config):
             fields: Any = self._codecs["zero"].unpack(seen["zero"])
             self._held |= fields
@@ -106,15 +97,15 @@ class AddressSlotBench:
             self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed())
 
     def _needed(self) -> list[int]:
-        """Columns of a slot that its constant takes, zero if it is compact: those of executing lanes or, with
-        coalescing, one of each sub-bank for each group with executing lanes."""
+        """Columns of a slot that its constant takes, which is zero: those of executing lanes or, with coalescing, one
+        of each sub-bank for each group with executing lanes; none where zeros are known."""
+        if self._config.gating.has_zero_mask:
+            return [0] * SLOTS
         lanes = self._held["lanes"]
         if self._config.coalescing is Coalescing.ON:
             groups = [bool(lanes >> first & (1 << GROUP) - 1) for first in range(0, LANES, GROUP)]
             lanes = sum(groups[column % len(groups)] << column for column in range(COLUMNS))
-        known = [self._config.gating.has_zero_mask and (self._compact >> slot & 1 or not constant)
-                 for slot, constant in enumerate(self._constants)]
-        return [0 if zero else lanes for zero in known]
+        return [lanes] * SLOTS
 
 
 @cocotb.test()

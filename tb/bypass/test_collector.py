@@ -19,8 +19,9 @@ from tb.bench import Checker, Observation, Ports, Stimulus, exercise, source
 from tb.bypass.warp import Warp, enumerate_text
 from tb.bypass.window_coverage import WindowCoverage
 from tb.gating.sparse import old
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
+from warploom.arch.mechanisms import Coalescing, Gating
 
 CYCLES = 20_000
 

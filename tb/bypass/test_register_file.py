@@ -7,6 +7,7 @@ import pytest
 from tb import runner
 from tb.bench import Checker, Coverage, Ports, exercise, source
 from tb.register_program import WRITES, Draft, Key, OperandCheck, Program, points
+from tb.test_datapath import WINDOWS, for_each
 from warploom.arch.config import LANES, SmConfig
 
 
@@ -33,11 +34,7 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [
-    ["bypass=bow"], ["bypass=bow_wr", "entries=4"], ["bypass=bow_hints", "entries=6", "coalescing=on"],
-    ["bypass=bow_wr", "entries=4", "gating=cross_lane"],
-    ["bypass=bow_hints", "window=2", "entries=4", "coalescing=on", "alignment=write", "gating=in_lane"],
-], ids=" ".join)  # fmt: skip
-def test_register_file(settings: list[str]) -> None:
-    config = SmConfig.preset("small").with_settings(settings)
+@for_each(WINDOWS)
+def test_register_file(core: str) -> None:
+    config = SmConfig.preset("small").with_settings(WINDOWS[core])
     runner.run(runner.build(config, "Datapath"), "tb.bypass.test_register_file", 1)

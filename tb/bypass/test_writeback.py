@@ -15,8 +15,9 @@ from tb import runner, test_writeback
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing import test_writeback as coalescing
 from tb.gating import test_writeback as gating
-from warploom.arch.config import Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+from warploom.arch.mechanisms import Coalescing, Gating
 
 CYCLES = 3000
 WARPS = 3

@@ -12,9 +12,10 @@ from tb.bypass.promises import Promises
 from tb.coalescing.values import code
 from tb.gating.sparse import lanes
 from tb.test_collector import placement
-from warploom.arch.config import Alignment, Coalescing, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, issue_fields
 from warploom.arch.isa import NO_SLOT
+from warploom.arch.mechanisms import Alignment, Coalescing
 
 WARP = 1
 

@@ -15,9 +15,10 @@ from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing.values import code, code_of
 from tb.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
-from warploom.arch.config import SUB_BANKS, Alignment, SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT
+from warploom.arch.mechanisms import Alignment
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1

@@ -11,8 +11,9 @@ from rtl.coalescing.mask_buffer import MaskBuffer as Hardware
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.coalescing.values import code, code_of
-from warploom.arch.config import Alignment, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
+from warploom.arch.mechanisms import Alignment
 
 SOURCES = 3
 READS = SOURCES + 1

@@ -19,8 +19,9 @@ from tb.coalescing.test_collector import stimuli as coalescing_stimuli
 from tb.gating.test_operand import zero, zero_of, zero_word
 from tb.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
 from tb.test_collector import stimuli as baseline_stimuli
-from warploom.arch.config import GROUP, LANES, Coalescing, SmConfig
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
+from warploom.arch.mechanisms import Coalescing
 
 REGISTERS = 4
 """Registers of an instruction: three sources and the destination."""

@@ -13,8 +13,9 @@ from golden_model.words import ALL_LANES
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.coalescing.values import code, code_of
-from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
+from warploom.arch.mechanisms import Coalescing, Gating
 
 CYCLES = 1000
 

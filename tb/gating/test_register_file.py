@@ -21,9 +21,11 @@ from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.gating.values import outcome_bits, zero_rich
 from tb.outside import to_lanes, to_word
 from tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
-from warploom.arch.config import GROUP, LANES, Coalescing, Gating, SmConfig
+from tb.test_datapath import REGISTER_FILES
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
+from warploom.arch.mechanisms import Coalescing, Gating
 
 KINDS = ("full", "partial, whole group", "partial, part of a group")
 """What a write is for a group of lanes."""
@@ -168,10 +170,7 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [
-    ["gating=in_lane"], ["gating=cross_lane"], ["gating=in_lane", "coalescing=on"],
-    ["gating=cross_lane", "coalescing=on"],
-], ids=" ".join)  # fmt: skip
-def test_register_file(settings: list[str]) -> None:
-    config = SmConfig.preset("small").with_settings(settings)
+@pytest.mark.parametrize("core", ["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
+def test_register_file(core: str) -> None:
+    config = SmConfig.preset("small").with_settings(REGISTER_FILES[core])
     runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", 1)

@@ -19,7 +19,7 @@ from tb.coalescing.test_writeback import CoalescingWritebackCheck
 from tb.coalescing.values import code_of
 from tb.gating import sparse
 from tb.test_writeback import WritebackCheck, stimuli
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     CODE_FIELDS,
     WARP_BITS,
@@ -30,6 +30,7 @@ from warploom.arch.interfaces import (
     unpack,
     zero_fields,
 )
+from warploom.arch.mechanisms import Coalescing
 
 CYCLES = 3000
 GATINGS = ("active", "in_lane", "cross_lane")

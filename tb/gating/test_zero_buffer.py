@@ -12,8 +12,9 @@ from golden_model.gating.zero_buffer import ZeroBuffer
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.gating import sparse
-from warploom.arch.config import Coalescing, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, pack, width, zero_fields
+from warploom.arch.mechanisms import Coalescing
 
 READERS = 4
 ROUNDS = 3

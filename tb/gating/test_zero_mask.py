@@ -15,8 +15,9 @@ from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, 
 from tb.coalescing.values import code_of
 from tb.gating import sparse
 from tb.gating.figures import FIG_4_4
-from warploom.arch.config import GROUP, LANES, Coalescing, SmConfig
+from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
+from warploom.arch.mechanisms import Coalescing
 
 CYCLES = 2000
 FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from warploom.arch.errors import ConfigError, nearest
 from warploom.arch.isa import TimingClass
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 
 LANES = 32
 """Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
@@ -22,102 +23,6 @@ COLUMNS = 32
 
 GROUP = 4
 """Lanes whose bytes are reordered together (seed 000, Fig. 4.5)."""
-
-
-class Scheduler(StrEnum):
-    """How a warp scheduler chooses among ready warps."""
-
-    LRR = "lrr"  # loose round robin
-    GTO = "gto"  # greedy, then oldest
-    TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
-
-
-class Layout(StrEnum):
-    """Register-to-bank mapping (seed 000, Fig. 3.10); the formulas are in `warploom.arch.layout`."""
-
-    WID = "wid"  # all registers of a warp in one bank
-    WSHIFT = "wshift"  # registers of a warp interleaved across the banks
-
-
-class Coalescing(StrEnum):
-    """How the register file shares a bank access between narrow operands (seed 000, chapter 3)."""
-
-    OFF = "off"  # one request for each bank and collector a cycle
-    ON = "on"  # any two requests whose bytes do not meet
-    CORF = "corf"  # two reads of one instruction, packed in one entry; golden model only
-    CORF_PLUS = "corf_plus"  # CORF++: also two entries of opposite alignment; golden model only
-
-
-class Alignment(StrEnum):
-    """On which side of its entry a narrow register lies, with `Coalescing.ON` (seed 000, section 3.7.1)."""
-
-    REG = "reg"  # even registers right, odd ones left
-    WRITE = "write"  # the other side with each full write
-    IDEAL = "ideal"  # sides never conflict, only widths count; golden model only
-    UPPER_BOUND = "upper_bound"  # neither sides nor widths conflict; golden model only
-
-
-class Gating(StrEnum):
-    """What is not read, written or computed (seed 000, chapter 4). Each includes the one before."""
-
-    OFF = "off"
-    ACTIVE = "active"  # columns and lanes that no executing lane needs
-    IN_LANE = "in_lane"  # lanes that are zero, by a zero mask with a bit for each lane; trivial operations
-    CROSS_LANE = "cross_lane"  # also bytes that are zero in four neighbouring lanes
-
-    @property
-    def has_zero_mask(self) -> bool:
-        """Whether a zero mask is kept for each warp register."""
-        return self in (Gating.IN_LANE, Gating.CROSS_LANE)
-
-
-class Bypass(StrEnum):
-    """How values pass from one instruction of a warp to the next without the register file (seed 001, section IV)."""
-
-    OFF = "off"
-    BOW = "bow"  # a collector for each warp keeps what its last instructions read and wrote; write-through
-    BOW_WR = "bow_wr"  # write-back: a value overwritten in the window is never written to the register file
-    BOW_HINTS = "bow_hints"  # also, the compiler tells of each result whether collector or register file need it
-    RFC = "rfc"  # a register file cache beside the register file; golden model only
-
-    @property
-    def has_window(self) -> bool:
-        """Whether collectors belong to warps and keep a window of instructions."""
-        return self in (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
-
-    @property
-    def has_hints(self) -> bool:
-        """Whether instructions carry the compiler's hints."""
-        return self is Bypass.BOW_HINTS
-
-    @property
-    def writes_back(self) -> bool:
-        """Whether collectors hold values that the register file does not have."""
-        return self in (Bypass.BOW_WR, Bypass.BOW_HINTS)
-
-
-class Affine(StrEnum):
-    """What executes once for a warp, on values that are base + lane * stride (seed 002, section 4)."""
-
-    OFF = "off"  # every lane for itself
-    A = "a"  # arithmetic
-    AB = "ab"  # also comparisons, of which branches are made
-    ABM = "abm"  # also loads find their addresses without a collector
-
-    @property
-    def is_on(self) -> bool:
-        """Whether there is an affine register file."""
-        return self is not Affine.OFF
-
-    @property
-    def has_branches(self) -> bool:
-        """Whether comparisons are resolved from the first and the last lane."""
-        return self in (Affine.AB, Affine.ABM)
-
-    @property
-    def has_memory(self) -> bool:
-        """Whether loads with a compact address skip operand collection and coalescer."""
-        return self is Affine.ABM
 
 
 @dataclass(frozen=True)
@@ -190,13 +95,9 @@ class SmConfig:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
             raise ConfigError(f"name = {self.name!r}: must be letters, digits, - and _: it names files")
-        object.__setattr__(self, "scheduler", _enum("scheduler", Scheduler, self.scheduler))
-        object.__setattr__(self, "layout", _enum("layout", Layout, self.layout))
-        object.__setattr__(self, "coalescing", _enum("coalescing", Coalescing, self.coalescing))
-        object.__setattr__(self, "alignment", _enum("alignment", Alignment, self.alignment))
-        object.__setattr__(self, "gating", _enum("gating", Gating, self.gating))
-        object.__setattr__(self, "bypass", _enum("bypass", Bypass, self.bypass))
-        object.__setattr__(self, "affine", _enum("affine", Affine, self.affine))
+        for kind in (Scheduler, Layout, Coalescing, Alignment, Gating, Bypass, Affine):
+            name = kind.__name__.lower()
+            object.__setattr__(self, name, _enum(name, kind, getattr(self, name)))
         for name, low, high in RANGES:
             _check_range(name, getattr(self, name), low, high)
         for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
@@ -204,65 +105,56 @@ class SmConfig:
             if value & (value - 1):
                 raise ConfigError(f"{name} = {value}: must be a power of two")
         if self.warps % self.schedulers:
-            raise ConfigError(f"warps = {self.warps} and schedulers = {self.schedulers} disagree: "
-                              "every scheduler owns the same number of warps")
+            self._disagree("warps", "schedulers", "every scheduler owns the same number of warps")
         self._check_coalescing()
-        self._check_gating()
+        self._check_comparators()
         self._check_bypass()
         self._check_affine()
         self._check_timing()
 
     def _check_coalescing(self) -> None:
         if self.alignment is not Alignment.REG and self.coalescing is not Coalescing.ON:
-            raise ConfigError(f"alignment = {self.alignment} and coalescing = {self.coalescing} disagree: "
-                              "only coalescing = on gives registers a side")
-        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS) and self.layout is not Layout.WID:
-            raise ConfigError(f"coalescing = {self.coalescing} and layout = {self.layout} disagree: "
-                              "CORF needs all registers of a warp in one bank, layout = wid")
+            self._disagree("alignment", "coalescing", "only coalescing = on gives registers a side")
+        if self._has_corf and self.layout is not Layout.WID:
+            self._disagree("coalescing", "layout", "CORF needs all registers of a warp in one bank, layout = wid")
 
-    def _check_gating(self) -> None:
-        if self.gating is Gating.OFF:
-            return
-        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
-            raise ConfigError(f"gating = {self.gating} and coalescing = {self.coalescing} disagree: "
-                              "CORF has no columns to gate; use coalescing = off or on")
-        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
-            raise ConfigError(f"gating = {self.gating} and alignment = {self.alignment} disagree: "
-                              "a bound has no columns to gate; use alignment = reg or write")
+    def _check_comparators(self) -> None:
+        """CORF and the bounds of alignment are modelled by themselves."""
+        for name, (corf, bound) in COMPARATORS.items():
+            if getattr(self, name) != "off" and self._has_corf:
+                self._disagree(name, "coalescing", f"{corf}; use coalescing = off or on")
+            if getattr(self, name) != "off" and self._has_bound:
+                self._disagree(name, "alignment", f"{bound}; use alignment = reg or write")
 
     def _check_bypass(self) -> None:
-        if self.bypass is Bypass.OFF:
-            return
-        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
-            raise ConfigError(f"bypass = {self.bypass} and coalescing = {self.coalescing} disagree: "
-                              "CORF's collectors take their operands from its own register file; "
-                              "use coalescing = off or on")
-        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
-            raise ConfigError(f"bypass = {self.bypass} and alignment = {self.alignment} disagree: "
-                              "bounds are modelled with the baseline's collectors only; use alignment = reg or write")
-        if self.bypass is Bypass.RFC and (self.coalescing, self.gating) != (Coalescing.OFF, Gating.OFF):
-            other = "gating" if self.coalescing is Coalescing.OFF else "coalescing"
-            raise ConfigError(f"bypass = rfc and {other} = {getattr(self, other)} disagree: the register file cache "
-                              f"is a comparator on the baseline's register file; use {other} = off")
+        if self.bypass is Bypass.RFC:
+            for name in ("coalescing", "gating"):
+                if getattr(self, name) != "off":
+                    self._disagree("bypass", name, "the register file cache is a comparator on the baseline's "
+                                                   f"register file; use {name} = off")  # fmt: skip
         if self.bypass.has_window:
             object.__setattr__(self, "collectors", self.warps)
 
     def _check_affine(self) -> None:
         if self.affine is Affine.OFF:
             return
-        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
-            raise ConfigError(f"affine = {self.affine} and coalescing = {self.coalescing} disagree: CORF packs "
-                              "registers at compile time, when nobody knows which are compact; "
-                              "use coalescing = off or on")
-        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
-            raise ConfigError(f"affine = {self.affine} and alignment = {self.alignment} disagree: "
-                              "bounds are modelled without the affine unit only; use alignment = reg or write")
         if self.bypass is Bypass.RFC:
-            raise ConfigError(f"affine = {self.affine} and bypass = rfc disagree: the register file cache is a "
-                              "comparator on the baseline's front end; use bypass = off, bow, bow_wr or bow_hints")
+            self._disagree("affine", "bypass", "the register file cache is a comparator on the baseline's front end; "
+                                               "use bypass = off, bow, bow_wr or bow_hints")  # fmt: skip
         if self.schedulers & (self.schedulers - 1):
-            raise ConfigError(f"affine = {self.affine} and schedulers = {self.schedulers} disagree: the affine "
-                              "registers are divided among the schedulers; use a power of two")
+            self._disagree("affine", "schedulers", "the affine registers are divided among the schedulers; "
+                                                   "use a power of two")  # fmt: skip
+
+    def _disagree(self, name: str, other: str, reason: str) -> NoReturn:
+        raise ConfigError(f"{name} = {getattr(self, name)} and {other} = {getattr(self, other)} disagree: {reason}")
+
+    @property
+    def _has_corf(self) -> bool:
+        return self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS)
+
+    @property
+    def _has_bound(self) -> bool:
+        return self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND)
 
     @property
     def affine_entries(self) -> int:
@@ -285,10 +177,10 @@ class SmConfig:
         if self.bypass is Bypass.RFC:
             raise ConfigError("bypass = rfc: a comparator of the golden model, without hardware; "
                               "use off, bow, bow_wr or bow_hints")
-        if self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+        if self._has_corf:
             raise ConfigError(f"coalescing = {self.coalescing}: a comparator of the golden model, without hardware; "
                               "use off or on")
-        if self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND):
+        if self._has_bound:
             raise ConfigError(f"alignment = {self.alignment}: a bound of the golden model, without hardware; "
                               "use reg or write")
 
@@ -367,6 +259,15 @@ class SmConfig:
             raise ConfigError(f"preset = {name!r}: must be one of {', '.join(presets())}, or a path ending in .toml")
         return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
 
+
+COMPARATORS = {
+    "gating": ("CORF has no columns to gate", "a bound has no columns to gate"),
+    "bypass": ("CORF's collectors take their operands from its own register file",
+               "bounds are modelled with the baseline's collectors only"),
+    "affine": ("CORF packs registers at compile time, when nobody knows which are compact",
+               "bounds are modelled without the affine unit only"),
+}  # fmt: skip
+"""Mechanisms that do not go with CORF, and with the bounds of alignment, and why."""
 
 MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""

@@ -7,8 +7,9 @@ each port is valid.
 from collections.abc import Mapping
 from enum import IntEnum
 
-from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, Coalescing, Gating, SmConfig
+from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
 
 Fields = list[tuple[str, int]]
 

@@ -1,8 +1,9 @@
 """Where a warp register lives: bank and row (seed 000, Figures 2.7 and 3.10). Pure functions of the configuration."""
 
-from warploom.arch.config import SUB_BANKS, Alignment, Coalescing, Layout, SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
+from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
 
 

@@ -4,8 +4,9 @@ without it."""
 import dataclasses
 from typing import Any
 
-from warploom.arch.config import LANES, Affine, Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import TimingClass
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 from warploom.evaluation import metrics
 from warploom.evaluation.affine_bars import (
     BYPASSED,

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from warploom.arch.config import LANES, Affine
+from warploom.arch.config import LANES
 from warploom.arch.interfaces import Tag
+from warploom.arch.mechanisms import Affine
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, of_statistics
 from warploom.evaluation.metrics import ipc_gained, share

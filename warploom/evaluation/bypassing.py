@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from warploom.arch.config import Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Alignment, Bypass, Coalescing, Gating
 from warploom.compiler.writeback_hints import Destination
 from warploom.evaluation import bypassing_energy, metrics
 from warploom.evaluation.bypassing_bars import (

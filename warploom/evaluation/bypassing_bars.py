@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from golden_model.times import KINDS
-from warploom.arch.config import Bypass
+from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.bypassing_reuse import WINDOWS
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
 from warploom.evaluation.metrics import saved, share

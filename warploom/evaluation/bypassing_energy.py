@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 from synth.sram import FIGURES as SRAM
 from synth.sram import NODE_NM, VOLTAGE, Macro
-from warploom.arch.config import LANES, SUB_BANKS, Bypass, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Compare, Run
 from warploom.evaluation.metrics import saved, share

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from warploom.arch.config import Alignment, Coalescing, Gating, Layout, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
 from warploom.evaluation import energy, metrics
 from warploom.evaluation.coalescing_bars import (
     BASELINE,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from golden_model.statistics import Statistics
-from warploom.arch.config import Alignment, Coalescing, Layout
+from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.evaluation import metrics
 from warploom.evaluation.figures import Compare, Figure, Runs, Series
 

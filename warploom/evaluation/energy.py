@@ -23,7 +23,8 @@ from pathlib import Path
 
 from golden_model.statistics import Statistics
 from synth.sram import NODE_NM, VOLTAGE, Macro
-from warploom.arch.config import LANES, SUB_BANKS, Coalescing, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Coalescing
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved
 from warploom.evaluation.overhead import allocation_table, mask_buffer, rename_table

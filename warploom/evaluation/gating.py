@@ -6,7 +6,8 @@ It is made twice: byte-interleaved, as in the seed, and on the coalescing regist
 import dataclasses
 from collections.abc import Callable
 
-from warploom.arch.config import Alignment, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.evaluation import gating_energy, gating_lanes, metrics
 from warploom.evaluation.figures import Compare, Figure, Run, of_statistics
 from warploom.evaluation.gating_bars import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from golden_model.values import Values
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
 from warploom.evaluation.metrics import share
 

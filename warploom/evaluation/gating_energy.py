@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 from golden_model.statistics import Statistics
 from synth.sram import VOLTAGE, Macro
-from warploom.arch.config import COLUMNS, SUB_BANKS, Gating
+from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import width, zero_fields
+from warploom.arch.mechanisms import Gating
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share

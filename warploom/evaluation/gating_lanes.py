@@ -5,7 +5,7 @@ its last stage and its bypass have in the area of a lane; and finding it takes t
 shares are those of our integer lane (`energy.toml`); lanes for floats are larger, so that theirs are less.
 """
 
-from warploom.arch.config import Gating
+from warploom.arch.mechanisms import Gating
 from warploom.evaluation.energy import FIGURES
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating_energy import Organisation, overhead, register_file_saved

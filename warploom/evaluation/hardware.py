@@ -8,8 +8,9 @@ from synth.compare import Comparison, compare
 from synth.flow import glue, synthesise
 from synth.report import Row
 from synth.sram import Macro
-from warploom.arch.config import Affine, Alignment, Bypass, Coalescing, Gating, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 
 CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from math import ceil, log2
 from statistics import fmean
 
-from warploom.arch.config import LANES, SUB_BANKS, Alignment, Coalescing, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
 from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, Tag, index_bits, width, zero_fields
+from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
 from warploom.evaluation.metrics import share

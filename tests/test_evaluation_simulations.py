@@ -1,0 +1,125 @@
+"""Simulations of an evaluation are kept, and what can go wrong with them."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import pytest
+
+from golden_model.simulate import simulate
+from golden_model.values import values
+from tb.toolchain import source_hash
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.evaluation import coalescing, simulations
+from warploom.evaluation.affine_structure import structure
+from warploom.evaluation.bypassing_reuse import reuse
+from warploom.evaluation.figures import Run
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.kernels.library import kernels
+
+SMALL = SmConfig.preset("small")
+
+PAIR = {name: config for name, config in coalescing.configurations(SMALL).items() if name in ("wid_off", "wid_reg")}
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A folder of its own for what is kept."""
+    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
+    wanted, heard = cases(["vector_add"], "tiny", PAIR), []
+    first = simulate_all(wanted, heard.append)
+    trace = simulations._trace("vector_add", "tiny")
+    assert first["vector_add"] == {
+        name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
+        for name, config in PAIR.items()
+    }
+    assert sorted(heard, key=wanted.index) == wanted
+    monkeypatch.setattr(simulations, "ProcessPoolExecutor", None)  # nothing is left to simulate
+    assert simulate_all(wanted, heard.append) == first
+    assert len(heard) == 2 * len(wanted)
+
+
+@pytest.mark.parametrize("damage", [
+    "", "{", "{}", "[1]", "null", '{"kernel": "vector_add"}', '{"statistics": {}, "values": {}}',
+    '{"statistics": [], "values": {}}',
+])  # fmt: skip
+def test_a_damaged_file_counts_as_none(damage, tmp_path):
+    case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    path = tmp_path / "run.json"
+    path.write_text(damage)
+    assert simulations._read(case, path) is None
+
+
+def test_a_damaged_file_is_made_again(folder):
+    wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    path = simulations._path(wanted[0], source_hash(*simulations.SOURCES))
+    path.parent.mkdir()
+    path.write_text("{")
+    found = simulate_all(wanted, lambda case: None)["vector_add"]["wid_off"]
+    assert json.loads(path.read_text()) == {
+        "statistics": found.statistics.to_json(), "values": dataclasses.asdict(found.values),
+        "reuse": dataclasses.asdict(found.reuse), "structure": dataclasses.asdict(found.structure),
+    }
+
+
+def test_another_configuration_or_source_has_another_file(folder):
+    case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, kernel="bfs"),
+              dataclasses.replace(case, config=PAIR["wid_reg"])]  # fmt: skip
+    paths = [simulations._path(case, "sources"), simulations._path(case, "changed")]
+    paths += [simulations._path(other, "sources") for other in others]
+    assert len(set(paths)) == 5
+
+
+def test_cases_of_a_kernel_come_together():
+    order = [case.kernel for case in cases([kernel.name for kernel in kernels()], "tiny", PAIR)]
+    assert sum(a != b for a, b in pairwise(order)) == len(kernels()) - 1
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_what_does_not_fit_is_one_line(folder, capsys):
+    arguments = ["evaluate", "coalescing", "--size", "tiny", "--preset", "small", "--set", "rows=16"]
+    assert main(arguments) == 1
+    line, = capsys.readouterr().err.splitlines()
+    assert line.startswith("warploom: error: ")
+    assert "does not fit" in line
+
+
+INTERRUPTIBLE = """
+import signal, sys
+from warploom.cli import main
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.exit(main(["evaluate", "coalescing", "--size", "tiny"]))
+"""
+
+
+def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path):
+    script, kept = tmp_path / "script.py", tmp_path / "build" / "evaluation" / "runs"
+    script.write_text(INTERRUPTIBLE)
+    with subprocess.Popen([sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          text=True, start_new_session=True) as process:  # fmt: skip
+        while not list(kept.glob("*.json")) and process.poll() is None:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "warploom: interrupted\n")
+    deadline = time.monotonic() + 10
+    with contextlib.suppress(ProcessLookupError):  # what is expected: the group of processes is gone
+        while time.monotonic() < deadline:
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+        pytest.fail("processes are left")
