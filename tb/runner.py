@@ -76,7 +76,9 @@ class _Runner(cocotb_runner.Verilator):
         verilate.remove("--public-flat-rw")
         if "--hierarchical" in verilate:
             make[make.index("Vtop.mk")] = "Vtop_hier.mk"
-        return [verilate, make]
+        known = [str(path) for path in Path(self.build_dir).glob("verilated*.o")]
+        newer = [["touch", *known]] if known else []  # than the makefile, which has just been written
+        return [verilate, *newer, make]
 
 
 def build(
