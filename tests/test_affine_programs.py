@@ -31,7 +31,7 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize("affine", AFFINES)
 def test_random_programs(affine: str) -> None:
-    run = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    run = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     run(given(cases(ALL, [affine]))(check))()
 
 
@@ -59,7 +59,7 @@ def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
 def test_random_programs_reach_everything() -> None:
     """The operations of address arithmetic and control, and all that else can become of an instruction."""
     operations, counts = Counter[Op](), Counter[str]()
-    for case in samples(30, 3, bypasses=ALL, affines=["abm"]):
+    for case in samples(18, 3, bypasses=ALL, affines=["abm"]):
         found, sm = accepted_operations(case)
         operations += found
         counts.update(vars(sm.affine_counts) | {"operands": 0})

@@ -57,7 +57,11 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
         assert (saved.launch.grid, saved.launch.block) == (case.launch.grid, case.launch.block)
 
 
-@pytest.mark.parametrize(("bypass", "count"), [("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400)])
+@pytest.mark.parametrize(("bypass", "count"), [
+    ("off", 20), ("bow", 50), ("bow_wr", 50), ("bow_hints", 80),
+    *(pytest.param(bypass, count, marks=pytest.mark.long)
+      for bypass, count in (("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400))),
+])  # fmt: skip
 def test_random_programs(bypass: str, count: int) -> None:
     run = settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     run(given(cases([bypass]))(check))()
@@ -87,7 +91,7 @@ def loses(trace: Trace, program: Program, window: int) -> bool:
     return False
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(["off"]))
 def test_hints_lose_nothing(case: Case) -> None:
     trace = case.execute().trace

@@ -162,14 +162,10 @@ COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch"}
 
 @pytest.mark.parametrize(("config", "own"), [
     (SMALL, {"arbiter", "bank", "crossbar", "collector", "writeback", "integer_unit"}),
-    (COALESCING, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "coalescing_collector", "coalescing_writeback",
-                  "mask_buffer", "operand_path", "code_latch", "integer_unit"}),
-    (CROSS_LANE, {"arbiter", "bank", "crossbar", "gated_collector", "gated_writeback", "gated_operand_path", "reorder",
-                  "zero_buffer", "trivial_detector", "gated_integer_unit"}),
     (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "gated_coalescing_collector",
             "gated_coalescing_writeback", "gated_coalescing_operand_path", "operand_path", "mask_buffer",
             "zero_buffer", "trivial_detector", "gated_integer_unit"}),
-], ids=["baseline", "coalescing", "gating", "both"])  # fmt: skip
+], ids=["baseline", "both"])  # fmt: skip
 def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
     _, sidecar = verilog.generate(config, tmp_path)
     units = json.loads(sidecar.read_text())["units"]

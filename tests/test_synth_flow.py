@@ -124,16 +124,16 @@ def test_register_file_bits_are_counted_exactly(build: Path) -> None:
 
 def test_second_run_takes_everything_from_the_cache(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = SmConfig.preset("small")
-    first = synthesise(config, ["sub_bank"], build=build)
+    first = synthesise(config, ["sub_bank"], top="Bank", build=build)
     monkeypatch.setattr("synth.yosys.run", lambda *_: pytest.fail("Yosys ran again"))
-    second = synthesise(config, ["sub_bank"], build=build)
+    second = synthesise(config, ["sub_bank"], top="Bank", build=build)
     assert second.to_json() == first.to_json()
     assert json.loads(second.to_json())["stage"] == "pre-layout"
 
 
 def test_unknown_unit_names_the_known_ones(build: Path) -> None:
-    with pytest.raises(ConfigError, match=r"arbitre: must be one of arbiter, .*lane"):
-        synthesise(SmConfig.preset("small"), ["arbitre"], build=build)
+    with pytest.raises(ConfigError, match=r"sub_bnak: must be one of bank, .*sub_bank"):
+        synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank", build=build)
 
 
 def test_sram_area_and_energy_at_the_published_point() -> None:
