@@ -37,7 +37,9 @@ from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.arch.program import Program
 
-INSTRUCTIONS = 3000
+INSTRUCTIONS, RARER = 3000, 2
+"""Of a stream; with windows, where fewer operands and results meet in the banks, so many times as many."""
+
 PROGRAM = Program(name="random", source="", instructions=(), lines=(), registers=REGISTERS)
 """What the twin needs to know of the stream."""
 
@@ -191,7 +193,7 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
     coverage = Coverage(*points(ports.config))
     kind = AffineSurroundings if ports.config.affine.is_on else Surroundings
-    surroundings = kind(ports, source(), INSTRUCTIONS)
+    surroundings = kind(ports, source(), RARER * INSTRUCTIONS if ports.config.bypass.has_window else INSTRUCTIONS)
     check = DatapathCheck(ports, checker, coverage)
     await exercise(ports, surroundings.stimuli(), check, checker)
     checker.equal("completions", check.completions, surroundings.expected)
@@ -221,7 +223,7 @@ REGISTER_FILES = {
 }  # fmt: skip
 
 WINDOWS = {
-    "bow": ["bypass=bow"], "bow_wr of 4": ["bypass=bow_wr", "entries=4"],
+    "bow": ["bypass=bow"], "bow_wr of 6": ["bypass=bow_wr", "entries=6"],
     "bow_hints reg": ["bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg"],
     "bow_wr cross_lane": ["bypass=bow_wr", "gating=cross_lane", "window=4"],
     "bow_hints in_lane write": ["bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
@@ -235,8 +237,8 @@ AFFINE = {
 }  # fmt: skip
 ALL = REGISTER_FILES | WINDOWS | AFFINE
 
-LONG = {"bow_hints in_lane write"}
-"""For the long regression: it builds longest, and others have windows with gating and with coalescing."""
+LONG = {"active", "in_lane", "bow_hints in_lane write"}
+"""For the long regression: of each, others have the parts."""
 
 
 

@@ -48,7 +48,10 @@ def test_coalescing_by_register_number(name: str) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("coalescing", "gatings"), [("off", list(Gating)), ("on", [Gating.OFF, Gating.CROSS_LANE])])
+@pytest.mark.parametrize(("coalescing", "gatings"), [
+    ("off", [Gating.OFF, Gating.CROSS_LANE]), ("on", [Gating.OFF, Gating.CROSS_LANE]),
+    pytest.param("off", list(Gating), marks=pytest.mark.long),
+])  # fmt: skip
 def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating]) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}"])
     runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot") for gating in gatings}
@@ -68,8 +71,9 @@ def test_gating_across_lanes(coalescing: str, name: str) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "bypass", "entries", "coalescing", "names"), [
     ("small", "bow", 12, "off", ["vector_add"]),
-    ("small", "bow_wr", 4, "off", ["hotspot"]),
-    ("small", "bow_hints", 6, "on", ["reduction", "hotspot", "matmul", "bfs"]),
+    ("small", "bow_wr", 6, "off", ["hotspot"]),
+    ("small", "bow_hints", 6, "on", ["reduction", "bfs"]),
+    pytest.param("small", "bow_hints", 6, "on", ["hotspot", "matmul"], marks=pytest.mark.long),
     pytest.param("small", "bow_hints", 12, "off", ["matmul", "bfs"], marks=pytest.mark.long),
     pytest.param("small", "bow", 6, "on", ["histogram"], marks=pytest.mark.long),
     pytest.param("small", "bow_wr", 12, "on", ["pathfinder", "bfs"], marks=pytest.mark.long),
@@ -94,7 +98,7 @@ def test_windows(preset: str, bypass: str, entries: int, coalescing: str, names:
     (AFFINE["abm"], ["histogram", "bfs"]),
     (AFFINE["abm cross_lane write"], ["reduction", "hotspot"]),
     (AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"]),
-    ([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["matmul", "reduction"]),  # the same hardware
+    ([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"]),  # the same hardware
 ])  # fmt: skip
 def test_affine_unit(settings: list[str], names: list[str]) -> None:
     """Kernels with parallel warps and with diverging ones, and one with floating point that is uniform."""
@@ -107,9 +111,9 @@ def test_affine_unit(settings: list[str], names: list[str]) -> None:
         assert min(done.checks[kind] for kind in ("writes", "attempts", "accepted")) > 0
     for done in found[: len(scaling)]:
         assert min(done.checks["uniform_floats"], done.checks["expansions"]) > 0
-    for name, done in zip(names, found[len(scaling) :], strict=True):
+    for done in found[len(scaling) :]:
         assert done.checks["attempts"] > 400
-        assert (done.checks["expansions"] > 0) is (name != "matmul")
+        assert done.checks["expansions"] > 0
 
 
 @pytest.mark.rtl

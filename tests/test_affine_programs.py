@@ -4,9 +4,9 @@ execution, of the bundled kernels and of random ones."""
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from random_case import Case
-from random_programs import BYPASSES, cases, samples
+from random_programs import BYPASSES, cases, samples, some
 
 from golden_model.affine.register_file import AffineRegisterFile
 from golden_model.check import Mismatch
@@ -31,16 +31,14 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize("affine", AFFINES)
 def test_random_programs(affine: str) -> None:
-    run = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    run(given(cases(ALL, [affine]))(check))()
+    some(20)(given(cases(ALL, [affine]))(check))()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("affine", AFFINES)
 @pytest.mark.parametrize("bypass", ALL)
 def test_many_random_programs(affine: str, bypass: str) -> None:
-    run = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    run(given(cases([bypass], [affine]))(check))()
+    some(100)(given(cases([bypass], [affine]))(check))()
 
 
 def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:

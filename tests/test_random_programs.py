@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from random_case import Case
-from random_programs import cases, samples
+from random_programs import cases, samples, some
 from warp_programs import LostValueError, Window
 
 from golden_model.bypass.collector import BypassingCollector
@@ -63,8 +63,7 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
       for bypass, count in (("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400))),
 ])  # fmt: skip
 def test_random_programs(bypass: str, count: int) -> None:
-    run = settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    run(given(cases([bypass]))(check))()
+    some(count)(given(cases([bypass]))(check))()
 
 
 def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +90,7 @@ def loses(trace: Trace, program: Program, window: int) -> bool:
     return False
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@some(40)
 @given(cases(["off"]))
 def test_hints_lose_nothing(case: Case) -> None:
     trace = case.execute().trace

@@ -137,7 +137,9 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [["affine=ab"], ["affine=abm", "schedulers=2"]], ids=" ".join)
+@pytest.mark.parametrize("settings", [
+    ["affine=abm", "schedulers=2"], pytest.param(["affine=ab"], marks=pytest.mark.long),
+], ids=" ".join)  # fmt: skip
 def test_affine_unit(settings: list[str]) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
     runner.run(made, "tb.affine.test_unit", 1)

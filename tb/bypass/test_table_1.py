@@ -15,9 +15,8 @@ from tb.bench import Ports
 from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
 from tb.lockstep_bench import Lockstep, Source
 from tb.outside import OutsideUnits
-from tb.test_datapath import WINDOWS
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import bank_ports, unpack
+from warploom.arch.interfaces import unpack
 from warploom.arch.isa import Op
 from warploom.arch.layout import place
 from warploom.arch.mechanisms import Bypass
@@ -43,10 +42,9 @@ class Counting(Lockstep):
         super()._compare(source)
         if self._over:
             return
-        probe, config = unpack(self.fields, self._read("probe")), self.ports.config
-        ports = bank_ports(config)
-        self.writes.update((number * config.banks // len(ports), probe[f"{port}_row"])
-                           for number, port in enumerate(ports) if probe[f"{port}_write"])
+        probe = unpack(self.fields, self._read("probe"))
+        self.writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(self.ports.config.banks)
+                           if probe[f"bank{bank}_write"])  # fmt: skip
         self._over = source.inputs.issue is not None and source.inputs.issue["op"] == Op.ISETP
 
 
@@ -64,8 +62,8 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("core", ["bow", "bow_wr of 4", "bow_hints reg"])
-def test_001_table_1(core: str) -> None:
-    """On hardware that random streams and whole kernels use too."""
-    config = SmConfig.preset("small").with_settings([*WINDOWS[core], f"window={WINDOW}"])
+@pytest.mark.parametrize(("bypass", "entries"), [(Bypass.BOW, 12), (Bypass.BOW_WR, 6), (Bypass.BOW_HINTS, 12)])
+def test_001_table_1(bypass: Bypass, entries: int) -> None:
+    """On some of the hardware that runs whole kernels too."""
+    config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])
     runner.run(runner.build(config, "Datapath"), "tb.bypass.test_table_1", 1)

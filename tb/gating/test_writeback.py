@@ -33,7 +33,6 @@ from warploom.arch.interfaces import (
 from warploom.arch.mechanisms import Coalescing
 
 CYCLES = 3000
-GATINGS = ("active", "in_lane", "cross_lane")
 LANE_BYTES = (1 << LANES) - 1
 
 
@@ -193,15 +192,17 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("gating", GATINGS)
+@pytest.mark.parametrize("gating", ["active", pytest.param("in_lane", marks=pytest.mark.long), "cross_lane"])
 def test_gated_writeback(gating: str) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
     runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", 1)
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("gating", "alignment"), [(GATINGS[0], "reg"), (GATINGS[1], "reg"), (GATINGS[2], "reg"),
-                                                   (GATINGS[2], "write")])
+@pytest.mark.parametrize(("gating", "alignment"), [
+    ("active", "reg"), pytest.param("in_lane", "reg", marks=pytest.mark.long), ("cross_lane", "reg"),
+    ("cross_lane", "write"),
+])  # fmt: skip
 def test_gated_coalescing_writeback(gating: str, alignment: str) -> None:
     settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "GatedCoalescingWriteback")
