@@ -17,7 +17,7 @@ from tb.toolchain import ROOT
 
 FOLDER = ROOT / "build" / "random_programs"
 KEPT = sorted((Path(__file__).parent / "programs").glob("*.ptx"))
-SOME, MANY = 3, 20
+SOME, MANY = 6, 20
 SETTINGS = WINDOWS | AFFINE
 
 

@@ -21,7 +21,7 @@ from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.gating.values import outcome_bits, zero_rich
 from tb.outside import to_lanes, to_word
 from tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
-from tb.test_datapath import REGISTER_FILES
+from tb.test_datapath import REGISTER_FILES, for_each
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
@@ -170,7 +170,7 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("core", ["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
+@for_each(["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
 def test_register_file(core: str) -> None:
     config = SmConfig.preset("small").with_settings(REGISTER_FILES[core])
     runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", 1)
