@@ -44,6 +44,22 @@ class Write(NamedTuple):
     byte_mask: int
 
 
+class Inputs(NamedTuple):
+    """What the environment drives into a datapath in one cycle: fields of the issue port, and results with `data` and
+    credits of the units outside. With an affine unit the attempts."""
+
+    issue: Mapping[str, Any] | None = None
+    sp: Result | None = None
+    sfu: Result | None = None
+    mem: Result | None = None
+    credit_sfu: bool = False
+    credit_mem: bool = False
+    attempts: Attempts = ()
+
+
+NO_INPUTS = Inputs()
+
+
 class _Priority(Protocol):
     """What every arbiter has: a priority diagonal that moves on at the end of every cycle."""
 
@@ -103,18 +119,9 @@ class AbstractDatapath(ABC):
         if chosen is not None:
             self.dispatch = self._dispatch(chosen)
 
-    def clock(  # noqa: PLR0917 - the input ports, called every cycle
-        self,
-        issue: Mapping[str, Any] | None = None,
-        sp: Result | None = None,
-        sfu: Result | None = None,
-        mem: Result | None = None,
-        credit_sfu: bool = False,
-        credit_mem: bool = False,
-        attempts: Attempts = (),
-    ) -> None:
-        """The end of the cycle. `issue` is taken when `issue_ready`; `sfu` and `mem` are taken when `ready`. `attempts`
-        mean something where there is an affine unit."""
+    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
+        """The end of the cycle. An issue is taken when `issue_ready`; results of SFU and memory are when `ready`."""
+        issue, sp, sfu, mem, credit_sfu, credit_mem, _ = inputs
         if issue is not None and self._takes(issue):
             self._issue(issue)
         self._read()

@@ -1,14 +1,14 @@
 """`Sm`: front end, datapath and the units behind it, joined (docs/timing.md)."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from golden_model.abstract_datapath import AbstractDatapath, Attempts
+from golden_model.abstract_datapath import AbstractDatapath, Attempts, Inputs
 from golden_model.affine.counts import AffineCounts
 from golden_model.affine.datapath import AffineDatapath, with_affine_unit
-from golden_model.affine.floating import uniform
 from golden_model.affine.frontend import AffineFrontEnd
-from golden_model.affine.unit import AffineUnit, FloatUnit
+from golden_model.affine.uniform import UniformUnit
+from golden_model.affine.unit import AffineUnit, Uniform
 from golden_model.blocks import Flight, Warp
 from golden_model.bypass.datapath import Windows
 from golden_model.bypass.datapaths import (
@@ -43,19 +43,6 @@ from warploom.arch.program import Program
 _TAGS = 1 << TAG_BITS
 
 
-class Inputs(NamedTuple):
-    """What the environment drives into the datapath in one cycle: fields of the ports, results with `data`; with an
-    affine unit the attempts, by set."""
-
-    issue: Mapping[str, Any] | None
-    sp: Result | None
-    sfu: Result | None
-    mem: Result | None
-    credit_sfu: bool
-    credit_mem: bool
-    attempts: Attempts = ()
-
-
 _NO_ROOM = (0,) * 4
 """No warp may issue into the datapath."""
 
@@ -74,9 +61,9 @@ _COLLECTORS: dict[tuple[Coalescing, bool], type[AbstractDatapath]] = {
 
 
 def datapath_of(
-    config: SmConfig, program: Program, evaluate: Evaluate, float_unit: FloatUnit = uniform
+    config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Uniform
 ) -> AbstractDatapath:
-    """The datapath that a configuration asks for, ready to run a program. `float_unit` serves the affine unit."""
+    """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
     stride, file = rows_per_warp(config, program.registers), (config.coalescing, config.gating is not Gating.OFF)
     if config.bypass is Bypass.RFC:
         return CachedDatapath(config, stride, evaluate)
@@ -84,7 +71,7 @@ def datapath_of(
         return CorfDatapath(config, stride, evaluate, program.hints)
     datapath = _WINDOWS[file] if config.bypass.has_window else _COLLECTORS[file]
     if config.affine.is_on:
-        return with_affine_unit(datapath)(config, stride, evaluate, program.registers, float_unit)
+        return with_affine_unit(datapath)(config, stride, evaluate, program.registers, uniform_unit)
     return datapath(config, stride, evaluate)
 
 
@@ -108,7 +95,7 @@ class Sm:
         self.stride = rows_per_warp(config, trace.program.registers)
         self._affine = AffineFrontEnd(config, trace, self.statics) if config.affine.is_on else None
         self.frontend = self._affine or FrontEnd(config, trace, self.statics)
-        self.datapath = datapath_of(config, trace.program, self._evaluate)
+        self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.affine: AffineUnit | None = None
         self.affine_counts: AffineCounts | None = None
         if self._affine is not None and isinstance(self.datapath, AffineDatapath):
@@ -126,7 +113,7 @@ class Sm:
         self._picked: list[Warp] = []
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
         self._no_attempts: Attempts = (None,) * config.schedulers if config.affine.is_on else ()
-        self._no_inputs = Inputs(None, None, None, None, False, False, self._no_attempts)
+        self._no_inputs = Inputs(attempts=self._no_attempts)
 
     def step(self) -> None:
         """The next cycle: its registers take their values, its wires settle."""
@@ -197,7 +184,7 @@ class Sm:
         inputs, datapath, frontend = self.inputs, self.datapath, self.frontend
         dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
         outcomes = () if self.affine is None else self.affine.outcomes
-        datapath.clock(*inputs)
+        datapath.clock(inputs)
         self.occupied += frontend.residency.warps
         if frontend.dispatches:
             frontend.dispatch_block()

@@ -59,7 +59,7 @@ class Datapath(AffineParts, Observed):
     registers : with the affine unit, registers of a thread; static during a launch.
     attempt_0, ... : with the affine unit, for each of its sets an instruction that is to execute there.
     outcome_0, ... : what became of the attempts.
-    float_0, float_result_0, ... : floating-point operations of attempts, and their results, which are exactly in time.
+    uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its answers, which are exactly in time.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
     probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
     stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they

@@ -24,10 +24,10 @@ def place_layout(config: SmConfig) -> data.StructLayout:
 COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
 """A warp register in compact form: lane l is base + l * stride."""
 
-FLOAT = struct(tables.FLOAT_FIELDS)
-"""An operation of the uniform floating-point unit."""
+UNIFORM = struct(tables.UNIFORM_FIELDS)
+"""An operation of the uniform unit."""
 
-FLOAT_RESULT = struct(tables.FLOAT_RESULT_FIELDS)
+UNIFORM_RESULT = struct(tables.UNIFORM_RESULT_FIELDS)
 """Its answer."""
 
 

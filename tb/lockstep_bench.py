@@ -16,12 +16,14 @@ from typing import Any, Protocol
 import cocotb
 from cocotb.triggers import FallingEdge
 
+from golden_model.abstract_datapath import Inputs
 from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
 from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
-from golden_model.sm import Inputs, Sm
+from golden_model.sm import Sm
+from golden_model.trace import Trace
 from golden_model.words import ALL_LANES
 from tb.affine.lockstep import AffinePorts
 from tb.bench import Driver, Ports
@@ -86,7 +88,7 @@ class Source(Protocol):
 class Lockstep:
     """Drives and compares. `checks` counts compared values by kind; `shadow` follows the register file."""
 
-    def __init__(self, ports: Ports, outside: OutsideUnits, registers: int) -> None:
+    def __init__(self, ports: Ports, outside: OutsideUnits, trace: Trace) -> None:
         self.ports, self.outside = ports, outside
         self.driver = Driver(ports)
         self.shadow = Shadow(ports.config)
@@ -104,8 +106,8 @@ class Lockstep:
             self.checks["outcomes"] = 0
         if ports.config.bypass.writes_back:
             self.checks["evictions"] = 0
-        self._affine = AffinePorts(ports, registers, self.checks) if ports.config.affine.is_on else None
-        self._stride = rows_per_warp(ports.config, registers)
+        self._affine = AffinePorts(ports, trace, self.checks) if ports.config.affine.is_on else None
+        self._stride = rows_per_warp(ports.config, trace.program.registers)
 
     async def run(self, source: Source, cycles: int | None = None) -> None:
         """Until the source is finished, or for some cycles."""
@@ -285,7 +287,7 @@ async def _compare_kernel(ports: Ports, launch: str, cycles: int | None, outcome
     trace = executed.execution.trace
     sm, outside = Sm(ports.config, trace, check=True), OutsideUnits()
     registers = trace.program.registers
-    lockstep = Lockstep(ports, outside, registers)
+    lockstep = Lockstep(ports, outside, trace)
     await ports.reset()
     start = time.perf_counter()
     try:

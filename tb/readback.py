@@ -1,18 +1,16 @@
 """Reads every register back through the datapath's own ports, after a kernel has ended."""
 
+from golden_model.abstract_datapath import NO_INPUTS
 from golden_model.affine.datapath import AffineDatapath
 from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
-from golden_model.sm import Inputs
 from golden_model.words import ALL_LANES
 from tb.shadow import Place, Shadow
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
 from warploom.arch.layout import place, resident_warps, rows_per_warp
-
-IDLE = Inputs(None, None, None, None, False, False)
 
 
 class Readback:
@@ -24,7 +22,7 @@ class Readback:
     """
 
     def __init__(self, config: SmConfig, registers: int, datapath: Datapath, shadow: Shadow) -> None:
-        self.cycle, self.inputs, self.datapath = 0, IDLE, datapath
+        self.cycle, self.inputs, self.datapath = 0, NO_INPUTS, datapath
         self.defined: dict[int, Defined] = {}
         self.compared = 0
         self._config, self._shadow, self._stride = config, shadow, rows_per_warp(config, registers)
@@ -48,12 +46,12 @@ class Readback:
         """The next cycle."""
         if self.cycle:
             self._sent += self.datapath.sent is not None
-            self.datapath.clock(**self.inputs._asdict())
+            self.datapath.clock(self.inputs)
         self.cycle += 1
         self.datapath.settle()
-        self.inputs = IDLE
+        self.inputs = NO_INPUTS
         if self._pending and self._may_issue(*self._pending[-1]):
-            self.inputs = IDLE._replace(issue=self._fields(*self._pending.pop()))
+            self.inputs = NO_INPUTS._replace(issue=self._fields(*self._pending.pop()))
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:
         """There is a collector for the instruction, and room in it."""

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.abstract_datapath import Write
+from golden_model.abstract_datapath import Inputs, Write
 from golden_model.coalescing.alignment import byte_enables, to_sub_banks
 from golden_model.gating.reorder import reorder
 from golden_model.gating.trivial import promised
@@ -15,7 +15,7 @@ from golden_model.sm import datapath_of
 from golden_model.words import spread
 from tb import runner
 from tb.affine.driver import AffineSurroundings
-from tb.affine.operands import float_answer
+from tb.affine.operands import uniform_answer
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from tb.bypass.events import cover_window, events, window_points
 from tb.codec import join
@@ -58,7 +58,7 @@ class DatapathCheck:
         self._destination = [name for table in tables for name, _ in table]
         self._coalescing = ports.config.coalescing is Coalescing.ON
         self._has_window = ports.config.bypass.has_window
-        self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, float_answer)
+        self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, uniform_answer)
         self._sets = ports.config.schedulers if ports.config.affine.is_on else 0
         self.completions = 0
 
@@ -88,12 +88,12 @@ class DatapathCheck:
         self._stored(seen, twin.writes())
         if self._config.affine.is_on:
             self._affine(seen, twin)
-        twin.clock(
+        twin.clock(Inputs(
             issue=self._fields(seen, "issue"), sp=self._fields(seen, "result_sp"),
             sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
             credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]),
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""
@@ -120,13 +120,13 @@ class DatapathCheck:
                 self._coverage.hit(f"outcome {outcome.name}")
 
     def _affine(self, seen: Observation, twin: Any) -> None:
-        """Outcomes and floating-point operations of every set, and whether the address slot is free."""
-        for number, (outcome, asked) in enumerate(zip(twin.affine.outcomes, twin.affine.floats, strict=True)):
+        """Outcomes and requests of every set, and whether the address slot is free."""
+        for number, (outcome, asked) in enumerate(zip(twin.affine.outcomes, twin.affine.requests, strict=True)):
             self._checker.equal(f"outcome_{number}", self._fields(seen, f"outcome_{number}"), outcome)
-            self._checker.equal(f"float_{number}", self._fields(seen, f"float_{number}"), asked)
+            self._checker.equal(f"uniform_{number}", self._fields(seen, f"uniform_{number}"), asked)
             if outcome is not None:
                 self._coverage.hit("accepted" if outcome["accepted"] else "refused")
-            self._coverage.hit("floating-point attempt", asked is not None)
+            self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
             self._checker.equal("address_ready", seen["address_ready"], int(twin.address_ready))
             self._coverage.hit("the address slot is taken", not twin.address_ready)
@@ -181,7 +181,7 @@ def points(config: SmConfig) -> list[str]:
 
 def affine_points(config: SmConfig) -> list[str]:
     """What it must come by with an affine unit."""
-    always = ["accepted", "refused", "floating-point attempt", "attempts of all sets", "uniform operand",
+    always = ["accepted", "refused", "uniform unit", "attempts of all sets", "uniform operand",
               "affine operand"]  # fmt: skip
     slot = ["the address slot is taken"] if config.has_address_slot else []
     return [*(always if config.affine.is_on else []), *slot]

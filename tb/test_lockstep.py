@@ -103,14 +103,14 @@ def test_windows(preset: str, bypass: str, entries: int, coalescing: str, names:
 def test_affine_unit(settings: list[str], names: list[str]) -> None:
     """Kernels with parallel warps and with diverging ones, and one with floating point that is uniform."""
     config = SmConfig.preset("small").with_settings(settings)
-    scaling = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))]
+    scaling = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))] + [load(PROGRAMS / "taps.toml")]
     found = lockstep_all(config, [*scaling, *(kernel(name).load("tiny") for name in names)])
     for done in found:
         assert done.checks["cycles"] >= done.cycles > 200
         assert done.registers > 0
         assert min(done.checks[kind] for kind in ("writes", "attempts", "accepted")) > 0
     for done in found[: len(scaling)]:
-        assert min(done.checks["uniform_floats"], done.checks["expansions"]) > 0
+        assert min(done.checks["uniform"], done.checks["expansions"]) > 0
     for done in found[len(scaling) :]:
         assert done.checks["attempts"] > 400
         assert done.checks["expansions"] > 0

@@ -195,6 +195,7 @@ def run_sequentially(text: str, grid: int, block: Sequence[int], words: np.ndarr
     """What the kernel leaves in its second buffer, of `out_bytes` zeros, with `words` in its first one."""
     lines, labels = parse(text)
     memory = bytearray(words.tobytes()) + bytearray(out_bytes)
+    constants = bytearray(map(int, re.findall(r"\d+", re.findall(r"constants\[\d+\] = {(.*)}", text)[0])))
     parameters = {"input": 0, "output": words.nbytes}
     for number in range(grid):
         shared = bytearray(SHARED_BYTES)
@@ -203,8 +204,10 @@ def run_sequentially(text: str, grid: int, block: Sequence[int], words: np.ndarr
             axes = zip("xyz", (x, y, z), block, strict=True)
             specials = {name: value for axis, index, extent in axes
                         for name, value in ((f"%tid.{axis}", index), (f"%ntid.{axis}", extent))}  # fmt: skip
-            specials |= {"%ctaid.x": number, "%laneid": len(threads) % 32, "slots": 0, "stack": 0}
-            spaces = {"global": memory, "shared": shared, "local": bytearray(LOCAL_BYTES)}
+            specials |= {"%ctaid.x": number, "%laneid": len(threads) % 32, "slots": 0, "stack": 0,
+                         "constants": 0}
+            spaces = {"global": memory, "shared": shared, "local": bytearray(LOCAL_BYTES),
+                      "const": constants}
             threads.append(Thread(specials, parameters, spaces).run(lines, labels))
         _to_the_end(threads)
     return bytes(memory[words.nbytes :])

@@ -24,6 +24,9 @@ SCRATCH = 32
 SLOT, STACK = 16, 16
 """Bytes of a thread's shared and local memory."""
 
+CONSTANTS = [n * 89 + 7 & 255 for n in range(64)]
+"""Bytes of constant memory."""
+
 BLOCKS = [(32, 1, 1), (40, 1, 1), (64, 1, 1), (32, 2, 1), (8, 5, 1), (16, 2, 2), (4, 8, 2), (5, 3, 3), (1, 33, 1)]
 """Shapes of blocks, of at most as many threads as the input has words."""
 
@@ -119,11 +122,16 @@ def _places(limit: int, base: str) -> dict[int, st.SearchStrategy[str]]:
     return {size: st.sampled_from([f"[{base}+{offset}]" for offset in range(0, limit, size)]) for size in (1, 2, 4, 8)}
 
 
-def _accesses(space: str, places: dict[int, st.SearchStrategy[str]]) -> Iterator[st.SearchStrategy[str]]:
+def _loads(space: str, places: dict[int, st.SearchStrategy[str]]) -> Iterator[st.SearchStrategy[str]]:
     for size in (1, 2, 4):
         yield _forms(" ".join(f"ld.{space}.{sign}{8 * size}" for sign in "us"), _registers, places[size])
-        yield _forms(f"st.{space}.u{8 * size}", places[size], _registers)
     yield _forms(f"ld.{space}.u64", _longs, places[8])
+
+
+def _accesses(space: str, places: dict[int, st.SearchStrategy[str]]) -> Iterator[st.SearchStrategy[str]]:
+    yield from _loads(space, places)
+    for size in (1, 2, 4):
+        yield _forms(f"st.{space}.u{8 * size}", places[size], _registers)
     yield _forms(f"st.{space}.u64", places[8], _longs)
 
 
@@ -135,6 +143,7 @@ _memory = st.one_of(
     # a word of the input for each thread
     st.builds("mul.wide.u32 %a2, %t1, 4;\nadd.u64 %a2, %a2, %a0;\n{}ld.global.u32 {}, [%a2+0];".format, _guards,
               _registers),
+    st.one_of(*_loads("const", _places(len(CONSTANTS), "constants"))),
     *_accesses("global", _own), *_accesses("shared", _slot), *_accesses("local", _places(STACK, "stack")),
     _forms("atom.global.add.u32 atom.global.exch.b32", _registers, _own[4], _registers),
     _forms("red.global.add.u32", _own[4], _registers),
@@ -153,6 +162,8 @@ _compact = st.builds("{}\n{}".format, st.one_of(
     _forms("add.f32 mul.f32", _registers, _t0, _t0),
     _forms("prmt.b32", _registers, _t0, _t0, _constants),
     _forms("setp.lt.f32", _predicates, _t0, _t0),
+    st.builds("and.b32 %t0, %t0, 60;\nadd.u32 %t0, %t0, %s1;\n{}".format,
+              _forms("ld.const.u32 ld.const.s8", _registers, st.just("[%t0+0]"))),
     st.builds("mov.b64 %d0, {{%t0, {}}};\nadd.u64 {}, %d0, {};".format, _registers, _longs, _longs),
 ))  # fmt: skip
 _simple = st.one_of(_arithmetic, _arithmetic, _arithmetic, _compare, _memory, _wide, _compact)
@@ -246,6 +257,7 @@ ld.param.u64 %a1, [output];
 mul.wide.u32 %a2, %t0, {OWN_BYTES};
 add.u64 %a1, %a1, %a2;
 mov.b32 %s0, slots;
+mov.b32 %s1, constants;
 mad.lo.u32 %s0, %t1, {SLOT}, %s0;
 mul.lo.u32 %r2, %t0, 2654435761;
 and.b32 %t0, %r2, 252;
@@ -261,7 +273,7 @@ setp.lt.s32 %p1, %r2, 0;
 setp.lt.u32 %p2, %r3, 4096;
 """
 """%tid.x and the block are in %r0 and %r1, the thread's number in the block in %t1, own memory at %a1 and %s0, the
-input at %a0; everything has a value."""
+input at %a0, the constants at %s1; everything has a value."""
 
 
 def kernel(body: Sequence[Statement], kept: Collection[str]) -> str:
@@ -280,6 +292,7 @@ def kernel(body: Sequence[Statement], kept: Collection[str]) -> str:
     return f""".version 7.0
 .target sm_75
 .address_size 64
+.const .align 8 .b8 constants[{len(CONSTANTS)}] = {{{", ".join(map(str, CONSTANTS))}}};
 .visible .entry random(.param .u64 input, .param .u64 output)
 {{
 	.reg .pred %p<{PREDICATES}>;
@@ -287,7 +300,7 @@ def kernel(body: Sequence[Statement], kept: Collection[str]) -> str:
 	.reg .b32 %r<{REGISTERS}>;
 	.reg .b32 %c<{DEPTH}>;
 	.reg .b32 %t<2>;
-	.reg .b32 %s<1>;
+	.reg .b32 %s<2>;
 	.reg .b64 %d<{LONGS}>;
 	.reg .b64 %a<3>;
 	.shared .align 8 .b8 slots[2048];

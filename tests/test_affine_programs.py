@@ -62,7 +62,8 @@ def test_random_programs_reach_everything() -> None:
         operations += found
         counts.update(vars(sm.affine_counts) | {"operands": 0})
     print(operations, counts)
-    assert operations.keys() >= {Op.S2R, Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.SHF, Op.SEL, Op.ISETP, Op.LOP3}
+    assert operations.keys() >= {Op.S2R, Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.SHF, Op.SEL, Op.ISETP, Op.LOP3,
+                                 Op.LD}
     for name in ("refused", "suppressed", "expansions", "resolved", "affine_loads", "vector_requests"):
         assert counts[name] >= 5, name
 

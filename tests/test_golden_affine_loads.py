@@ -1,27 +1,34 @@
 """The golden SM with an affine unit (docs/timing.md, section 13): loads, and a slower front end."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, cycles, executed, load
+from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, cycles, executed, happenings, load
 from gated_runs import add, integers, mov
 from golden_traces import trace_of
 
 from golden_model.affine.compact import Compact
 from golden_model.frontend import Stall
+from golden_model.functional.executor import execute
 from golden_model.sm import Sm
 from golden_model.statistics import collect
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import probe_fields, unpack
+from warploom.arch.interfaces import ATTEMPT_CYCLES, probe_fields, unpack
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
+from warploom.compiler.compile import compile_file
+from warploom.kernels import launchfile
+
+TAPS = Path(__file__).with_name("ptx") / "taps.toml"
 
 # ---------------------------------------------------------------------- loads
 
 
 def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
-    sm = Sm(config("abm"), executed(LANE, mov(5, 4), load(2, 1, access=Access.U8), load(3, RZ, imm=8)))
+    loads = load(2, 1, access=Access.U8), load(3, RZ, imm=8, space=Space.SHARED)
+    sm = Sm(config("abm"), executed(LANE, mov(5, 4), *loads))
     issued, dispatched, busy = [], [], []
     for datapath in cycles(sm):
         if sm.inputs.issue is not None:
@@ -60,7 +67,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
         Instruction(op=Op.LOP3, dst=3, src=(1, RZ, RZ), imm_slot=1, imm=0x1C, lut=0xC0),
     )  # fmt: skip
     code = [LANE, scale, generic, *(load(register, 2, access=Access.U8) for register in (4, 5, 6)),
-            add(0, 3), load(7, 3), load(1, RZ)]  # fmt: skip
+            add(0, 3), load(7, 3), load(1, RZ, space=Space.SHARED)]  # fmt: skip
     setting = config("abm", "memory_queue=1", "line_bytes=32")
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
@@ -119,6 +126,34 @@ def linear(register: int, value: Compact) -> list[Instruction]:
     """A register becomes compact, if R1 is the lane."""
     product = Instruction(op=Op.IMAD, dst=register, src=(1, RZ, register), imm_slot=1, imm=value.stride)
     return [mov(register, value.base), product]
+
+
+# ---------------------------------------------------------------------- constants
+
+
+def test_a_uniform_load_of_constants_is_an_attempt() -> None:
+    """Its result is uniform. The low half of the warp, then all lanes with an affine address go to memory."""
+    trace = executed(LANE, mov(2, 4), load(3, 2, imm=8), add(4, 3), LOW_HALF, load(5, 2, guard=0),
+                     load(6, 1, access=Access.U8), load(7, RZ, space=Space.SHARED))  # fmt: skip
+    sm = Sm(config("a"), trace, check=True)
+    found = happenings(sm)
+    tries = [(cycle, what) for cycle, what in found if what == "try LD"]
+    assert len(tries) == 1 and (tries[0][0] + ATTEMPT_CYCLES, "accepted") in found
+    assert [what for _, what in found].count("LD") == 3 and (sm.cycle, "refused") not in found
+    assert sm.affine is not None and sm.affine_counts is not None
+    assert sm.affine.registers.read(0, 3) == Compact(0x0F0E0D0C) and sm.affine.registers.read(0, 4) is not None
+    assert [sm.affine.registers.read(0, register) for register in (5, 6, 7)] == [None] * 3
+    assert (sm.affine_counts.loads, sm.affine_counts.suppressed) == (4, 1)
+
+
+@pytest.mark.parametrize("affine", ["a", "abm"])
+def test_the_taps_of_a_filter_are_uniform(affine: str) -> None:
+    """Each of six warps loads four taps. The warps of two blocks also load their block's scale, and so does a part of
+    the next one, not for all lanes. The last scale is each thread's own."""
+    launched = launchfile.load(TAPS)
+    trace = execute(compile_file(launched.ptx), launched.launch).trace
+    assert trace is not None
+    assert [what for _, what in happenings(Sm(config(affine), trace, check=True))].count("try LD") == 6 * 4 + 4
 
 
 # ---------------------------------------------------------------------- a slower front end

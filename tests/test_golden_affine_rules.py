@@ -15,7 +15,7 @@ from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Combine, Cond, DType
+from warploom.arch.modifiers import Combine, Cond, DType, Space
 
 SEED = 6
 TOP = 0x80000000
@@ -247,7 +247,7 @@ def test_affine_slots() -> None:
     """The column of the table: with which slots affine an operation may be attempted."""
     allowed = {
         "MOV S2R": "a", "IADD ISUB SHF SEL IMIN IMAX ISETP": "a b ab", "IMUL": "a b", "IMAD": "a b c ac bc",
-        "LOP3 PRMT BMSK POPC FLO BREV FADD FMUL FFMA FMIN FMAX CVT FSETP TESTP": "",
+        "LOP3 PRMT BMSK POPC FLO BREV FADD FMUL FFMA FMIN FMAX CVT FSETP TESTP LD": "",
     }  # fmt: skip
     for names, column in allowed.items():
         for name in names.split():
@@ -273,6 +273,11 @@ def test_eligible() -> None:
 def test_only_what_the_pipe_sp_executes_is_eligible() -> None:
     for wide in (Instruction(op=Op.CVT, dst_type=DType.F64), Instruction(op=Op.TESTP, double=True)):
         assert not is_eligible(wide, Affine.ABM)
+
+
+def test_loads_of_what_is_never_written_are_eligible() -> None:
+    spaces = {space for space in Space if is_eligible(Instruction(op=Op.LD, space=space), Affine.A)}
+    assert spaces == {Space.CONST, Space.PARAM}
 
 
 # ---------------------------------------------------------------------- random operands

@@ -2,24 +2,30 @@
 
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from affine_runs import executed
 
 from golden_model.affine.compact import Compact
-from golden_model.affine.floating import uniform
 from golden_model.affine.register_file import AffineRegisterFile
+from golden_model.affine.uniform import UniformUnit
 from golden_model.affine.unit import AffineUnit
+from golden_model.functional.executor import execute
 from golden_model.words import ALL_LANES, split
+from tb.bypass.figures import FIG_6, FIG_6_LAUNCH
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Tag, attempt_fields, issue_fields, outcome_fields, pack
 from warploom.arch.isa import NO_SLOT, Instruction, Op
-from warploom.arch.modifiers import Combine, Cond, Rounding
+from warploom.arch.launch import Scalar
+from warploom.arch.modifiers import Access, Combine, Cond, Rounding, Space
 
 CONFIG = SmConfig.preset("small").with_settings(["affine=abm", "schedulers=2"])
 REGISTERS = 8
 HALF = 0xFFFF
+MASK = 0xFFFFFFFF
 
 
 def fields(
@@ -38,13 +44,13 @@ def fields(
     return values
 
 
-def no_float(*_: Any) -> tuple[int, int]:
-    raise AssertionError("the floating-point unit was asked")
+def no_unit(*_: Any) -> tuple[int, int]:
+    raise AssertionError("the uniform unit was asked")
 
 
-def unit_with(*values: Compact, warp: int = 0, float_unit: Any = no_float) -> AffineUnit:
+def unit_with(*values: Compact, warp: int = 0, uniform_unit: Any = no_unit) -> AffineUnit:
     """A unit in which R0, R1, ... of a warp hold these."""
-    unit = AffineUnit(CONFIG, REGISTERS, float_unit)
+    unit = AffineUnit(CONFIG, REGISTERS, uniform_unit)
     for register, value in enumerate(values):
         unit.registers.write(warp, register, value)
     return unit
@@ -135,7 +141,7 @@ def test_an_accepted_result_is_there_after_five_cycles() -> None:
 
 def test_an_attempt_of_each_set_in_every_cycle() -> None:
     seen = []
-    unit = AffineUnit(CONFIG, REGISTERS, no_float)
+    unit = AffineUnit(CONFIG, REGISTERS, no_unit)
     for now in range(12):
         seen.append([result and (result["warp"], result["accepted"]) for result in unit.outcomes])
         warps = [(2 * now + number) % CONFIG.warps for number in (0, 1)]
@@ -146,7 +152,7 @@ def test_an_attempt_of_each_set_in_every_cycle() -> None:
 
 
 def test_one_set_does_not_wait_for_the_other() -> None:
-    unit = AffineUnit(CONFIG, REGISTERS, no_float)
+    unit = AffineUnit(CONFIG, REGISTERS, no_unit)
     cycle(unit, None, fields(Op.MOV, 1, None, imm=1, warp=1))
     cycle(unit, fields(Op.MOV, 1, None, imm=2, warp=2))
     for _ in range(2):
@@ -262,7 +268,7 @@ def test_constants() -> None:
 @pytest.mark.parametrize("op", [Op.ISETP, Op.FSETP])
 @pytest.mark.parametrize("holds", [0, 1])
 def test_comparisons_are_combined_lane_by_lane(op: Op, combine: Combine, holds: int) -> None:
-    unit = unit_with(Compact(5), Compact(5 + holds), float_unit=lambda *_: (0, holds))
+    unit = unit_with(Compact(5), Compact(5 + holds), uniform_unit=lambda *_: (0, holds))
     pred, lanes = 0x00FF00FF, 0x0FFFFFFF
     attempt = fields(op, 3, 0, 1, cond=Cond.LT, combine=combine, pred=pred, lanes=lanes)
     word = ALL_LANES * holds
@@ -271,25 +277,25 @@ def test_comparisons_are_combined_lane_by_lane(op: Op, combine: Combine, holds: 
     assert unit.registers.tag(0, 3) is Tag.GENERIC  # no result, whatever the destination
 
 
-# ---------------------------------------------------------------------- floating point
+# ---------------------------------------------------------------------- the uniform unit
 
 
-def test_the_floating_point_unit() -> None:
+def test_the_uniform_unit() -> None:
     asked: list[tuple[int, ...]] = []
 
-    def float_unit(*operation: int) -> tuple[int, int]:
+    def uniform_unit(*operation: int) -> tuple[int, int]:
         asked.append(operation)
         return 77, 0
 
-    unit = unit_with(Compact(5), Compact(9), float_unit=float_unit)
+    unit = unit_with(Compact(5), Compact(9), uniform_unit=uniform_unit)
     attempt = fields(Op.FFMA, 2, 0, None, 1, imm=3)
-    assert not any(unit.floats)
+    assert not any(unit.requests)
     cycle(unit, attempt)
-    assert unit.floats == [{"op": Op.FFMA, "modifiers": 0, "a": 5, "b": 3, "c": 9}, None]
+    assert unit.requests == [{"op": Op.FFMA, "modifiers": 0, "a": 5, "b": 3, "c": 9}, None]
     assert asked == [(Op.FFMA, 0, 5, 3, 9)]
     assert unit.next_event() == 1
     cycle(unit)
-    assert not any(unit.floats)
+    assert not any(unit.requests)
     for _ in range(2):
         cycle(unit)
     assert unit.outcomes[0] == {"warp": 0, "accepted": 1, "pred": 0}
@@ -299,10 +305,10 @@ def test_the_floating_point_unit() -> None:
 
 
 @pytest.mark.parametrize("change", [{"src0": 1}, {"src0": 2}, {"full": 0}])
-def test_the_floating_point_unit_does_not_see_what_is_refused(change: dict[str, int]) -> None:
+def test_the_uniform_unit_does_not_see_what_is_refused(change: dict[str, int]) -> None:
     unit = unit_with(Compact(5), Compact(9, 1))
     cycle(unit, {**fields(Op.FADD, 3, 0, 0), **change})
-    assert not any(unit.floats)
+    assert not any(unit.requests)
     for _ in range(3):
         cycle(unit)
     assert unit.outcomes[0] == {"warp": 0, "accepted": 0, "pred": 0}
@@ -310,10 +316,31 @@ def test_the_floating_point_unit_does_not_see_what_is_refused(change: dict[str, 
 
 def test_the_uniform_answer_to_a_comparison_is_that_of_the_comparison_alone() -> None:
     """1.0 < 2.0 holds, whatever it is combined with: that is done lane by lane."""
-    one, two = 0x3F800000, 0x40000000
+    one, two, uniform = 0x3F800000, 0x40000000, UniformUnit(executed())
     for combine in Combine:
         less = Instruction(op=Op.FSETP, pdst=0, psrc=1, cond=Cond.LT, combine=combine)
         answers = [uniform(less.op, encode_modifiers(less), *pair, 0) for pair in ((one, two), (two, one))]
         assert answers == [(0, 1), (0, 0)]
     upwards = Instruction(op=Op.FADD, dst=1, rounding=Rounding.RP)
     assert uniform(upwards.op, encode_modifiers(upwards), one, 1, 0) == (one + 1, 0)
+
+
+@pytest.mark.parametrize(("access", "a", "offset", "value"), [
+    (Access.B32, 8, 4, 0x0F0E0D0C), (Access.U8, 250, 3, 253), (Access.S8, 250, 3, 0xFFFFFFFD),
+    (Access.S16, 0x100, -2, 0xFFFFFFFE), (Access.U16, 0, 2, 0x0302),
+])  # fmt: skip
+def test_uniform_loads(access: Access, a: int, offset: int, value: int) -> None:
+    """Byte n of the constants is n; an address of two words is one number."""
+    load, unit = Instruction(op=Op.LD, dst=1, space=Space.CONST, access=access), UniformUnit(executed())
+    wide = replace(load, wide=True)
+    assert unit(load.op, encode_modifiers(load), a, 99, offset & MASK) == (value, 0)
+    assert unit(load.op, encode_modifiers(wide), a, 0, offset & MASK) == (value, 0)
+    assert unit(load.op, encode_modifiers(wide), a + offset + (1 << 31), 0, 1 << 31) == (value, 0)  # - 2^31
+
+
+def test_uniform_loads_of_parameters() -> None:
+    """The word that the launch gives."""
+    load = Instruction(op=Op.LD, dst=1, space=Space.PARAM, access=Access.B32)
+    trace = execute(FIG_6, replace(FIG_6_LAUNCH, arguments=(Scalar("u32", bytes([8, 0, 0, 0])),))).trace
+    assert trace is not None
+    assert UniformUnit(trace)(load.op, encode_modifiers(load), 0x18, 0, 0) == (8, 0)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from golden_traces import random_trace, trace_of
 
+from golden_model.abstract_datapath import Inputs
 from golden_model.cached.cache import Eviction, RegisterFileCache
 from golden_model.cached.datapath import CachedDatapath
 from golden_model.cached.last_use import last_uses
@@ -170,7 +171,7 @@ def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() 
     load = {"tag": 1, "writes": 1, "bank": 1, "row": 2, "left": False, "lanes": ALL_LANES, "data": 5, "pred": 0}
     datapath._warps[Place(1, 2, False)] = 0
     assert [(write.row, write.lanes) for write in datapath.writes()] == [(3, HALF)]
-    datapath.clock(mem=load)
+    datapath.clock(Inputs(mem=load))
     datapath._evictions[0] = first
     datapath.settle()
     assert datapath.done[2] is None and not datapath.ready[2]
@@ -188,7 +189,8 @@ def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
     place = Place(0, 4, False)
     datapath = evicting(Eviction(Place(0, 3, False), 0, 1), Eviction(place, broadcast(4), ALL_LANES))
     datapath._warps[place] = 0
-    datapath.clock(sp={"tag": 1, "writes": 1, **place._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0})
+    result = {"tag": 1, "writes": 1, **place._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0}
+    datapath.clock(Inputs(sp=result))
     datapath._evictions[0] = Eviction(Place(0, 3, False), 0, 1)  # another one, so that it waits on
     datapath.settle()
     datapath.clock()

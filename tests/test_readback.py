@@ -10,6 +10,7 @@ from golden_model.affine.compact import Compact
 from golden_model.integer import evaluate
 from golden_model.sm import datapath_of
 from golden_model.words import ALL_LANES
+from tb.affine.operands import uniform_answer
 from tb.readback import Readback
 from tb.shadow import Shadow
 from warploom.arch.config import SmConfig
@@ -24,7 +25,7 @@ def readback(bypass: str, *, filed: int = 0, dirty: int = 0, restarted: bool = F
     """The first instruction that reads back, after an instruction wrote R5 in all lanes, the register file got some of
     them, and an entry has others."""
     setting = config(bypass)
-    datapath: Any = datapath_of(setting, PROGRAM, evaluate)
+    datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
     entry = datapath.collectors[WARP].entries[0]
     entry.used, entry.register, entry.dirty = True, REGISTER, dirty
     shadow, where = Shadow(setting), place(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
@@ -59,7 +60,7 @@ def test_what_a_warp_left_behind_is_forgotten(bypass: str) -> None:
 def test_compact_registers_are_read_in_all_lanes(stored: bool) -> None:
     """Whatever the register file has of them."""
     setting = SmConfig.preset("small").with_settings(["affine=abm"])
-    datapath: Any = datapath_of(setting, PROGRAM, evaluate)
+    datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
     datapath.affine.registers.write(WARP, REGISTER, Compact(7, 1))
     shadow = Shadow(setting)
     if stored:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from golden_model.abstract_datapath import AbstractDatapath, Attempts
+from golden_model.abstract_datapath import NO_INPUTS, AbstractDatapath, Inputs
 from golden_model.affine.compact import Compact
-from golden_model.affine.unit import AffineUnit, FloatUnit
+from golden_model.affine.unit import AffineUnit, Uniform
 from golden_model.collector import Slots
 from golden_model.integer import Evaluate
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 
@@ -20,13 +19,13 @@ class AffineDatapath(AbstractDatapath):
     The issue port brings `reads` of all registers; collectors see those that are generic, and `compact`, the values of
     the other slots, travels with the instruction. `affine` is the unit. The address slot, where there is one, is the
     last of the holders, and `address_ready` a wire. `registers` is the number of a thread's registers, a static input;
-    `float_unit` computes what all lanes have in common.
+    `uniform_unit` computes what all lanes have in common outside.
     """
 
     def __init__(
-        self, config: SmConfig, stride: int, evaluate: Evaluate, registers: int, float_unit: FloatUnit
+        self, config: SmConfig, stride: int, evaluate: Evaluate, registers: int, uniform_unit: Uniform
     ) -> None:
-        self.affine = AffineUnit(config, registers, float_unit)
+        self.affine = AffineUnit(config, registers, uniform_unit)
         self._address_index = config.collectors
         super().__init__(config, stride, evaluate)
 
@@ -76,19 +75,11 @@ class AffineDatapath(AbstractDatapath):
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def clock(  # noqa: PLR0917 - the input ports, called every cycle
-        self,
-        issue: Mapping[str, Any] | None = None,
-        sp: Result | None = None,
-        sfu: Result | None = None,
-        mem: Result | None = None,
-        credit_sfu: bool = False,
-        credit_mem: bool = False,
-        attempts: Attempts = (),
-    ) -> None:
-        masked = None if issue is None else self._masked(issue)
-        super().clock(masked, sp, sfu, mem, credit_sfu, credit_mem)
-        self.affine.clock(attempts)
+    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
+        if inputs.issue is not None:
+            inputs = inputs._replace(issue=self._masked(inputs.issue))
+        super().clock(inputs)
+        self.affine.clock(inputs.attempts)
 
     def _masked(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The instruction as collectors see it."""

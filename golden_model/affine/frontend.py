@@ -19,6 +19,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Space
 
+OFFSET_SLOT = 2
+"""The operand of an attempt that is the offset of a load."""
+
 
 class AffineFrontEnd(FrontEnd):
     """A warp's registers become compact or generic through its own instructions only, so what becomes of the next one
@@ -58,6 +61,8 @@ class AffineFrontEnd(FrontEnd):
         fields |= {"writes_predicate": int(warp.next.hazards.writes_predicate), "step": 0}
         if plan.special is not None:
             fields |= {"imm": plan.special.base, "step": plan.special.stride}
+        if warp.next.op is Op.LD:
+            fields["imm_slot"] = OFFSET_SLOT
         return fields
 
     def fields(self, warp: Warp) -> dict[str, Any]:
@@ -121,6 +126,7 @@ class AffineFrontEnd(FrontEnd):
         counts.compact_reads += plan.compact
         counts.compact_writes += fields["writes"]
         counts.resolved += static.op in COMPARISONS
+        self._count_load(static, affine=True)
         if checker is not None:
             value = self.datapath.affine.registers.read(warp.slot, fields["dst"]) if fields["writes"] else None
             flight = super().flight(warp, 0, 0)
@@ -151,9 +157,13 @@ class AffineFrontEnd(FrontEnd):
 
     def _count_datapath(self, static: Static, plan: Plan) -> None:
         self._count_entry(len(plan.generic), plan.compact)
+        self._count_load(static, affine=not plan.generic)
+
+    def _count_load(self, static: Static, *, affine: bool) -> None:
+        """An instruction goes on, whose address, if it is a load, takes no read of the register file if `affine`."""
         if static.op is Op.LD:
             self.counts.loads += 1
-            self.counts.affine_loads += not plan.generic
+            self.counts.affine_loads += affine
 
     def _count_entry(self, generic: int, compact: int) -> None:
         """An instruction enters the datapath, which reads so many different registers."""

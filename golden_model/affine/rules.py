@@ -16,12 +16,18 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Combine, Cond
+from warploom.arch.modifiers import Combine, Cond, Space
 
 Slots = tuple[Compact, Compact, Compact]
 
 FLOAT_OPS = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.CVT, Op.FSETP, Op.TESTP})
-"""Operations that the uniform floating-point unit executes, in place of the two lanes."""
+"""Floating point that may be uniform."""
+
+UNIFORM_OPS = FLOAT_OPS | {Op.LD}
+"""Operations that the uniform unit executes, in place of the two lanes."""
+
+READ_ONLY = (Space.CONST, Space.PARAM)
+"""Where a uniform load finds what it loads."""
 
 COMPARISONS = frozenset({Op.ISETP, Op.FSETP, Op.TESTP})
 """Operations without a register result, eligible where there are branches."""
@@ -203,13 +209,14 @@ _AFFINE: dict[int, tuple[int, ...]] = {
 }
 """The sets of slots that may be affine, for operations where any may."""
 
-ARITHMETIC = frozenset({Op.S2R, *RULES, *FLOAT_OPS}) - COMPARISONS
+ARITHMETIC = frozenset({Op.S2R, *RULES, *UNIFORM_OPS}) - COMPARISONS
 
 
 def is_eligible(instruction: Instruction, affine: Affine) -> bool:
     """Whether the table has a row for the instruction. Of S2R `special.special_value` decides."""
     eligible = ARITHMETIC | COMPARISONS if affine.has_branches else ARITHMETIC if affine.is_on else frozenset()
-    return instruction.op in eligible and instruction.pipe is Pipe.SP
+    loads = instruction.op is Op.LD and instruction.space in READ_ONLY
+    return instruction.op in eligible and (instruction.pipe is Pipe.SP or loads)
 
 
 def may_execute(op: int, modifiers: SimpleNamespace, tags: tuple[Tag, Tag, Tag]) -> bool:

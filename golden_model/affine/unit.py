@@ -5,7 +5,7 @@ from typing import Any
 
 from golden_model.affine.compact import Compact
 from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.affine.rules import COMPARISONS, FLOAT_OPS, Answer, Operation, Slots, execute, may_execute
+from golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Answer, Operation, Slots, execute, may_execute
 from golden_model.lane import decode_modifiers
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
@@ -15,9 +15,9 @@ from warploom.arch.modifiers import Combine
 
 Fields = Mapping[str, Any]
 
-FloatUnit = Callable[[int, int, int, int, int], tuple[int, int]]
-"""The uniform floating-point unit: (value, whether the comparison or property holds) of what port `float_s` shows: op,
-modifiers, and the operands a, b and c, words of 32 bits."""
+Uniform = Callable[[int, int, int, int, int], tuple[int, int]]
+"""The uniform unit: (value, whether the comparison or property holds) of what port `uniform_s` shows, op, modifiers and
+the operands a, b and c, words of 32 bits."""
 
 COMBINE: dict[int, Callable[[int, int], int]] = {
     Combine.AND: int.__and__, Combine.OR: int.__or__, Combine.XOR: int.__xor__,
@@ -28,17 +28,17 @@ class AffineUnit:
     """Takes an attempt of each set in a cycle and gives its outcome `ATTEMPT_CYCLES` later; an accepted result is
     written at the end of that cycle. `registers` is the number of a thread's registers.
 
-    After `settle`, `outcomes` and `floats` are by set what the ports `outcome_s` and `float_s` show, None when not
+    After `settle`, `outcomes` and `requests` are by set what the ports `outcome_s` and `uniform_s` show, None when not
     valid.
     """
 
-    def __init__(self, config: SmConfig, registers: int, float_unit: FloatUnit) -> None:
+    def __init__(self, config: SmConfig, registers: int, uniform_unit: Uniform) -> None:
         self.registers = AffineRegisterFile(config, registers)
         self.cycle = 0
-        self._float_unit = float_unit
+        self._uniform_unit = uniform_unit
         self._idle: list[Fields | None] = [None] * config.schedulers
         self._due: dict[int, list[tuple[Fields, Answer | None]]] = {}  # attempts by the cycle of their outcome
-        self._floats: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
+        self._requests: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
         self._served = (-1, 0)
         self.settle()
 
@@ -49,7 +49,7 @@ class AffineUnit:
             self.outcomes = list(self._idle)
             for fields, answer in due:
                 self.outcomes[self._set(fields)] = _outcome(fields, answer)
-        self.floats = self._floats.get(self.cycle, self._idle)
+        self.requests = self._requests.get(self.cycle, self._idle)
 
     def compact(self, fields: Fields) -> tuple[Compact | None, ...]:
         """The values of the three slots of an instruction that issues into the datapath, None where a slot is not
@@ -70,7 +70,7 @@ class AffineUnit:
         for fields, answer in self._due.pop(self.cycle, ()):
             if answer is not None and answer.result is not None and fields["writes"]:
                 self.registers.write(fields["warp"], fields["dst"], answer.result)
-        self._floats.pop(self.cycle, None)
+        self._requests.pop(self.cycle, None)
         for number, attempt in enumerate(attempts):
             if attempt is not None:
                 assert self._set(attempt) == number, "an attempt of another set's warp"
@@ -80,7 +80,7 @@ class AffineUnit:
 
     def next_event(self) -> int | None:
         """The next cycle in which a port is valid."""
-        return min((*self._due, *self._floats), default=None)
+        return min((*self._due, *self._requests), default=None)
 
     def advance(self, cycles: int) -> None:
         """Cycles pass in which no port is valid."""
@@ -94,15 +94,15 @@ class AffineUnit:
         if slots is None or (fields["writes"] and not fields["full"]):
             return None
         op, modifiers = fields["op"], decode_modifiers(fields["op"], fields["modifiers"])
-        if op not in FLOAT_OPS:
+        if op not in UNIFORM_OPS:
             return execute(Operation(op, modifiers, bool(fields["writes_predicate"])), slots, _common(fields))
         a, b, c = slots
         if not may_execute(op, modifiers, (a.tag, b.tag, c.tag)):
             return None
-        shown = self._floats.setdefault(self.cycle + 1, list(self._idle))
+        shown = self._requests.setdefault(self.cycle + 1, list(self._idle))
         asked = {"op": op, "modifiers": fields["modifiers"], "a": a.base, "b": b.base, "c": c.base}
         shown[self._set(fields)] = asked
-        value, holds = self._float_unit(*asked.values())
+        value, holds = self._uniform_unit(*asked.values())
         return Answer(None if op in COMPARISONS else Compact(value), holds)
 
     def _slots(self, fields: Fields) -> Slots | None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.abstract_datapath import AbstractDatapath, Results
+from golden_model.abstract_datapath import NO_INPUTS, AbstractDatapath, Inputs, Results
 from golden_model.bypass.collector import BypassingCollector
 from golden_model.bypass.counts import Counts
 from golden_model.bypass.dispatch import RoundRobinDispatcher
@@ -121,8 +121,8 @@ class Windows(AbstractDatapath):
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def clock(self, *inputs: Any, **named: Any) -> None:
-        super().clock(*inputs, **named)
+    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
+        super().clock(inputs)
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
         changing = wires.restless | blocked ^ self._blocked
         while changing:

@@ -13,7 +13,7 @@ from rtl.affine.expand import Expander
 from rtl.affine.slots import SLOTS_LAYOUT, CompactSlots
 from rtl.affine.unit import AffineUnit
 from rtl.collector import SLOTS
-from rtl.interfaces import FLOAT, FLOAT_RESULT, attempt_layout, issue_layout, outcome_layout, unstoppable
+from rtl.interfaces import UNIFORM, UNIFORM_RESULT, attempt_layout, issue_layout, outcome_layout, unstoppable
 from rtl.select import merge
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Coalescing
@@ -34,8 +34,8 @@ class AffineParts(wiring.Component):
             ports |= {
                 f"attempt_{s}": In(unstoppable(attempt_layout(config))),
                 f"outcome_{s}": Out(unstoppable(outcome_layout(config))),
-                f"float_{s}": Out(unstoppable(FLOAT)),
-                f"float_result_{s}": In(unstoppable(FLOAT_RESULT)),
+                f"uniform_{s}": Out(unstoppable(UNIFORM)),
+                f"uniform_result_{s}": In(unstoppable(UNIFORM_RESULT)),
             }
         return {
             **ports,
@@ -101,7 +101,7 @@ class AffineParts(wiring.Component):
         m.d.comb += mine.eq(1 << issue.warp[: exact_log2(sets)] if sets > 1 else 1)
         m.d.sync += was_mine.eq(mine)
         for s, unit in enumerate(self.affine_units):
-            for port in ("attempt", "outcome", "float", "float_result"):
+            for port in ("attempt", "outcome", "uniform", "uniform_result"):
                 connect(m, getattr(unit, port), flipped(getattr(self, f"{port}_{s}")))
             lookup = unit.lookup.payload
             m.d.comb += [

@@ -20,10 +20,10 @@ class Kind(enum.Enum, shape=3):
 
 
 RULE = data.StructLayout({
-    "kind": Kind, "affine": len(SOURCES), "floating": 1, "predicate": 1, "carry": 1, "combined": 1,
+    "kind": Kind, "affine": len(SOURCES), "outside": 1, "predicate": 1, "carry": 1, "combined": 1,
     "signed": 1, "high": 1, "right": 1, "cond": 4, "combine": 2,
 })  # fmt: skip
-"""What the unit needs to know of an operation. `affine`: slots that may be affine. `floating`: computed outside.
+"""What the unit needs to know of an operation. `affine`: slots that may be affine. `outside`: for the uniform unit.
 `predicate`: the predicate operand must be the same in all executing lanes. `carry`: the predicate result is a carry.
 `combined`: the predicate result is combined with the predicate operand. The others are modifiers."""
 
@@ -37,12 +37,12 @@ _ARITHMETIC: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
     ((Op.SHF,), {"kind": Kind.SHIFT, "affine": _AB}),
     ((Op.IMIN, Op.IMAX), {"kind": Kind.EXTREME, "affine": _AB}),
     ((Op.LOP3, Op.PRMT, Op.BMSK, Op.POPC, Op.FLO, Op.BREV), {"kind": Kind.UNIFORM}),
-    ((Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.CVT), {"kind": Kind.UNIFORM, "floating": 1}),
+    ((Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.CVT, Op.LD), {"kind": Kind.UNIFORM, "outside": 1}),
 )
 _COMPARISONS: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
     ((Op.ISETP,), {"kind": Kind.COMPARISON, "affine": _AB, "combined": 1}),
-    ((Op.FSETP,), {"kind": Kind.UNIFORM, "floating": 1, "combined": 1}),
-    ((Op.TESTP,), {"kind": Kind.UNIFORM, "floating": 1}),
+    ((Op.FSETP,), {"kind": Kind.UNIFORM, "outside": 1, "combined": 1}),
+    ((Op.TESTP,), {"kind": Kind.UNIFORM, "outside": 1}),
 )
 
 

@@ -10,7 +10,7 @@ from rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
 from rtl.affine.rules import RULE, Rules, decode_rule
 from rtl.affine.stride import StrideFinder
 from rtl.collector import SLOTS
-from rtl.interfaces import COMPACT, FLOAT, FLOAT_RESULT, attempt_layout, lookup_layout, outcome_layout, unstoppable
+from rtl.interfaces import COMPACT, UNIFORM, UNIFORM_RESULT, attempt_layout, lookup_layout, outcome_layout, unstoppable
 from rtl.lane_control import CONTROL, decode
 from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
@@ -41,7 +41,7 @@ class AffineUnit(wiring.Component):
     compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
     values : base and stride of these, in the next cycle.
     outcome : what became of the attempt four cycles before.
-    float, float_result : a floating-point operation in the cycle after its attempt, and its answer two cycles later.
+    uniform, uniform_result : floating point or a load in the cycle after its attempt, and its answer two cycles later.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -53,7 +53,7 @@ class AffineUnit(wiring.Component):
         })  # fmt: skip
         self._held_layout = data.StructLayout({
             "entry": entry, **{name: attempt[name].shape for name in ("warp", "writes", "lanes", "pred")},
-            **{name: RULE[name].shape for name in ("floating", "combined", "combine")},
+            **{name: RULE[name].shape for name in ("outside", "combined", "combine")},
         })  # fmt: skip
         super().__init__({
             "attempt": In(unstoppable(attempt_layout(config))),
@@ -62,8 +62,8 @@ class AffineUnit(wiring.Component):
             "compact": Out(SLOTS),
             "values": Out(data.ArrayLayout(COMPACT, SLOTS)),
             "outcome": Out(unstoppable(outcome_layout(config))),
-            "float": Out(unstoppable(FLOAT)),
-            "float_result": In(unstoppable(FLOAT_RESULT)),
+            "uniform": Out(unstoppable(UNIFORM)),
+            "uniform_result": In(unstoppable(UNIFORM_RESULT)),
         })
         self.register_file = AffineRegisterFile(config=config)
         self.rules, self.stride_finder = Rules(), StrideFinder()
@@ -119,19 +119,19 @@ class AffineUnit(wiring.Component):
         return taken
 
     def _prepare(self, m: Module, taken: data.View, valid: Value) -> None:
-        """The second cycle: slots with their ends, for lanes and rules; a floating-point operation leaves."""
+        """The second cycle: slots with their ends, for lanes and rules; what is for the uniform unit leaves."""
         attempt, rule = taken.attempt, taken.rule
         compact = Cat(~attempt.reads[slot] | (tag != Tag.GENERIC) for slot, tag in enumerate(taken.tags)).all()
-        uniform = ~Cat(slot.affine for slot in self.rules.slots).any()
+        all_uniform = ~Cat(slot.affine for slot in self.rules.slots).any()
         agreed = ~rule.predicate | taken.all | ~taken.some
         possible = compact & (attempt.full | ~attempt.writes) & agreed
         m.d.comb += [
             self.rules.rule.eq(rule),
             self.rules.possible.eq(possible),
             self.rules.writes_predicate.eq(attempt.writes_predicate),
-            self.float.payload.op.eq(attempt.op),
-            self.float.payload.modifiers.eq(attempt.modifiers),
-            self.float.valid.eq(valid & possible & rule.floating & uniform),
+            self.uniform.payload.op.eq(attempt.op),
+            self.uniform.payload.modifiers.eq(attempt.modifiers),
+            self.uniform.valid.eq(valid & possible & rule.outside & all_uniform),
         ]
         for lane in self.lanes:
             m.d.comb += [
@@ -146,7 +146,7 @@ class AffineUnit(wiring.Component):
                 self.rules.slots[number].stride.eq(ends.value.stride),
                 *(self.rules.slots[number][word].eq(ends.ends[word]) for word in ("wraps", "wraps_signed")),
                 *(lane.operands[name].eq(ends.ends[end]) for lane, end in zip(self.lanes, LANE_NAMES, strict=True)),
-                self.float.payload[name].eq(ends.value.base),
+                self.uniform.payload[name].eq(ends.value.base),
             ]
 
     def _operand(self, m: Module, taken: data.View, slot: int, value: data.View) -> Value:
@@ -164,7 +164,7 @@ class AffineUnit(wiring.Component):
         m.d.sync += [
             held[0].entry.eq(taken.entry),
             *(held[0][name].eq(taken.attempt[name]) for name in ("warp", "writes", "lanes", "pred")),
-            *(held[0][name].eq(taken.rule[name]) for name in ("floating", "combined", "combine")),
+            *(held[0][name].eq(taken.rule[name]) for name in ("outside", "combined", "combine")),
             *(held[stage].eq(held[stage - 1]) for stage in range(1, ATTEMPT_CYCLES - 1)),
         ]
         m.d.comb += [
@@ -178,20 +178,20 @@ class AffineUnit(wiring.Component):
     def _decide(self, m: Module, held: data.View, valid: Value) -> None:
         """The last cycle."""
         first, last = self.lanes
-        answer = Signal(FLOAT_RESULT, reset_less=True)
+        answer = Signal(UNIFORM_RESULT, reset_less=True)
         accepted, verdict = Signal(), Signal()
-        m.d.sync += answer.eq(self.float_result.payload)
+        m.d.sync += answer.eq(self.uniform_result.payload)
         m.d.comb += [
             self.stride_finder.first.eq(first.result),
             self.stride_finder.last.eq(last.result),
             accepted.eq(self.rules.holds & self.stride_finder.fits),
-            verdict.eq(Mux(held.floating, answer.holds, first.verdict)),
+            verdict.eq(Mux(held.outside, answer.holds, first.verdict)),
         ]
         write = self.register_file.write
         m.d.comb += [
             write.enable.eq(valid & accepted & held.writes),
             write.entry.eq(held.entry),
-            write.value.base.eq(Mux(held.floating, answer.value, first.result)),
+            write.value.base.eq(Mux(held.outside, answer.value, first.result)),
             write.value.stride.eq(self.stride_finder.stride),
             self.outcome.valid.eq(valid),
             self.outcome.payload.warp.eq(held.warp),

@@ -7,10 +7,10 @@ from typing import Any
 from golden_model.affine.compact import Compact
 from golden_model.affine.rules import COMPARISONS
 from golden_model.words import ALL_LANES
-from tb.affine.operands import MASK, Trial, float_answer, random_trial
+from tb.affine.operands import MASK, Trial, random_trial, uniform_answer
 from tb.bench import Ports, Stimulus
 from tb.lane_driver import encoded, operand
-from warploom.arch.interfaces import ATTEMPT_CYCLES, FLOAT_CYCLES
+from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
 
@@ -28,13 +28,13 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
     free = dict.fromkeys(warps, 0)
     answers: dict[int, tuple[int, int]] = {}
     for cycle in range(cycles):
-        if ports.peek("float__valid"):
-            operation: Any = ports.codecs["float__payload"].unpack(ports.peek("float__payload"))
-            answers[cycle + FLOAT_CYCLES] = float_answer(**operation)
+        if ports.peek("uniform__valid"):
+            operation: Any = ports.codecs["uniform__payload"].unpack(ports.peek("uniform__payload"))
+            answers[cycle + UNIFORM_CYCLES] = uniform_answer(**operation)
         value, holds = answers.get(cycle, (rng.getrandbits(32), rng.getrandbits(1)))
         stimulus: dict[str, Any] = {
-            "registers": registers, "float_result__valid": cycle in answers,
-            "float_result__payload": {"value": value, "holds": holds},
+            "registers": registers, "uniform_result__valid": cycle in answers,
+            "uniform_result__payload": {"value": value, "holds": holds},
             **{f"{kind}__payload": rng.getrandbits(ports.codecs[f"{kind}__payload"].width)
                for kind in ("attempt", "lookup")},
         }  # fmt: skip

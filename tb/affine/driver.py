@@ -5,13 +5,13 @@ from typing import Any
 
 from golden_model.affine.rules import COMPARISONS
 from golden_model.words import ALL_LANES
-from tb.affine.operands import ARITY, float_answer, random_trial
+from tb.affine.operands import ARITY, random_trial, uniform_answer
 from tb.bench import Ports, busy
 from tb.bypass.promises import Register
 from tb.datapath_driver import REGISTERS, Surroundings
 from tb.lane_driver import encoded, operand, timing
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import FLOAT_CYCLES, TAG_BITS, attempt_fields, hint_fields
+from warploom.arch.interfaces import TAG_BITS, UNIFORM_CYCLES, attempt_fields, hint_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe
 
 TARGETS = 12
@@ -28,7 +28,7 @@ class AffineSurroundings(Surroundings):
         self._compact: set[Register] = set()
         self._attempts: dict[int, dict[str, int]] = {}  # by warp, those without an outcome
         self._expansion: dict[str, int] | None = None
-        self._floats: dict[int, dict[str, Any]] = {}  # by cycle: ports of their answers
+        self._requests: dict[int, dict[str, Any]] = {}  # by cycle: ports of their answers
         self._active = [busy(rng, 0.5) for _ in range(config.schedulers)]
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
@@ -62,7 +62,7 @@ class AffineSurroundings(Surroundings):
             self._compact.discard((fields["warp"], fields["dst"]))
 
     def _beside(self, cycle: int, fields: dict[str, int] | None, *, over: bool) -> dict[str, Any]:
-        """Attempts, and answers to floating-point operations. Outcomes let their warps go on in the next cycle."""
+        """Attempts, and answers of the uniform unit. Outcomes let their warps go on in the next cycle."""
         ports: dict[str, Any] = {"registers": REGISTERS}
         for number, active in enumerate(self._active):
             self._answer(cycle, number)
@@ -71,17 +71,17 @@ class AffineSurroundings(Surroundings):
                 self._attempts[attempt["warp"]] = attempt
                 ports |= {f"attempt_{number}__valid": 1, f"attempt_{number}__payload": attempt}
             self._outcome(number)
-        return ports | self._floats.pop(cycle, {})
+        return ports | self._requests.pop(cycle, {})
 
     def _answer(self, cycle: int, number: int) -> None:
         """What is asked now is answered in time."""
-        if self._ports.peek(f"float_{number}__valid"):
-            port = f"float_{number}__payload"
+        if self._ports.peek(f"uniform_{number}__valid"):
+            port = f"uniform_{number}__payload"
             asked: Any = self._ports.codecs[port].unpack(self._ports.peek(port))
-            value, holds = float_answer(**asked)
-            self._floats.setdefault(cycle + FLOAT_CYCLES, {}).update({
-                f"float_result_{number}__valid": 1,
-                f"float_result_{number}__payload": {"value": value, "holds": holds},
+            value, holds = uniform_answer(**asked)
+            self._requests.setdefault(cycle + UNIFORM_CYCLES, {}).update({
+                f"uniform_result_{number}__valid": 1,
+                f"uniform_result_{number}__payload": {"value": value, "holds": holds},
             })
 
     def _outcome(self, number: int) -> None:

@@ -1,45 +1,47 @@
-"""The ports of the affine units in lockstep: attempts, outcomes, and the uniform floating-point unit behind them."""
+"""The ports of the affine units in lockstep: attempts, outcomes, and the uniform unit behind them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from golden_model.affine.datapath import AffineDatapath
-from golden_model.affine.floating import uniform
+from golden_model.affine.uniform import UniformUnit
+from golden_model.trace import Trace
 from tb.bench import Ports
 from tb.difference import Difference, fields_equal
-from warploom.arch.interfaces import FLOAT_CYCLES, attempt_fields
+from warploom.arch.interfaces import UNIFORM_CYCLES, attempt_fields
 
 
 class AffinePorts:
-    """Compares what the sets show with the golden unit; drives attempts, and what the uniform floating-point unit
-    answers to the hardware's own operands. `registers` are those of a thread; `checks` gets what was compared."""
+    """Compares what the sets show with the golden unit; drives attempts, and what the uniform unit answers to the
+    hardware's own operands. `checks` gets what was compared."""
 
-    def __init__(self, ports: Ports, registers: int, checks: dict[str, int]) -> None:
+    def __init__(self, ports: Ports, trace: Trace, checks: dict[str, int]) -> None:
         self._has_address_slot = ports.config.has_address_slot
-        checks |= dict.fromkeys(("attempts", "accepted", "uniform_floats"), 0)
-        self._checks, self._registers = checks, registers
+        checks |= dict.fromkeys(("attempts", "accepted", "uniform"), 0)
+        self._checks, self._registers = checks, trace.program.registers
+        self._uniform_unit = UniformUnit(trace)
         self._handles, self._codecs = ports.outputs, ports.codecs
         self._attempted = [name for name, _ in attempt_fields(ports.config)]
-        self._answers: dict[int, dict[str, Any]] = {}  # by cycle: stimulus of its floating-point answers
+        self._answers: dict[int, dict[str, Any]] = {}  # by cycle: stimulus of its answers
 
     def compare(self, cycle: int, golden: AffineDatapath) -> None:
-        """Whether the address slot is free; outcomes and floating-point requests of every set."""
+        """Whether the address slot is free; outcomes and requests of every set."""
         if self._has_address_slot:
             fields_equal(cycle, "", {"address_ready": int(golden.address_ready)},
                          {"address_ready": int(self._handles["address_ready"].value)})  # fmt: skip
         unit = golden.affine
-        for number, (outcome, request) in enumerate(zip(unit.outcomes, unit.floats, strict=True)):
+        for number, (outcome, request) in enumerate(zip(unit.outcomes, unit.requests, strict=True)):
             found = self._equal(cycle, f"outcome_{number}", outcome)
             if found is not None:
                 self._checks["attempts"] += 1
                 self._checks["accepted"] += found["accepted"]
-            asked = self._equal(cycle, f"float_{number}", request)
+            asked = self._equal(cycle, f"uniform_{number}", request)
             if asked is not None:
-                value, holds = uniform(**asked)
-                port = f"float_result_{number}"
+                value, holds = self._uniform_unit(**asked)
+                port = f"uniform_result_{number}"
                 answer = {f"{port}__valid": 1, f"{port}__payload": {"value": value, "holds": holds}}
-                self._answers.setdefault(cycle + FLOAT_CYCLES, {}).update(answer)
-                self._checks["uniform_floats"] += 1
+                self._answers.setdefault(cycle + UNIFORM_CYCLES, {}).update(answer)
+                self._checks["uniform"] += 1
 
     def stimulus(self, cycle: int, attempts: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
         """Inputs of a cycle."""

@@ -22,13 +22,13 @@ ARITY: dict[Op, int] = {
     **dict.fromkeys((Op.IADD, Op.ISUB, Op.IMUL, Op.IMIN, Op.IMAX, Op.BMSK, Op.ISETP, Op.SEL, Op.FADD, Op.FMUL, Op.FMIN,
                      Op.FMAX, Op.FSETP), 2),
     **dict.fromkeys((Op.IMAD, Op.LOP3, Op.SHF, Op.PRMT, Op.FFMA), 3),
-    Op.S2R: 0,
+    Op.LD: 3, Op.S2R: 0,
 }  # fmt: skip
 """Operands of each eligible operation."""
 
 
-def float_answer(op: int, modifiers: int, a: int, b: int, c: int) -> tuple[int, int]:
-    """A floating-point unit that nobody would build: (value, what holds), which depend on all that it is asked."""
+def uniform_answer(op: int, modifiers: int, a: int, b: int, c: int) -> tuple[int, int]:
+    """A uniform unit that nobody would build: (value, what holds), which depend on all that it is asked."""
     value = (op * 0x9E3779B1 + modifiers * 0x85EBCA6B + a * 0xC2B2AE35 ^ b * 0x27D4EB2F ^ c * 0x165667B1) & MASK
     return value, value >> 17 & 1
 
@@ -44,7 +44,7 @@ class Trial(NamedTuple):
 def random_trial(rng: random.Random) -> Trial:
     """An operation with operands for which its rule may just hold, or just not."""
     op = rng.choice(OFTEN) if rng.random() < 0.85 else rng.choice(list(ARITY))
-    chosen = _float_modifiers(rng, op) if op > Op.S2R else {"special": 0} if op is Op.S2R else modifiers(rng, op)
+    chosen = _outside_modifiers(rng, op) if op > Op.S2R else {"special": 0} if op is Op.S2R else modifiers(rng, op)
     make = MAKERS.get(op)
     slots = make(rng, chosen) if make else tuple(
         _uniform(rng) if rng.random() < 0.8 else random_compact(rng) for _ in range(ARITY[op]))
@@ -122,7 +122,7 @@ def _shuffled(rng: random.Random, *slots: Compact) -> Slots:
     return tuple(rng.sample(slots, len(slots)))
 
 
-def _float_modifiers(rng: random.Random, op: Op) -> dict[str, int]:
+def _outside_modifiers(rng: random.Random, op: Op) -> dict[str, int]:
     """What others mean is for the unit outside to know."""
     return {name: rng.randrange(len(Combine)) if name == "combine" else 0 for name in MODIFIERS[op]}
 

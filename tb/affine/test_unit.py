@@ -9,7 +9,7 @@ from golden_model.affine.compact import Compact
 from golden_model.affine.unit import AffineUnit
 from tb import runner
 from tb.affine.attempts import SLOTS, Fields, traffic
-from tb.affine.operands import ARITY, float_answer
+from tb.affine.operands import ARITY, uniform_answer
 from tb.affine.refusals import ALONE, CARRIES, Case, refusals
 from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from warploom.arch.config import LANES, SmConfig
@@ -28,7 +28,7 @@ class UnitCheck:
     def __init__(self, ports: Ports, number: int, registers: int, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._number, self._checker, self._coverage = ports.codecs, number, checker, coverage
         self._sets = ports.config.schedulers
-        self._twin = AffineUnit(ports.config, registers, float_answer)
+        self._twin = AffineUnit(ports.config, registers, uniform_answer)
         self._values: tuple[Compact | None, ...] = (None,) * len(SLOTS)
         self._cycle = 0
         self._attempted: dict[int, tuple[Fields, tuple[Compact | None, ...]]] = {}  # by the cycle of the outcome
@@ -37,7 +37,7 @@ class UnitCheck:
         """Check one cycle, then end it."""
         self._twin.settle()
         self._compare(seen, "outcome", self._twin.outcomes[self._number])
-        self._compare(seen, "float", self._twin.floats[self._number])
+        self._compare(seen, "uniform", self._twin.requests[self._number])
         for slot, (actual, expected) in enumerate(zip(self._codecs["values"].array(seen["values"]), self._values,
                                                       strict=True)):
             if expected is not None:

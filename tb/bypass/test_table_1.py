@@ -10,6 +10,7 @@ import pytest
 
 from golden_model.functional.executor import execute
 from golden_model.sm import Sm
+from golden_model.trace import Trace
 from tb import runner
 from tb.bench import Ports
 from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
@@ -33,8 +34,8 @@ PAUSE = 8
 class Counting(Lockstep):
     """Counts writes in hardware, by bank and row, until the last line of the program has issued."""
 
-    def __init__(self, ports: Ports, registers: int) -> None:
-        super().__init__(ports, OutsideUnits(), registers)
+    def __init__(self, ports: Ports, trace: Trace) -> None:
+        super().__init__(ports, OutsideUnits(), trace)
         self.writes: Counter[tuple[int, int]] = Counter()
         self._over = False
 
@@ -54,7 +55,7 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
     ports = Ports(dut)
     trace = execute(spaced(annotate_for(FIG_6, ports.config), PAUSE), FIG_6_LAUNCH).trace
     assert trace is not None
-    sm, bench = Sm(ports.config, trace, check=True), Counting(ports, trace.program.registers)
+    sm, bench = Sm(ports.config, trace, check=True), Counting(ports, trace)
     await ports.reset()
     await bench.run(sm)
     places = [place(ports.config, sm.stride, 0, register) for register in range(4)]

@@ -110,8 +110,8 @@ COMPACT_FIELDS: Fields = [("base", 32), ("stride", STRIDE_BITS)]
 ATTEMPT_CYCLES = 4
 """Cycles from an attempt of the affine unit to its outcome (docs/timing.md, section 13)."""
 
-FLOAT_CYCLES = ATTEMPT_CYCLES - 2
-"""From a floating-point operation of an attempt, at its port in the cycle after it, to the answer, in the cycle before
+UNIFORM_CYCLES = ATTEMPT_CYCLES - 2
+"""From an operation of the uniform unit, at its port in the cycle after the attempt, to the answer, in the cycle before
 the outcome."""
 
 
@@ -130,10 +130,10 @@ def outcome_fields(config: SmConfig) -> Fields:
     return [("warp", index_bits(config.warps)), ("accepted", 1), ("pred", LANES)]
 
 
-FLOAT_FIELDS: Fields = [("op", 8), ("modifiers", MODIFIER_BITS), ("a", 32), ("b", 32), ("c", 32)]
-"""An operation of the uniform floating-point unit, in the cycle after its attempt."""
+UNIFORM_FIELDS: Fields = [("op", 8), ("modifiers", MODIFIER_BITS), ("a", 32), ("b", 32), ("c", 32)]
+"""An operation of the uniform unit, floating point or a load, in the cycle after its attempt."""
 
-FLOAT_RESULT_FIELDS: Fields = [("value", 32), ("holds", 1)]
+UNIFORM_RESULT_FIELDS: Fields = [("value", 32), ("holds", 1)]
 """Its answer, in the cycle before the outcome: the word, or whether the comparison or property holds."""
 
 

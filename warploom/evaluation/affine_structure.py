@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from golden_model.affine.rules import FLOAT_OPS, is_eligible
+from golden_model.affine.rules import UNIFORM_OPS, is_eligible
 from golden_model.trace import NONE, Trace, WarpTrace
 from golden_model.widths import lane_bits
 from warploom.arch.config import LANES
@@ -39,8 +39,8 @@ class Structure:
     those in which a lane that was launched and has not exited does not execute, because of a branch or of a guard.
     Addresses and data are those of loads and stores, atomics left out; a register named twice is read once.
     `able` are instructions that could execute once for the warp: the affine unit has the operation, all registers read
-    and the result have structure (or are uniform, for floating point), and a predicate result is the same in all
-    executing lanes. All others are GENERIC.
+    and the result have structure (or are uniform, for floating point and loads of constants), and a predicate result is
+    the same in all executing lanes. All others are GENERIC.
     """
 
     instructions: int = 0
@@ -154,7 +154,7 @@ class _Walk:
         affine[owners[read == Tag.AFFINE]] = True
         pred = self.warp.pred_out[self.enters]
         generic |= (pred != 0) & (pred != self.lanes) | ~self._are(self.pc, lambda i: is_eligible(i, Affine.ABM))
-        generic |= affine & self._are(self.pc, lambda i: i.op in FLOAT_OPS)
+        generic |= affine & self._are(self.pc, lambda i: i.op in UNIFORM_OPS)
         return np.where(generic, Tag.GENERIC, np.where(affine, Tag.AFFINE, Tag.UNIFORM))
 
 

@@ -1,0 +1,56 @@
+"""`UniformUnit`: what attempts leave to a unit outside (docs/timing.md, section 13, *Attempts*)."""
+
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from golden_model.functional.load_store import LoadStore
+from golden_model.functional.memory import Memory
+from golden_model.functional.operations import Operands, Outcome, evaluate
+from golden_model.functional.resident import Group, ResidentWarps
+from golden_model.trace import Trace
+from warploom.arch.config import LANES
+from warploom.arch.encoding import HEADER_BITS, decode, encode
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Combine
+
+
+class UniformUnit:
+    """Floating point, and loads from the constant memory and the parameters of a launch.
+
+    It is called with what the port `uniform_s` shows: op, encoded modifiers, and three words of 32 bits; the answer is
+    a word, and whether the comparison or property holds.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def __call__(self, op: int, modifiers: int, a: int, b: int, c: int) -> tuple[int, int]:
+        a_word, b_word, c_word = (np.full((1, LANES), word, np.uint32) for word in (a, b, c))
+        operands = Operands(a_word, b_word, c_word)
+        instruction = _uncombined(op, modifiers)
+        outcome = self._load(instruction, operands) if op == Op.LD else evaluate(instruction, operands)
+        return (0 if outcome.result is None else int(outcome.result[0, 0]),
+                0 if outcome.pred is None else int(outcome.pred[0, 0]))  # fmt: skip
+
+    def _load(self, instruction: Instruction, operands: Operands) -> Outcome:
+        unit, group = self._loads
+        at_offset = replace(instruction, imm=int(operands.c[0, 0]))
+        outcome, _ = unit.prepare(0, at_offset)(group, None, [operands.a, operands.b, operands.c])
+        return outcome
+
+    @cached_property
+    def _loads(self) -> tuple[LoadStore, Group]:
+        """Memory as the launch finds it, and a warp that loads."""
+        program, launch = self._trace.program, self._trace.launch
+        state = ResidentWarps(program, launch, 0, 1)
+        return LoadStore(program, launch, Memory(program, launch, 1)), Group(state, np.array([0]))
+
+
+@lru_cache
+def _uncombined(op: int, modifiers: int) -> Instruction:
+    """The instruction of an operation and its encoded modifiers; a comparison alone, without what it is combined
+    with."""
+    header = encode(Instruction(op=Op(op))) & (1 << HEADER_BITS) - 1
+    return replace(decode(header | modifiers << HEADER_BITS), combine=Combine.AND)
