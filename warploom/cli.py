@@ -110,7 +110,15 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for add in (_add_library, _add_run, _add_compile, _add_verilog, _add_checks, _add_synth, _add_evaluate):
+        add(verbs)
+    return parser
 
+
+_Verbs = argparse._SubParsersAction
+
+
+def _add_library(verbs: _Verbs) -> None:
     _verb(verbs, "kernels", "list the bundled kernels", "warploom kernels --json kernels.json", configured=False)
 
     presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
@@ -118,6 +126,8 @@ def _parser() -> argparse.ArgumentParser:
                     configured=False)
     presets.add_argument("name", nargs="?", help="print this preset as TOML, to be edited and given to --preset")
 
+
+def _add_run(verbs: _Verbs) -> None:
     run = _verb(verbs, "run", "execute a kernel on the golden SM, and optionally on the hardware",
                 "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"
                 "warploom run saxpy.toml --out results")
@@ -129,6 +139,12 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
     run.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents, with --rtl (default: 1)")
 
+    demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
+                 "warploom demo hotspot --preset fermi")
+    demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
+
+
+def _add_compile(verbs: _Verbs) -> None:
     compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",
                      "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy --window 3",
                     configured=False)
@@ -137,6 +153,8 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors that keep N instructions (2 to 8)")
 
+
+def _add_verilog(verbs: _Verbs) -> None:
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
@@ -144,18 +162,24 @@ def _parser() -> argparse.ArgumentParser:
     verilog.add_argument("--probe", action="store_true",
                          help="with the ports of a bench: for the datapath state of the cycle and activity counters")
 
+
+def _add_checks(verbs: _Verbs) -> None:
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")
     regress.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents (default: 1)")
 
+    _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
+
+
+def _add_synth(verbs: _Verbs) -> None:
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
                   "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib")
     synth.add_argument("--unit", help="one unit (default: all)")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
 
-    _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 
+def _add_evaluate(verbs: _Verbs) -> None:
     evaluate = _verb(verbs, "evaluate", "an experiment of the seeds: our figures beside the published ones",
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
                      "warploom evaluate bypassing\nwarploom evaluate affine\n"
@@ -171,13 +195,8 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--out", type=Path, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
 
-    demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
-                 "warploom demo hotspot --preset fermi")
-    demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
-    return parser
 
-
-def _verb(verbs: argparse._SubParsersAction, name: str, what: str, examples: str, *,
+def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
           configured: bool = True, preset: str = "fermi") -> argparse.ArgumentParser:
     """A subparser with the options that all verbs have, and with those of a configuration if `configured`; `preset`
     names the one that is taken by default."""

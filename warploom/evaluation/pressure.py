@@ -8,7 +8,7 @@ from warploom.evaluation.metrics import share
 
 COLUMNS = ("kernel", "setting", "IPC", "requests/cycle", "conflicts", "issuing, %", "collector, %", "port, %",
            "else, %")  # fmt: skip
-"""Bank requests and conflicts of each; then where the cycles of all schedulers went: into issuing, or waiting for what."""
+"""Bank requests, and conflicts of each; then where the cycles of all schedulers went: issuing, or waiting for what."""
 
 
 def pressure(run: Statistics, config: SmConfig) -> dict[str, Any]:
