@@ -1,9 +1,9 @@
 """Configurations, traces and runs for tests of the affine unit in the cycle model."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from gated_runs import cycles
 from warp_programs import of
 
 from golden_model.functional.executor import execute
@@ -41,15 +41,6 @@ def executed(*code: Instruction, warps: int = 1, blocks: int = 1) -> Trace:
     trace = execute(program, Launch(grid=(blocks, 1, 1), block=(LANES * warps, 1, 1))).trace
     assert trace is not None
     return trace
-
-
-def cycles(sm: Sm) -> Iterator[Any]:
-    """The datapath of an SM in every cycle."""
-    while True:
-        sm.step()
-        if sm.finished:
-            return
-        yield sm.datapath
 
 
 def happenings(sm: Sm) -> list[tuple[int, str]]:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from affine_runs import EXIT, LANE, LOW_HALF, SPREAD, checked, config, cycles, executed, happenings
+from affine_runs import EXIT, LANE, LOW_HALF, SPREAD, checked, config, executed, happenings
 from bypassing import Driven
-from gated_runs import add, mov
+from gated_runs import add, cycles, mov
 
 from golden_model.affine import rules
 from golden_model.affine.compact import Compact

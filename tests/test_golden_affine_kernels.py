@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from affine_runs import checked, config, cycles
-from gated_runs import integers
+from affine_runs import checked, config
+from gated_runs import cycles, integers
 
 from golden_model.functional.executor import execute
 from golden_model.simulate import simulate

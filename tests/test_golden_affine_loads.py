@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, cycles, executed, happenings, load
-from gated_runs import add, integers, mov
+from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, executed, happenings, load
+from gated_runs import add, cycles, integers, mov
 from golden_traces import trace_of
 
 from golden_model.affine.compact import Compact
