@@ -17,7 +17,7 @@ class AffinePorts:
 
     def __init__(self, ports: Ports, trace: Trace, checks: dict[str, int]) -> None:
         self._has_address_slot = ports.config.has_address_slot
-        checks |= dict.fromkeys(("attempts", "accepted", "uniform"), 0)
+        checks |= dict.fromkeys(("attempts", "accepted", "uniform_answers"), 0)
         self._checks, self._registers = checks, trace.program.registers
         self._uniform_unit = UniformUnit(trace)
         self._handles, self._codecs = ports.outputs, ports.codecs
@@ -41,7 +41,7 @@ class AffinePorts:
                 port = f"uniform_result_{number}"
                 answer = {f"{port}__valid": 1, f"{port}__payload": {"value": value, "holds": holds}}
                 self._answers.setdefault(cycle + UNIFORM_CYCLES, {}).update(answer)
-                self._checks["uniform"] += 1
+                self._checks["uniform_answers"] += 1
 
     def stimulus(self, cycle: int, attempts: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
         """Inputs of a cycle."""
