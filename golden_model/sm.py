@@ -8,7 +8,7 @@ from golden_model.affine.counts import AffineCounts
 from golden_model.affine.datapath import AffineDatapath, with_affine_unit
 from golden_model.affine.frontend import AffineFrontEnd
 from golden_model.affine.uniform import UniformUnit
-from golden_model.affine.unit import AffineUnit, Uniform
+from golden_model.affine.unit import AffineUnit, Answers
 from golden_model.blocks import Flight, Warp
 from golden_model.bypass.datapath import Windows
 from golden_model.bypass.datapaths import (
@@ -42,7 +42,6 @@ from warploom.arch.program import Program
 
 _TAGS = 1 << TAG_BITS
 
-
 _NO_ROOM = (0,) * 4
 """No warp may issue into the datapath."""
 
@@ -52,7 +51,6 @@ _WINDOWS: dict[tuple[Coalescing, bool], type[Windows]] = {
 }  # fmt: skip
 """Datapaths with windows: by coalescing, and whether there is gating."""
 
-
 _COLLECTORS: dict[tuple[Coalescing, bool], type[AbstractDatapath]] = {
     (Coalescing.OFF, False): Datapath, (Coalescing.OFF, True): GatedDatapath,
     (Coalescing.ON, False): CoalescingDatapath, (Coalescing.ON, True): GatedCoalescingDatapath,
@@ -61,7 +59,7 @@ _COLLECTORS: dict[tuple[Coalescing, bool], type[AbstractDatapath]] = {
 
 
 def datapath_of(
-    config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Uniform
+    config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers
 ) -> AbstractDatapath:
     """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
     stride, file = rows_per_warp(config, program.registers), (config.coalescing, config.gating is not Gating.OFF)

@@ -21,6 +21,10 @@ ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
 
+TAPS_LOADED = 6 * 4 + 4
+"""Uniform loads of `taps`: four taps for each warp, and the scale of its block for four warps. Other answers of the
+uniform unit are fewer than the taps."""
+
 FIG_1_COMPACT = 8
 """Instructions of seed 002, Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
 
@@ -109,6 +113,7 @@ def test_affine_unit(settings: list[str], names: list[str]) -> None:
         assert done.checks["cycles"] >= done.cycles > 200
         assert done.registers > 0
         assert min(done.checks[kind] for kind in ("writes", "attempts", "accepted")) > 0
+    assert found[len(programs) - 1].checks["uniform_answers"] >= TAPS_LOADED
     for done in found[: len(programs)]:
         assert min(done.checks["uniform_answers"], done.checks["expansions"]) > 0
     for done in found[len(programs) :]:

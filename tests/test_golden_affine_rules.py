@@ -270,7 +270,7 @@ def test_eligible() -> None:
     assert eligible(Affine.AB) == eligible(Affine.ABM) == eligible(Affine.A) | comparisons
 
 
-def test_only_what_the_pipe_sp_executes_is_eligible() -> None:
+def test_wide_conversions_and_tests_are_not_eligible() -> None:
     for wide in (Instruction(op=Op.CVT, dst_type=DType.F64), Instruction(op=Op.TESTP, double=True)):
         assert not is_eligible(wide, Affine.ABM)
 

@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _Verbs = argparse._SubParsersAction
+"""What verbs are added to."""
 
 
 def _add_library(verbs: _Verbs) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from golden_model.abstract_datapath import NO_INPUTS, AbstractDatapath, Inputs
 from golden_model.affine.compact import Compact
-from golden_model.affine.unit import AffineUnit, Uniform
+from golden_model.affine.unit import AffineUnit, Answers
 from golden_model.collector import Slots
 from golden_model.integer import Evaluate
 from warploom.arch.config import SmConfig
@@ -23,7 +23,7 @@ class AffineDatapath(AbstractDatapath):
     """
 
     def __init__(
-        self, config: SmConfig, stride: int, evaluate: Evaluate, registers: int, uniform_unit: Uniform
+        self, config: SmConfig, stride: int, evaluate: Evaluate, registers: int, uniform_unit: Answers
     ) -> None:
         self.affine = AffineUnit(config, registers, uniform_unit)
         self._address_index = config.collectors

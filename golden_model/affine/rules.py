@@ -209,12 +209,13 @@ _AFFINE: dict[int, tuple[int, ...]] = {
 }
 """The sets of slots that may be affine, for operations where any may."""
 
-ARITHMETIC = frozenset({Op.S2R, *RULES, *UNIFORM_OPS}) - COMPARISONS
+ALWAYS = frozenset({Op.S2R, *RULES, *UNIFORM_OPS}) - COMPARISONS
+"""Operations that are eligible with every affine unit."""
 
 
 def is_eligible(instruction: Instruction, affine: Affine) -> bool:
     """Whether the table has a row for the instruction. Of S2R `special.special_value` decides."""
-    eligible = ARITHMETIC | COMPARISONS if affine.has_branches else ARITHMETIC if affine.is_on else frozenset()
+    eligible = ALWAYS | COMPARISONS if affine.has_branches else ALWAYS if affine.is_on else frozenset()
     loads = instruction.op is Op.LD and instruction.space in READ_ONLY
     return instruction.op in eligible and (instruction.pipe is Pipe.SP or loads)
 

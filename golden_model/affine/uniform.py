@@ -12,6 +12,7 @@ from golden_model.functional.resident import Group, ResidentWarps
 from golden_model.trace import Trace
 from warploom.arch.config import LANES
 from warploom.arch.encoding import HEADER_BITS, decode, encode
+from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Combine
 
@@ -35,13 +36,17 @@ class UniformUnit:
                 0 if outcome.pred is None else int(outcome.pred[0, 0]))  # fmt: skip
 
     def _load(self, instruction: Instruction, operands: Operands) -> Outcome:
-        unit, group = self._loads
+        """Where nothing can be loaded, 0: the address comes from a register that its warp has not written."""
+        unit, group = self._memory
         at_offset = replace(instruction, imm=int(operands.c[0, 0]))
-        outcome, _ = unit.prepare(0, at_offset)(group, None, [operands.a, operands.b, operands.c])
+        try:
+            outcome, _ = unit.prepare(0, at_offset)(group, None, [operands.a, operands.b, operands.c])
+        except ExecutionError:
+            return Outcome()
         return outcome
 
     @cached_property
-    def _loads(self) -> tuple[LoadStore, Group]:
+    def _memory(self) -> tuple[LoadStore, Group]:
         """Memory as the launch finds it, and a warp that loads."""
         program, launch = self._trace.program, self._trace.launch
         state = ResidentWarps(program, launch, 0, 1)

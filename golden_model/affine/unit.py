@@ -15,7 +15,7 @@ from warploom.arch.modifiers import Combine
 
 Fields = Mapping[str, Any]
 
-Uniform = Callable[[int, int, int, int, int], tuple[int, int]]
+Answers = Callable[[int, int, int, int, int], tuple[int, int]]
 """The uniform unit: (value, whether the comparison or property holds) of what port `uniform_s` shows, op, modifiers and
 the operands a, b and c, words of 32 bits."""
 
@@ -32,7 +32,7 @@ class AffineUnit:
     valid.
     """
 
-    def __init__(self, config: SmConfig, registers: int, uniform_unit: Uniform) -> None:
+    def __init__(self, config: SmConfig, registers: int, uniform_unit: Answers) -> None:
         self.registers = AffineRegisterFile(config, registers)
         self.cycle = 0
         self._uniform_unit = uniform_unit

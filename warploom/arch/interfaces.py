@@ -118,7 +118,7 @@ the outcome."""
 def attempt_fields(config: SmConfig) -> Fields:
     """An instruction that is to execute in the affine unit: fields of the issue port; `writes_predicate` says that it
     has a predicate result (pdst is not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base
-    is `imm`."""
+    is `imm`. Of an LD operand c is the offset (`imm_slot` 2)."""
     left_out = ("tag", "pipe", "timing", "first", "aside", "to_collector", "to_file")
     return [*(field for field in issue_fields(config) if field[0] not in left_out), ("writes_predicate", 1),
             ("step", 1)]

@@ -79,7 +79,7 @@ class Affine(StrEnum):
     """What executes once for a warp, on values that are base + lane * stride (seed 002, section 4)."""
 
     OFF = "off"  # every lane for itself
-    A = "a"  # arithmetic
+    A = "a"  # arithmetic, and uniform loads of constants
     AB = "ab"  # also comparisons, of which branches are made
     ABM = "abm"  # also loads find their addresses without a collector
 
