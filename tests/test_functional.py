@@ -74,6 +74,17 @@ def test_trace_of_a_straight_line():
     assert (first.address == NONE).all() and not len(trace.addresses)
 
 
+def test_trace_holds_a_carry_that_its_instruction_overwrites():
+    """The carry of lane 0, then the one that the addition makes of it, in the same predicate."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.LANEID)
+    asm.op(Op.ISETP, RZ, 0, Imm(1), cond=Cond.LT, pdst=0)
+    asm.op(Op.IADD, 1, 0, Imm(0xFFFFFFFE), psrc=0, pdst=0)
+    asm.op(Op.EXIT)
+    warp = execute(asm.program(), Launch((1, 1, 1), (32, 1, 1))).trace.warps[0]
+    assert (warp.pred_in[2], warp.pred_out[2]) == (1, 0xFFFFFFFC)
+
+
 def block_reduction() -> Assembler:
     """Each thread adds its number to a shared counter; behind a barrier all threads store what it holds."""
     asm = Assembler()

@@ -285,6 +285,7 @@ WIDE = {
     "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d2;": lambda a, b, c: a % (1 << 32) * 12 + b,
     "cvt.u32.u64 %r1, %d1; cvt.u32.u64 %r2, %d2; mul.wide.s32 %d7, %r1, %r2; add.s64 %d0, %d3, %d7;":
         lambda a, b, c: signed(a << 32 & MASK) * signed(b << 32 & MASK) // (1 << 64) + c,
+    "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d7;": lambda a, b, c: a % (1 << 32) * 24,
     "setp.le.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= signed(b) else 2,
 }
 

@@ -103,22 +103,22 @@ class Steps:
             target[group.select] = np.where(lanes, values, group.read(target))
 
     def _finish(self, pc: int, i: Instruction) -> Callable[..., None]:
-        """Writes results and records the instruction."""
+        """Records the instruction and writes its results."""
         recorder, writes = self._recorder, i.dst != RZ
 
         def finish(group: Group, lanes: np.ndarray | None, outcome: Outcome, pred_in=None, address=None) -> None:
             result, _, pred = outcome
             if not writes:
                 result = None
-            if result is not None:
-                self._merge(group.state.registers[i.dst], group, lanes, result)
             if i.pdst == PT:
                 pred = None
-            if pred is not None:
-                self._merge(group.state.predicates[i.pdst], group, lanes, pred)
-            if recorder is not None:
+            if recorder is not None:  # before the writes: operands may be views of what is written
                 recorder.add(pc, group.state.numbers[group.warps], lanes, pred_in=pred_in, pred_out=pred,
                              result=result, address=address)
+            if result is not None:
+                self._merge(group.state.registers[i.dst], group, lanes, result)
+            if pred is not None:
+                self._merge(group.state.predicates[i.pdst], group, lanes, pred)
 
         return finish
 

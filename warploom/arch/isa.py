@@ -131,7 +131,7 @@ class Op(IntEnum):
     LD = 52  # `space`, `access`
     ST = 53  # the value is in c
     ATOM = 54  # `atom`, `dst_type` (type of the value): old value to dst; 32-bit value in c;
-    #           64-bit value and CAS are latched: see `latched`
+    #           64-bit value and CAS are latched: see `is_latched`
     RED = 55  # ATOM without a result
     SHFL = 56  # a from the lane named by b, clamp and segment mask in c; pdst = source lane in range
     # beats
@@ -184,6 +184,18 @@ _TIMING = {
     Op.DMIN: TimingClass.DP_MAX, Op.DMAX: TimingClass.DP_MAX, Op.DDIV: TimingClass.DP_DIV,
     Op.DRCP: TimingClass.DP_DIV, Op.DSQRT: TimingClass.DP_DIV, Op.LATCH: TimingClass.SFU, Op.HIGH: TimingClass.SFU,
 }  # fmt: skip
+
+
+def is_latched(op: Op, atom: Atom, dst_type: DType) -> bool:
+    """True for operations whose first operands are left in a latch by the LATCH before them.
+
+    ATOM and RED: CAS of 32 bits latches address low, address high (or RZ), compare value, and takes the new value
+    in slot 0. A 64-bit operand latches address low, address high, compare low (CAS), and takes compare high, value
+    low, value high; without CAS value low, value high in slots 0 and 1.
+    """
+    if op in (Op.ATOM, Op.RED):
+        return atom is Atom.CAS or dst_type.is_wide
+    return op in _LATCHED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,15 +296,8 @@ class Instruction:
 
     @cached_property
     def latched(self) -> bool:
-        """True when the instruction before it must be a LATCH that holds its first operands.
-
-        ATOM and RED: CAS of 32 bits latches address low, address high (or RZ), compare value, and takes the new value
-        in slot 0. A 64-bit operand latches address low, address high, compare low (CAS), and takes compare high, value
-        low, value high; without CAS value low, value high in slots 0 and 1.
-        """
-        if self.op in (Op.ATOM, Op.RED):
-            return self.atom is Atom.CAS or self.dst_type.is_wide
-        return self.op in _LATCHED
+        """True when the instruction before it must be a LATCH that holds its first operands, see `is_latched`."""
+        return is_latched(self.op, self.atom, self.dst_type)
 
     @cached_property
     def sources(self) -> tuple[int, ...]:

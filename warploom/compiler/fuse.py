@@ -57,7 +57,7 @@ def _is_product(low: Node, high: Node, single: set[VirtualRegister]) -> bool:
 def _is_sum(low: Node, high: Node, product: _Product) -> bool:
     adds = low.op is high.op is Op.IADD and low.guard is high.guard is None and low.psrc is None
     carries = low.pdst is not None and high.psrc == low.pdst and not high.psrc_not and high.pdst is None
-    uses = product.low.dst in low.src[:2] and product.high.dst in high.src[:2]
+    uses = all(add.src[:2].count(half.dst) == 1 for add, half in ((low, product.low), (high, product.high)))
     return adds and carries and uses and low.dst not in product.factors  # the second IMAD reads the factors again
 
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from warploom.arch.isa import Op
-from warploom.arch.modifiers import Special
+from warploom.arch.isa import Op, is_latched
+from warploom.arch.modifiers import Atom, DType, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
 
@@ -129,6 +129,13 @@ class Node:
         the node that they serve.
         """
         return self.op in _EFFECTS
+
+    @property
+    def has_address(self) -> bool:
+        """True where slots 0 and 1 hold an address. A latched ATOM or RED has left it in the latch; its slots hold
+        data."""
+        return self.op in MEMORY_OPS and not is_latched(
+            self.op, self.modifiers.get("atom", Atom.ADD), self.modifiers.get("dst_type", DType.U8))
 
     @property
     def rematerialisable(self) -> bool:

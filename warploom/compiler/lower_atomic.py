@@ -48,7 +48,7 @@ def atomic(e: Emitter) -> None:
 
 
 def _emit(e: Emitter, operator: Atom, d: Target, target: Place, words: list[Words]) -> None:
-    """One ATOM or RED with the operand order of `Instruction.latched`."""
+    """One ATOM or RED with the operand order of `isa.is_latched`."""
     op = Op.RED if all(dst is None for dst in d) else Op.ATOM
     common: dict[str, Any] = {"imm": target.offset, "space": target.space, "atom": operator, "wide": target.wide,
                               "dst_type": DType[e.type.upper().replace("B", "U")]}  # fmt: skip

@@ -55,14 +55,14 @@ def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
         if value is None or room:
             node.src[slot] = value
             room = room and value is None
-        elif node.op in MEMORY_OPS and isinstance(value, Imm):
-            _into_offset(node, slot, value.value)
+        elif slot == 0 and node.has_address and isinstance(value, Imm):
+            _into_offset(node, value.value)
 
 
-def _into_offset(node: Node, slot: int, value: int) -> None:
-    """A known address moves into the offset field, where it fits."""
+def _into_offset(node: Node, value: int) -> None:
+    """The low word of an address moves into the offset field, where it fits and the high word is zero."""
     total = node.imm + value
-    if slot == 0 and node.src[1] is None and total < 1 << 31:
+    if node.src[1] is None and total < 1 << 31:
         node.src[0], node.imm = None, total
 
 
