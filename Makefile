@@ -3,6 +3,7 @@
 PRESET ?= fermi
 SET ?=
 KERNEL ?= hotspot
+SEED ?= new
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.complete
@@ -16,7 +17,8 @@ OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
 help:  ## list the verbs
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  PRESET=fermi|small|FILE.toml and SET='field=value ...' choose the configuration, KERNEL= the kernel of run"
+	@echo "  PRESET=fermi|small|FILE.toml and SET='field=value ...' choose the configuration, KERNEL= the kernel of run,"
+	@echo "  SEED=NUMBER repeats the benches of a regress"
 
 setup: $(STAMP)  ## create .venv from pinned wheels
 
@@ -35,9 +37,9 @@ run: $(STAMP)  ## a CUDA kernel through model, Verilog, lockstep and synthesis, 
 verilog: $(STAMP)  ## generate the Verilog of the datapath and its units
 	$(VENV)/bin/warploom verilog $(SETTINGS)
 
-regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resumable; then random ones
+regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resumable; then all benches with new seeds
 	$(VENV)/bin/warploom regress $(SETTINGS)
-	$(VENV)/bin/pytest -n 2 -m long
+	$(VENV)/bin/pytest -n auto -m "long or rtl" --seed $(SEED)
 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
@@ -53,7 +55,7 @@ bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)
 
 test: lint  ## everything that must hold
-	$(VENV)/bin/pytest -n 2 -m "not mutation and not long"
+	$(VENV)/bin/pytest -n auto -m "not mutation and not long"
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check

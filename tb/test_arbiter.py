@@ -123,12 +123,12 @@ async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi"])
-def test_arbiter(preset: str) -> None:
+def test_arbiter(preset: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset), "Arbiter")
-    runner.run(made, "tb.test_arbiter", 1, testcase="random_requests")
+    runner.run(made, "tb.test_arbiter", seed, testcase="random_requests")
 
 
 @pytest.mark.rtl
-def test_000_fig_3_16a() -> None:
+def test_000_fig_3_16a(seed: int) -> None:
     made = runner.build(SmConfig.preset("fermi"), "Arbiter")
-    runner.run(made, "tb.test_arbiter", 1, testcase="fig_3_16a")
+    runner.run(made, "tb.test_arbiter", seed, testcase="fig_3_16a")

@@ -22,5 +22,5 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_bank() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Bank"), "tb.test_bank", 1)
+def test_bank(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Bank"), "tb.test_bank", seed)

@@ -170,6 +170,6 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("layout", ["wshift", "wid"])
-def test_collector(layout: str) -> None:
+def test_collector(layout: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"layout={layout}"])
-    runner.run(runner.build(config, "Collector"), "tb.test_collector", 1)
+    runner.run(runner.build(config, "Collector"), "tb.test_collector", seed)

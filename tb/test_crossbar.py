@@ -63,5 +63,5 @@ async def random_routes(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_crossbar() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Crossbar"), "tb.test_crossbar", 1)
+def test_crossbar(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Crossbar"), "tb.test_crossbar", seed)

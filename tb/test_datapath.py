@@ -252,6 +252,6 @@ def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
 
 @pytest.mark.rtl
 @for_each(ALL)
-def test_datapath(core: str) -> None:
+def test_datapath(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(ALL[core])
-    runner.run(runner.build(config, "Datapath"), "tb.test_datapath", 1)
+    runner.run(runner.build(config, "Datapath"), "tb.test_datapath", seed)

@@ -123,7 +123,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_dispatch() -> None:
+def test_dispatch(seed: int) -> None:
     settings = ["collectors=4", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "Dispatcher"), "tb.test_dispatch", 1)
+    runner.run(runner.build(config, "Dispatcher"), "tb.test_dispatch", seed)

@@ -114,5 +114,5 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_integer() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "tb.test_integer", 1)
+def test_integer(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "tb.test_integer", seed)

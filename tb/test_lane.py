@@ -91,5 +91,5 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_lane() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Lane"), "tb.test_lane", 1)
+def test_lane(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Lane"), "tb.test_lane", seed)

@@ -35,20 +35,20 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "name"), [*(("small", name) for name in ALL),
                                               *(("fermi", name) for name in DIVERGENT)])  # fmt: skip
-def test_kernel(preset: str, name: str) -> None:
-    _compare(SmConfig.preset(preset), name)
+def test_kernel(preset: str, name: str, seed: int) -> None:
+    _compare(SmConfig.preset(preset), name, seed)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ALL)
-def test_coalescing_by_write(name: str) -> None:
-    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name)
+def test_coalescing_by_write(name: str, seed: int) -> None:
+    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name, seed)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", DIVERGENT)
-def test_coalescing_by_register_number(name: str) -> None:
-    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["reg"]), name)
+def test_coalescing_by_register_number(name: str, seed: int) -> None:
+    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["reg"]), name, seed)
 
 
 @pytest.mark.rtl
@@ -56,39 +56,38 @@ def test_coalescing_by_register_number(name: str) -> None:
     ("off", [Gating.OFF, Gating.CROSS_LANE]), ("on", [Gating.OFF, Gating.CROSS_LANE]),
     pytest.param("off", list(Gating), marks=pytest.mark.long),
 ])  # fmt: skip
-def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating]) -> None:
+def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}"])
-    runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot") for gating in gatings}
+    runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot", seed) for gating in gatings}
     assert len({done.cycles for done in runs.values()}) == 1, runs
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
 @pytest.mark.parametrize("coalescing", ["off", "on"])
-def test_gating_across_lanes(coalescing: str, name: str) -> None:
+def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}", "gating=cross_lane"])
-    done = _compare(config, name)
+    done = _compare(config, name, seed)
     if name == "reduction":  # it adds zeros
         assert done.checks["outcomes"] > 0
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("preset", "bypass", "entries", "coalescing", "names"), [
-    ("small", "bow", 12, "off", ["vector_add"]),
-    ("small", "bow_wr", 6, "off", ["hotspot"]),
-    ("small", "bow_hints", 6, "on", ["reduction", "bfs"]),
-    pytest.param("small", "bow_hints", 6, "on", ["hotspot", "matmul"], marks=pytest.mark.long),
-    pytest.param("small", "bow_hints", 12, "off", ["matmul", "bfs"], marks=pytest.mark.long),
-    pytest.param("small", "bow", 6, "on", ["histogram"], marks=pytest.mark.long),
-    pytest.param("small", "bow_wr", 12, "on", ["pathfinder", "bfs"], marks=pytest.mark.long),
-    pytest.param("pascal", "bow_hints", 12, "off", ["reduction"], marks=pytest.mark.long),  # 32 collectors
+@pytest.mark.parametrize(("preset", "settings", "names"), [
+    ("small", "bypass=bow entries=12 coalescing=off", ["vector_add"]),
+    ("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"]),
+    ("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs"]),
+    pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["hotspot", "matmul"], marks=pytest.mark.long),
+    pytest.param("small", "bypass=bow_hints entries=12 coalescing=off", ["matmul", "bfs"], marks=pytest.mark.long),
+    pytest.param("small", "bypass=bow entries=6 coalescing=on", ["histogram"], marks=pytest.mark.long),
+    pytest.param("small", "bypass=bow_wr entries=12 coalescing=on", ["pathfinder", "bfs"], marks=pytest.mark.long),
+    pytest.param("pascal", "bypass=bow_hints entries=12", ["reduction"], marks=pytest.mark.long),  # 32 collectors
 ])  # fmt: skip
-def test_windows(preset: str, bypass: str, entries: int, coalescing: str, names: list[str]) -> None:
+def test_windows(preset: str, settings: str, names: list[str], seed: int) -> None:
     """On `small`, every kind of window meets every size and every register file, and these each other. What is not
     long shares its builds with the random streams of `tb.test_datapath`."""
-    settings = [f"bypass={bypass}", f"entries={entries}", f"coalescing={coalescing}"]
-    config = SmConfig.preset(preset).with_settings(settings)
-    for done in lockstep_all(config, [kernel(name).load("tiny") for name in names]):
+    config = SmConfig.preset(preset).with_settings(settings.split())
+    for done in lockstep_all(config, [kernel(name).load("tiny") for name in names], seed):
         assert done.checks["cycles"] >= done.cycles > 1000
         assert done.registers > 0
         assert done.checks["writes"] > 100
@@ -104,11 +103,11 @@ def test_windows(preset: str, bypass: str, entries: int, coalescing: str, names:
     (AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"]),
     ([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"]),  # the same hardware
 ])  # fmt: skip
-def test_affine_unit(settings: list[str], names: list[str]) -> None:
+def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
     """Kernels with parallel warps and with diverging ones, and programs that the uniform unit serves."""
     config = SmConfig.preset("small").with_settings(settings)
     programs = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))] + [load(PROGRAMS / "taps.toml")]
-    found = lockstep_all(config, [*programs, *(kernel(name).load("tiny") for name in names)])
+    found = lockstep_all(config, [*programs, *(kernel(name).load("tiny") for name in names)], seed)
     for done in found:
         assert done.checks["cycles"] >= done.cycles > 200
         assert done.registers > 0
@@ -122,15 +121,15 @@ def test_affine_unit(settings: list[str], names: list[str]) -> None:
 
 
 @pytest.mark.rtl
-def test_002_fig_1() -> None:
+def test_002_fig_1(seed: int) -> None:
     """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
     config = SmConfig.preset("small").with_settings(AFFINE["abm"])
-    for done in lockstep_all(config, [load(path) for path in sorted(PROGRAMS.glob("threshold_*.toml"))]):
+    for done in lockstep_all(config, [load(path) for path in sorted(PROGRAMS.glob("threshold_*.toml"))], seed):
         assert (done.checks["accepted"], done.checks["expansions"]) == (FIG_1_COMPACT, 0)
 
 
-def _compare(config: SmConfig, name: str) -> Lockstep:
-    done = lockstep(config, kernel(name).load("tiny"))
+def _compare(config: SmConfig, name: str, seed: int) -> Lockstep:
+    done = lockstep(config, kernel(name).load("tiny"), seed)
     assert done.checks["cycles"] >= done.cycles > 1000
     assert done.registers > 0
     assert done.checks["writes"] > 1000
@@ -153,9 +152,10 @@ def _lazy_datapath(config: SmConfig) -> wiring.Component:
 
 
 @pytest.mark.mutation
-def test_first_difference_is_named_with_its_waveform() -> None:
+def test_first_difference_is_named_with_its_waveform(seed: int) -> None:
     config = SmConfig.preset("small")
-    with pytest.raises(LockstepError, match=r"differ in cycle \d+ \(seed 1\): \w+ is 0x\w+ in hardware") as caught:
-        lockstep(config, kernel("hotspot").load("tiny"), component=_lazy_datapath(config))
+    message = rf"differ in cycle \d+ \(seed {seed}\): \w+ is 0x\w+ in hardware"
+    with pytest.raises(LockstepError, match=message) as caught:
+        lockstep(config, kernel("hotspot").load("tiny"), seed, component=_lazy_datapath(config))
     waveform = Path(str(caught.value).rpartition(": ")[2])
     assert waveform.stat().st_size > 0

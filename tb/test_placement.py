@@ -58,6 +58,6 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
     ["layout=wid"], ["layout=wshift"], ["layout=wid", "coalescing=on", "alignment=reg"],
     ["layout=wshift", "coalescing=on", "alignment=write"],
 ], ids=" ".join)  # fmt: skip
-def test_placement(settings: list[str]) -> None:
+def test_placement(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "Placer"), "tb.test_placement", 1)
+    runner.run(runner.build(config, "Placer"), "tb.test_placement", seed)

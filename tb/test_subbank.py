@@ -22,5 +22,5 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_subbank() -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "SubBank"), "tb.test_subbank", 1)
+def test_subbank(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "SubBank"), "tb.test_subbank", seed)

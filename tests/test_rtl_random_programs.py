@@ -21,39 +21,39 @@ SOME, MANY = 6, 20
 SETTINGS = WINDOWS | AFFINE
 
 
-def run(core: str, name: str, cases: list[Case]) -> None:
+def run(core: str, name: str, cases: list[Case], seed: int) -> None:
     """Run the kernels of the cases on a core; `name` tells their folders from those of other tests."""
     moved = [replace(case, preset="small", settings=tuple(SETTINGS[core])) for case in cases]
     prefix = f"{name} {core}".replace(" ", "_")
     files = [case.save(FOLDER / f"{prefix}_{number}") for number, case in enumerate(moved)]
-    done = lockstep_all(moved[0].config, files)
+    done = lockstep_all(moved[0].config, files, seed)
     assert all(kernel.checks["operands"] > 0 for kernel in done)
 
 
-def run_random(core: str, name: str, count: int, number: int) -> None:
-    """Run so many random kernels; `number` says which."""
+def run_random(core: str, name: str, count: int, seed: int) -> None:
+    """Run so many random kernels; the seed says which."""
     try:
-        run(core, name, samples(count, number))
+        run(core, name, samples(count, seed), seed)
     except AssertionError:
-        each(lambda case: run(core, name, [case]), count, number)
+        each(lambda case: run(core, name, [case], seed), count, seed)
         raise
 
 
 @pytest.mark.rtl
 @for_each(SETTINGS)
-def test_some_random_programs(core: str) -> None:
-    run_random(core, "some", SOME, 1)
+def test_some_random_programs(core: str, seed: int) -> None:
+    run_random(core, "some", SOME, seed)
 
 
 @pytest.mark.rtl
 @pytest.mark.long
 @for_each(SETTINGS)
-def test_many_random_programs(core: str) -> None:
-    run_random(core, "many", MANY, 2 + list(SETTINGS).index(core))
+def test_many_random_programs(core: str, seed: int) -> None:
+    run_random(core, "many", MANY, seed)
 
 
 @pytest.mark.rtl
 @pytest.mark.skipif(not KEPT, reason="no program has failed so far")
 @for_each(SETTINGS)
-def test_kept_programs(core: str) -> None:
-    run(core, "kept", [Case.read(path) for path in KEPT])
+def test_kept_programs(core: str, seed: int) -> None:
+    run(core, "kept", [Case.read(path) for path in KEPT], seed)

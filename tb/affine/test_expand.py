@@ -53,6 +53,6 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_expander() -> None:
+def test_expander(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Expander")
-    runner.run(made, "tb.affine.test_expand", 1)
+    runner.run(made, "tb.affine.test_expand", seed)

@@ -126,6 +126,6 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [["affine=a"], ["affine=a", "schedulers=2"]], ids=" ".join)
-def test_affine_register_file(settings: list[str]) -> None:
+def test_affine_register_file(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineRegisterFile")
-    runner.run(made, "tb.affine.test_register_file", 1)
+    runner.run(made, "tb.affine.test_register_file", seed)

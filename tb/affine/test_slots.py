@@ -87,6 +87,6 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [[], ["bypass=bow"], ["bypass=bow", "window=2"]], ids=["one", "three", "two"])
-def test_slots(settings: list[str]) -> None:
+def test_slots(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["affine=a", *settings])
-    runner.run(runner.build(config, "CompactSlots"), "tb.affine.test_slots", 1)
+    runner.run(runner.build(config, "CompactSlots"), "tb.affine.test_slots", seed)

@@ -140,6 +140,6 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     ["affine=abm", "schedulers=2"], pytest.param(["affine=ab"], marks=pytest.mark.long),
 ], ids=" ".join)  # fmt: skip
-def test_affine_unit(settings: list[str]) -> None:
+def test_affine_unit(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
-    runner.run(made, "tb.affine.test_unit", 1)
+    runner.run(made, "tb.affine.test_unit", seed)

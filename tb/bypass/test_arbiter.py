@@ -119,18 +119,18 @@ async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-def _run(preset: str, settings: list[str], unit: str, testcase: str) -> None:
+def _run(preset: str, settings: list[str], unit: str, testcase: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset).with_settings(settings), unit)
-    runner.run(made, "tb.bypass.test_arbiter", 1, testcase=testcase)
+    runner.run(made, "tb.bypass.test_arbiter", seed, testcase=testcase)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi", "pascal"])
-def test_arbiter(preset: str) -> None:
-    _run(preset, ["bypass=bow"], "RotatingArbiter", "random_requests")
+def test_arbiter(preset: str, seed: int) -> None:
+    _run(preset, ["bypass=bow"], "RotatingArbiter", "random_requests", seed)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi"])
-def test_coalescing_arbiter(preset: str) -> None:
-    _run(preset, ["bypass=bow", "coalescing=on"], "RotatingCoalescingArbiter", "random_masks")
+def test_coalescing_arbiter(preset: str, seed: int) -> None:
+    _run(preset, ["bypass=bow", "coalescing=on"], "RotatingCoalescingArbiter", "random_masks", seed)

@@ -230,8 +230,8 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow", "entries=4", "gating=active"],
 ], ids=" ".join)  # fmt: skip
-def test_collector(settings: list[str]) -> None:
-    _run(settings)
+def test_collector(settings: list[str], seed: int) -> None:
+    _run(settings, seed)
 
 
 @pytest.mark.rtl
@@ -243,11 +243,11 @@ def test_collector(settings: list[str]) -> None:
     ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
 ], ids=" ".join)  # fmt: skip
-def test_more_collectors(settings: list[str]) -> None:
+def test_more_collectors(settings: list[str], seed: int) -> None:
     """Larger ones, which take minutes to build, and more settings."""
-    _run(settings)
+    _run(settings, seed)
 
 
-def _run(settings: list[str]) -> None:
+def _run(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "BypassingCollector"), "tb.bypass.test_collector", 1)
+    runner.run(runner.build(config, "BypassingCollector"), "tb.bypass.test_collector", seed)

@@ -53,7 +53,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("warps", [8, 5])
-def test_dispatch(warps: int) -> None:
+def test_dispatch(warps: int, seed: int) -> None:
     settings = ["bypass=bow", f"warps={warps}", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "RoundRobinDispatcher"), "tb.bypass.test_dispatch", 1)
+    runner.run(runner.build(config, "RoundRobinDispatcher"), "tb.bypass.test_dispatch", seed)

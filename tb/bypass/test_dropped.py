@@ -58,17 +58,17 @@ async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
     await read_late(dut, to_file=0)
 
 
-def run(testcase: str) -> None:
+def run(testcase: str, seed: int) -> None:
     """One of the tests above."""
-    runner.run(runner.build(CONFIG, "Datapath"), "tb.bypass.test_dropped", 1, testcase=testcase)
+    runner.run(runner.build(CONFIG, "Datapath"), "tb.bypass.test_dropped", seed, testcase=testcase)
 
 
 @pytest.mark.rtl
-def test_a_value_that_leaves_for_the_register_file_is_read() -> None:
-    run("right_hint")
+def test_a_value_that_leaves_for_the_register_file_is_read(seed: int) -> None:
+    run("right_hint", seed)
 
 
 @pytest.mark.rtl
-def test_a_value_that_was_dropped_stops_the_simulation() -> None:
+def test_a_value_that_was_dropped_stops_the_simulation(seed: int) -> None:
     with pytest.raises(AssertionError, match="warp 5 reads register 1, dropped in lanes 0xffffffff"):
-        run("wrong_hint")
+        run("wrong_hint", seed)

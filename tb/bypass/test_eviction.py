@@ -125,6 +125,6 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
 ], ids=" ".join)  # fmt: skip
-def test_eviction(settings: list[str]) -> None:
+def test_eviction(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "EvictionUnit"), "tb.bypass.test_eviction", 1)
+    runner.run(runner.build(config, "EvictionUnit"), "tb.bypass.test_eviction", seed)

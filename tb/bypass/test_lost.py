@@ -95,13 +95,14 @@ def run(testcase: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-def test_right_hints_pass() -> None:
-    run("right_hints", 1)
+def test_right_hints_pass(seed: int) -> None:
+    run("right_hints", seed)
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_a_wrong_hint_stops_the_simulation(seed: int) -> None:
+@pytest.mark.parametrize("number", range(3))
+def test_a_wrong_hint_stops_the_simulation(number: int, seed: int) -> None:
+    """Another register, lane and slot each time."""
     with pytest.raises(AssertionError, match=r"warp 5 reads register \d, dropped in lanes 0x\w+") as caught:
         run("wrong_hint", seed)
     expected = re.search(r"expect register (\d), lanes (0x\w+)", str(caught.value))

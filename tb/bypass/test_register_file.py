@@ -35,6 +35,6 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @for_each(WINDOWS)
-def test_register_file(core: str) -> None:
+def test_register_file(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(WINDOWS[core])
-    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_register_file", 1)
+    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_register_file", seed)

@@ -68,15 +68,15 @@ async def entry_no_longer_in_use(dut: cocotb.handle.SimHandleBase) -> None:
     await drive(dut, [WRITER, reads(first=1), result(7)])
 
 
-def run(testcase: str) -> None:
+def run(testcase: str, seed: int) -> None:
     """One of the tests above."""
-    runner.run(runner.build(COLLECTOR, "BypassingCollector"), "tb.bypass.test_rules", 1, testcase=testcase)
+    runner.run(runner.build(COLLECTOR, "BypassingCollector"), "tb.bypass.test_rules", seed, testcase=testcase)
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("testcase", ["room_for_one", "entry_in_use"])
-def test_what_is_right_passes(testcase: str) -> None:
-    run(testcase)
+def test_what_is_right_passes(testcase: str, seed: int) -> None:
+    run(testcase, seed)
 
 
 @pytest.mark.rtl
@@ -85,6 +85,6 @@ def test_what_is_right_passes(testcase: str) -> None:
     ("entry_of_another_register", "no entry takes the result of register 6"),
     ("entry_no_longer_in_use", "no entry takes the result of register 7"),
 ])  # fmt: skip
-def test_what_is_wrong_stops_the_simulation(testcase: str, message: str) -> None:
+def test_what_is_wrong_stops_the_simulation(testcase: str, message: str, seed: int) -> None:
     with pytest.raises(AssertionError, match=message):
-        run(testcase)
+        run(testcase, seed)

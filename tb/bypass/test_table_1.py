@@ -64,7 +64,7 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("bypass", "entries"), [(Bypass.BOW, 12), (Bypass.BOW_WR, 6), (Bypass.BOW_HINTS, 12)])
-def test_001_table_1(bypass: Bypass, entries: int) -> None:
+def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
     """On some of the hardware that runs whole kernels too."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])
-    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_table_1", 1)
+    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_table_1", seed)

@@ -202,9 +202,9 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("bypass", ["bow", "bow_wr", "bow_hints"])
-def test_bypassing_writeback(bypass: str) -> None:
+def test_bypassing_writeback(bypass: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "BypassingWriteback")
-    runner.run(made, "tb.bypass.test_writeback", 1)
+    runner.run(made, "tb.bypass.test_writeback", seed)
 
 
 @pytest.mark.rtl
@@ -213,6 +213,6 @@ def test_bypassing_writeback(bypass: str) -> None:
     ("BypassingGatedWriteback", ["gating=cross_lane"]),
     ("BypassingGatedCoalescingWriteback", ["coalescing=on", "gating=in_lane"]),
 ])  # fmt: skip
-def test_on_other_register_files(unit: str, settings: list[str]) -> None:
+def test_on_other_register_files(unit: str, settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
-    runner.run(runner.build(config, unit), "tb.bypass.test_writeback", 1)
+    runner.run(runner.build(config, unit), "tb.bypass.test_writeback", seed)

@@ -55,6 +55,6 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_alignment() -> None:
+def test_alignment(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "OperandPath", component=OperandPath())
-    runner.run(made, "tb.coalescing.test_alignment", 1)
+    runner.run(made, "tb.coalescing.test_alignment", seed)

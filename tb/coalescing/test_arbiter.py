@@ -212,15 +212,15 @@ def _build(*settings: str) -> runner.Build:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [(), ("banks=2", "collectors=5"), ("banks=8", "collectors=3")])
-def test_arbiter(settings: tuple[str, ...]) -> None:
-    runner.run(_build(*settings), "tb.coalescing.test_arbiter", 1, testcase="random_requests")
+def test_arbiter(settings: tuple[str, ...], seed: int) -> None:
+    runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase="random_requests")
 
 
 @pytest.mark.rtl
-def test_000_fig_3_16b() -> None:
-    runner.run(_build(), "tb.coalescing.test_arbiter", 1, testcase="fig_3_16b")
+def test_000_fig_3_16b(seed: int) -> None:
+    runner.run(_build(), "tb.coalescing.test_arbiter", seed, testcase="fig_3_16b")
 
 
 @pytest.mark.rtl
-def test_000_fig_3_6() -> None:
-    runner.run(_build(), "tb.coalescing.test_arbiter", 1, testcase="fig_3_6")
+def test_000_fig_3_6(seed: int) -> None:
+    runner.run(_build(), "tb.coalescing.test_arbiter", seed, testcase="fig_3_6")

@@ -134,10 +134,10 @@ def _build() -> runner.Build:
 
 
 @pytest.mark.rtl
-def test_bank() -> None:
-    runner.run(_build(), "tb.coalescing.test_bank", 1, testcase="random_accesses")
+def test_bank(seed: int) -> None:
+    runner.run(_build(), "tb.coalescing.test_bank", seed, testcase="random_accesses")
 
 
 @pytest.mark.rtl
-def test_000_fig_3_6() -> None:
-    runner.run(_build(), "tb.coalescing.test_bank", 1, testcase="fig_3_6")
+def test_000_fig_3_6(seed: int) -> None:
+    runner.run(_build(), "tb.coalescing.test_bank", seed, testcase="fig_3_6")

@@ -175,16 +175,16 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("alignment", ["reg", "write"])
-def test_collector(alignment: str) -> None:
-    run(alignment, "random_instructions")
+def test_collector(alignment: str, seed: int) -> None:
+    run(alignment, "random_instructions", seed)
 
 
 @pytest.mark.rtl
-def test_000_section_3_6_2_7() -> None:
-    run("reg", "section_3_6_2_7")
+def test_000_section_3_6_2_7(seed: int) -> None:
+    run("reg", "section_3_6_2_7", seed)
 
 
-def run(alignment: str, testcase: str) -> None:
+def run(alignment: str, testcase: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
     made = runner.build(config, "CoalescingCollector")
-    runner.run(made, "tb.coalescing.test_collector", 1, testcase=testcase)
+    runner.run(made, "tb.coalescing.test_collector", seed, testcase=testcase)

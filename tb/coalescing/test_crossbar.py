@@ -120,10 +120,10 @@ def _build(*settings: str) -> runner.Build:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [(), ("banks=4", "collectors=3")])
-def test_crossbar(settings: tuple[str, ...]) -> None:
-    runner.run(_build(*settings), "tb.coalescing.test_crossbar", 1, testcase="random_routes")
+def test_crossbar(settings: tuple[str, ...], seed: int) -> None:
+    runner.run(_build(*settings), "tb.coalescing.test_crossbar", seed, testcase="random_routes")
 
 
 @pytest.mark.rtl
-def test_000_section_3_6_2_6() -> None:
-    runner.run(_build(), "tb.coalescing.test_crossbar", 1, testcase="section_3_6_2_6")
+def test_000_section_3_6_2_6(seed: int) -> None:
+    runner.run(_build(), "tb.coalescing.test_crossbar", seed, testcase="section_3_6_2_6")

@@ -105,7 +105,7 @@ async def random_codes(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("alignment", ["reg", "write"])
-def test_mask_buffer(alignment: str) -> None:
+def test_mask_buffer(alignment: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
     made = runner.build(config, "MaskBuffer", component=Hardware(config=config))
-    runner.run(made, "tb.coalescing.test_mask_buffer", 1)
+    runner.run(made, "tb.coalescing.test_mask_buffer", seed)

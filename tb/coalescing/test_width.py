@@ -67,6 +67,6 @@ async def random_words(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_width() -> None:
+def test_width(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "WidthDetector", component=WidthDetector())
-    runner.run(made, "tb.coalescing.test_width", 1)
+    runner.run(made, "tb.coalescing.test_width", seed)

@@ -226,7 +226,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("alignment", ["reg", "write"])
-def test_coalescing_writeback(alignment: str) -> None:
+def test_coalescing_writeback(alignment: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
     made = runner.build(config, "CoalescingWriteback", component=Hardware(config=config))
-    runner.run(made, "tb.coalescing.test_writeback", 1)
+    runner.run(made, "tb.coalescing.test_writeback", seed)

@@ -75,6 +75,6 @@ async def random_writes(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_allocation() -> None:
+def test_allocation(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Allocator", component=Hardware(rows=ROWS))
-    runner.run(made, "tb.corf.test_allocation", 1)
+    runner.run(made, "tb.corf.test_allocation", seed)

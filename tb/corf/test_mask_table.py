@@ -74,6 +74,6 @@ async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_mask_table() -> None:
+def test_mask_table(seed: int) -> None:
     config = SmConfig.preset("small")
-    runner.run(runner.build(config, "MaskTable", component=Hardware(config=config)), "tb.corf.test_mask_table", 1)
+    runner.run(runner.build(config, "MaskTable", component=Hardware(config=config)), "tb.corf.test_mask_table", seed)

@@ -94,6 +94,6 @@ async def random_names(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi"])
-def test_rename(preset: str) -> None:
+def test_rename(preset: str, seed: int) -> None:
     config = SmConfig.preset(preset)
-    runner.run(runner.build(config, "RenameTable", component=Hardware(config=config)), "tb.corf.test_rename", 1)
+    runner.run(runner.build(config, "RenameTable", component=Hardware(config=config)), "tb.corf.test_rename", seed)

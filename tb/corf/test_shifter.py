@@ -54,6 +54,6 @@ async def down(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("direction", ["up", "down"])
-def test_shifter(direction: str) -> None:
+def test_shifter(direction: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Shifter", component=Shifter(up=direction == "up"))
-    runner.run(made, "tb.corf.test_shifter", 1, testcase=direction)
+    runner.run(made, "tb.corf.test_shifter", seed, testcase=direction)

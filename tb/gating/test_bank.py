@@ -98,5 +98,5 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("unit", ["GatedBank", "GatedDualBank"])
-def test_bank(unit: str) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_bank", 1)
+def test_bank(unit: str, seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_bank", seed)

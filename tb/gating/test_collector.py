@@ -165,6 +165,6 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize(("unit", "settings"), [
     ("GatedCollector", []), ("GatedCoalescingCollector", ["coalescing=on", "alignment=write"]),
 ], ids=["off", "on"])  # fmt: skip
-def test_collector(unit: str, settings: list[str], gating: str) -> None:
+def test_collector(unit: str, settings: list[str], gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
-    runner.run(runner.build(config, unit), "tb.gating.test_collector", 1)
+    runner.run(runner.build(config, unit), "tb.gating.test_collector", seed)

@@ -61,6 +61,6 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["active", pytest.param("in_lane", marks=pytest.mark.long), "cross_lane"])
-def test_integer(gating: str) -> None:
+def test_integer(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", 1)
+    runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", seed)

@@ -118,5 +118,5 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("unit", ["HoldingLane", "GatedLane"])
-def test_lane(unit: str) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_lane", 1)
+def test_lane(unit: str, seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_lane", seed)

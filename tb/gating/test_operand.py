@@ -94,6 +94,6 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["in_lane", "cross_lane"])
 @pytest.mark.parametrize(("unit", "coalescing"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])
-def test_operand(unit: str, coalescing: str, gating: str) -> None:
+def test_operand(unit: str, coalescing: str, gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", f"coalescing={coalescing}"])
-    runner.run(runner.build(config, unit), "tb.gating.test_operand", 1)
+    runner.run(runner.build(config, unit), "tb.gating.test_operand", seed)

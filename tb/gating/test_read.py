@@ -42,6 +42,6 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_000_fig_4_3() -> None:
+def test_000_fig_4_3(seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["gating=in_lane"])
-    runner.run(runner.build(config, "GatedCollector"), "tb.gating.test_read", 1)
+    runner.run(runner.build(config, "GatedCollector"), "tb.gating.test_read", seed)

@@ -171,6 +171,6 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @for_each(["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
-def test_register_file(core: str) -> None:
+def test_register_file(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(REGISTER_FILES[core])
-    runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", 1)
+    runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", seed)

@@ -70,10 +70,10 @@ def _build() -> runner.Build:
 
 
 @pytest.mark.rtl
-def test_reorder() -> None:
-    runner.run(_build(), "tb.gating.test_reorder", 1, testcase="random_words")
+def test_reorder(seed: int) -> None:
+    runner.run(_build(), "tb.gating.test_reorder", seed, testcase="random_words")
 
 
 @pytest.mark.rtl
-def test_000_fig_4_5() -> None:
-    runner.run(_build(), "tb.gating.test_reorder", 1, testcase="fig_4_5")
+def test_000_fig_4_5(seed: int) -> None:
+    runner.run(_build(), "tb.gating.test_reorder", seed, testcase="fig_4_5")

@@ -136,6 +136,6 @@ async def all_operations(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_trivial() -> None:
+def test_trivial(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "TrivialDetector", component=DecodedDetector())
-    runner.run(made, "tb.gating.test_trivial", 1)
+    runner.run(made, "tb.gating.test_trivial", seed)

@@ -193,9 +193,9 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["active", pytest.param("in_lane", marks=pytest.mark.long), "cross_lane"])
-def test_gated_writeback(gating: str) -> None:
+def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", 1)
+    runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", seed)
 
 
 @pytest.mark.rtl
@@ -203,7 +203,7 @@ def test_gated_writeback(gating: str) -> None:
     ("active", "reg"), pytest.param("in_lane", "reg", marks=pytest.mark.long), ("cross_lane", "reg"),
     ("cross_lane", "write"),
 ])  # fmt: skip
-def test_gated_coalescing_writeback(gating: str, alignment: str) -> None:
+def test_gated_coalescing_writeback(gating: str, alignment: str, seed: int) -> None:
     settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "GatedCoalescingWriteback")
-    runner.run(made, "tb.gating.test_writeback", 1)
+    runner.run(made, "tb.gating.test_writeback", seed)

@@ -129,6 +129,6 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     ["gating=in_lane"], ["gating=cross_lane"], ["gating=cross_lane", "coalescing=on", "alignment=write"],
 ], ids=" ".join)  # fmt: skip
-def test_zero_buffer(settings: list[str]) -> None:
+def test_zero_buffer(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroBuffer")
-    runner.run(made, "tb.gating.test_zero_buffer", 1)
+    runner.run(made, "tb.gating.test_zero_buffer", seed)

@@ -75,10 +75,10 @@ def _build() -> runner.Build:
 
 
 @pytest.mark.rtl
-def test_zero_detector() -> None:
-    runner.run(_build(), "tb.gating.test_zero_detector", 1, testcase="random_words")
+def test_zero_detector(seed: int) -> None:
+    runner.run(_build(), "tb.gating.test_zero_detector", seed, testcase="random_words")
 
 
 @pytest.mark.rtl
-def test_000_fig_4_4() -> None:
-    runner.run(_build(), "tb.gating.test_zero_detector", 1, testcase="fig_4_4")
+def test_000_fig_4_4(seed: int) -> None:
+    runner.run(_build(), "tb.gating.test_zero_detector", seed, testcase="fig_4_4")
