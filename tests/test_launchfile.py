@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Buffer, Scalar
+from warploom.kernels.arrays import SCALAR_TYPES
 from warploom.kernels.expectation import Expectation
-from warploom.kernels.launchfile import SCALAR_TYPES, load
+from warploom.kernels.launchfile import load
 
 HEAD = 'ptx = "k.ptx"\ngrid = [2, 3]\nblock = 64\n'
 SCALAR = '[[arguments]]\ntype = "s32"\nvalue = 5\n'
@@ -97,7 +98,24 @@ def test_random_generators_depend_on_the_seed_alone_and_stay_in_range(write):
     assert (np.diff(whole.astype(int)) >= 0).all()
 
 
+SYMBOL = '[[symbols]]\nname = "$s"\n'
+
+
+def test_symbols(write):
+    second = BUFFER.replace("arguments", "symbols").replace('"x"', '"c"') + ZEROS + 'out = true\nexpect = "ones.npy"\n'
+    file = load(write(HEAD + BUFFER + ZEROS + SYMBOL + 'type = "u16"\nvalue = 7\n' + second))
+    scalar, array = file.launch.symbols
+    assert (scalar.name, scalar.array.dtype, scalar.array.shape, int(scalar.array)) == ("$s", np.uint16, (), 7)
+    assert (array.name, array.array.shape) == ("c", (2, 4))
+    assert (file.outputs, [e.name for e in file.expectations]) == (("c",), ["c"])
+
+
 MISTAKES = {
+    "symbol without name": (HEAD + '[[symbols]]\ntype = "s32"\nvalue = 5\n', "symbols 0: name: is missing: must be"),
+    "symbol named as a buffer": (HEAD + BUFFER + ZEROS + SYMBOL.replace("$s", "x") + 'type = "s32"\nvalue = 5\n',
+                                 "symbols 0: name: 'x' is given twice"),
+    "symbol that names no file": (HEAD + SYMBOL + 'dtype = "int8"\nshape = 1\nout = true\n' + ZEROS,
+                                  "symbols 0: name: '$s' must be letters, digits"),
     "unknown key": (HEAD + "blok = 3\n", "blok: is not a key here; keys are ptx, entry, grid, block"),
     "missing key": (HEAD.replace("block = 64\n", ""), "block: is missing: must be a whole number of at least 1"),
     "not TOML": ("ptx = ", "not TOML: "),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warploom import __version__
-from warploom.arch.errors import WarploomError
+from warploom.arch.errors import WarploomError, one_line
 
 FAILURE, INTERRUPTED = 1, 130
 """Exit statuses beside 0; argparse exits with 2 on wrong usage."""
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("warploom: interrupted", file=sys.stderr)
         return INTERRUPTED
-    print(f"warploom: error: {_one_line(message)}", file=sys.stderr)
+    print(f"warploom: error: {one_line(message)}", file=sys.stderr)
     return FAILURE
 
 
@@ -72,11 +72,6 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (for as long as the process lives)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _one_line(message: str) -> str:
-    """A message with line ends and the like, which may come from a user's names, as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def _call(options: argparse.Namespace) -> str | None:

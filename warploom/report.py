@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from warploom import __version__
+from warploom.arch.errors import one_line
 
 SCHEMA_VERSION = 1
 """Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
@@ -44,6 +45,11 @@ def fields(title: str, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         result.add_row(escape(name), escape(_text(value)))
     console().print(f"[bold]{escape(title)}[/bold]", result)
+
+
+def warn(message: str) -> None:
+    """Print one line to standard error."""
+    print(f"warploom: warning: {one_line(message)}", file=sys.stderr)
 
 
 def console() -> Console:

@@ -20,12 +20,14 @@ from warploom.kernels.library import kernel
 
 @dataclass(frozen=True)
 class Executed:
-    """A kernel that has executed. `mismatches` has one line for each buffer that is not as expected."""
+    """A kernel that has executed. `mismatches` has one line for each buffer that is not as expected, `warnings` one for
+    each doubt about the launch."""
 
     file: LaunchFile
     program: Program
     execution: Execution
     mismatches: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -61,7 +63,16 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     check_fits(config, program, file.launch)
     execution = execute(program, file.launch, record=record)
     found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
-    return Executed(file, program, execution, tuple(line for line in found if line is not None))
+    return Executed(file, program, execution, tuple(line for line in found if line is not None), _doubts(file, program))
+
+
+def _doubts(file: LaunchFile, program: Program) -> tuple[str, ...]:
+    """One line if the kernel reads module variables that nobody sets."""
+    unset = file.launch.unset(program)
+    if not unset:
+        return ()
+    names = ", ".join(f"{variable.name} (.{variable.space.name.lower()})" for variable in unset)
+    return (f"{file.path}: {program.name} reads what nothing sets, and finds zeros: {names}; set it with [[symbols]]",)
 
 
 def save(buffers: Mapping[str, np.ndarray], folder: Path) -> list[Path]:

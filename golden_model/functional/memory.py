@@ -76,7 +76,7 @@ class Memory:
     """
 
     def __init__(self, program: Program, launch: Launch, resident_blocks: int) -> None:
-        self._launch = launch
+        self._program, self._launch = program, launch
         self.shared_bytes = program.shared_bytes + launch.dynamic_shared
         self.shared_stride = _padded(self.shared_bytes)
         self.local_stride = -(-program.local_bytes // 8) * 8
@@ -114,6 +114,13 @@ class Memory:
         contents += [np.ascontiguousarray(b.array).reshape(-1).view(np.uint8) for b in self._buffers()]
         for segment, content in zip(self._segments, contents, strict=True):
             image[segment.offset : segment.offset + segment.size] = content
+        for symbol in self._launch.symbols:
+            self._symbol(symbol)[:] = np.frombuffer(symbol.array.tobytes(), np.uint8)
+
+    def _symbol(self, symbol: Buffer) -> np.ndarray:
+        """The bytes of a module variable that a symbol stands for (a view); module memory starts its image."""
+        variable = next(v for v in self._program.module if v.name == symbol.name)
+        return self._arrays[variable.space][variable.offset : variable.offset + symbol.array.nbytes]
 
     def _parameters(self, program: Program) -> np.ndarray:
         names = [buffer.name for buffer in self._buffers()]
@@ -127,12 +134,13 @@ class Memory:
         return bank
 
     def buffers(self) -> dict[str, np.ndarray]:
-        """Copies of the buffers by name, in their dtype and shape."""
-        image, result = self._arrays[Space.GLOBAL], {}
-        for segment, buffer in zip(self._segments[1:], self._buffers(), strict=True):
-            raw = image[segment.offset : segment.offset + segment.size].copy()
-            result[buffer.name] = raw.view(buffer.array.dtype).reshape(buffer.array.shape)
-        return result
+        """Copies of the buffers and of the launch's symbols by name, in their dtype and shape."""
+        image = self._arrays[Space.GLOBAL]
+        places = [image[segment.offset : segment.offset + segment.size] for segment in self._segments[1:]]
+        places += [self._symbol(symbol) for symbol in self._launch.symbols]
+        arrays = [*self._buffers(), *self._launch.symbols]
+        return {b.name: raw.copy().view(b.array.dtype).reshape(b.array.shape)
+                for b, raw in zip(arrays, places, strict=True)}
 
     def globals(self) -> bytes:
         """The image of the module's `.global` variables."""

@@ -10,6 +10,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; nearest: {', '.join(close)}" if close else ""
 
 
+def one_line(message: str) -> str:
+    """A message with line ends and the like, which may come from a user's names, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+
+
 class WarploomError(Exception):
     """Base of every error that is the input's fault; the command line prints it without a traceback."""
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from warploom.arch.config import LANES
-from warploom.arch.errors import LaunchError
-from warploom.arch.program import Program
+from warploom.arch.errors import LaunchError, nearest
+from warploom.arch.program import ModuleVariable, Program
 
 MAX_BLOCK_THREADS = 1024
 
@@ -24,7 +24,8 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A pointer argument: a named array in global memory with its initial contents (any numpy dtype and shape)."""
+    """A named array with its initial contents (any numpy dtype and shape): a pointer argument, which lies in global
+    memory, or what a module variable of this name holds from its first byte on."""
 
     name: str
     array: np.ndarray
@@ -32,14 +33,16 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Launch:
-    """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, and a limit on the warp
-    instructions of the grid, for loops that never end."""
+    """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, a limit on the warp
+    instructions of the grid, for loops that never end, and the module variables that the host sets; of these an array
+    without dimensions has the variable's size, and no array is larger."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[Scalar | Buffer, ...] = ()
     dynamic_shared: int = 0
     limit: int = DEFAULT_LIMIT
+    symbols: tuple[Buffer, ...] = ()
 
     @property
     def threads(self) -> int:
@@ -57,7 +60,7 @@ class Launch:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     def check(self, program: Program) -> None:
-        """Raise `LaunchError` where geometry or arguments do not fit the program."""
+        """Raise `LaunchError` where geometry, arguments or symbols do not fit the program."""
         for name, extent in (("grid", self.grid), ("block", self.block)):
             if min(extent) < 1:
                 raise LaunchError(f"{program.name}: {name} = {extent}: every dimension must be at least 1")
@@ -73,3 +76,20 @@ class Launch:
             if size != parameter.size or {type_[0], parameter.type[0]} in ({"f", "s"}, {"f", "u"}):
                 raise LaunchError(f"{program.name}: argument {number} is {given} of {size} bytes, the kernel's "
                                   f"parameter {parameter.name} is .{parameter.type} of {parameter.size} bytes")
+        for symbol in self.symbols:
+            _check_symbol(program, symbol)
+
+    def unset(self, program: Program) -> list[ModuleVariable]:
+        """The module variables that the kernel reads and nobody sets: they hold zeros."""
+        given = {symbol.name for symbol in self.symbols}
+        return [variable for variable in program.module if variable.unset and variable.name not in given]
+
+
+def _check_symbol(program: Program, symbol: Buffer) -> None:
+    sizes = {variable.name: variable.size for variable in program.module}
+    if symbol.name not in sizes:
+        raise LaunchError(f"{program.name}: {program.source} has no .const or .global variable '{symbol.name}'"
+                          f"{nearest(symbol.name, sizes)}")
+    given, size = symbol.array.nbytes, sizes[symbol.name]
+    if given > size or (not symbol.array.ndim and given != size):
+        raise LaunchError(f"{program.name}: the symbol '{symbol.name}' is given {given} bytes, the variable has {size}")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Space
 
 REGISTER_BITS = 8
 """Bits of a register number in machine code."""
@@ -17,6 +18,18 @@ class Parameter:
     type: str
     offset: int
     size: int
+
+
+@dataclass(frozen=True)
+class ModuleVariable:
+    """A `.const` or `.global` variable of the module: its name in the PTX, space, and `offset` in the image of that
+    space, both in bytes. `unset`: the kernel reads it, and neither an initialiser nor the kernel gives it a value."""
+
+    name: str
+    space: Space
+    offset: int
+    size: int
+    unset: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +48,8 @@ class Program:
     `lines[i]` is the PTX line of `instructions[i]`. `registers` counts registers per thread (1..255), of which the
     register file holds all. Shared memory holds static variables from byte 0; dynamic shared memory starts at
     `shared_bytes`. `local_bytes` per thread covers local arrays and spill slots. `constants` is the image of `.const`,
-    `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values.
+    `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values. `module` says
+    which variables these images consist of.
     `max_threads` is the block size that `.maxntid` promises, 0 if it says nothing. `hints` change no result.
     """
 
@@ -49,6 +63,7 @@ class Program:
     local_bytes: int = 0
     constants: bytes = b""
     globals: bytes = b""
+    module: tuple[ModuleVariable, ...] = ()
     max_threads: int = 0
     hints: Hints = Hints()
 

@@ -4,10 +4,14 @@ from collections.abc import Iterable
 
 from warploom.arch.errors import PtxError
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, WINDOW_BYTES
+from warploom.arch.modifiers import Space
+from warploom.arch.program import ModuleVariable
+from warploom.compiler import module_reads
 from warploom.compiler.initialiser import MAX_IMAGE_BYTES, POINTER_BYTES
 from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
 
-MODULE_SPACES = ("global", "const")
+MODULE_SPACES = {"global": (Space.GLOBAL, GLOBALS_BASE), "const": (Space.CONST, 0)}
+"""Spaces of module variables, and the address in each at which its image starts."""
 
 LIMITS = {"local": 1 << 19}
 """Bytes of a space that are less than its window: CUDA gives a thread 512 KiB of local memory."""
@@ -30,7 +34,7 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
         (dynamic if variable.extern else by_space[variable.space])[name] = variable
     kernel.variables = {**by_space["global"], **by_space["const"], **kernel.variables}
     end = {
-        space: _place(kernel, variables, GLOBALS_BASE if space == "global" else 0)
+        space: _place(kernel, variables, MODULE_SPACES[space][1] if space in MODULE_SPACES else 0)
         for space, variables in by_space.items()
     }
     alignment = max((variable.alignment for variable in dynamic.values()), default=1)
@@ -39,6 +43,16 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
     kernel.local_bytes = end["local"]
     kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"], set(functions))
     kernel.constants = _image(kernel, by_space["const"], 0, end["const"], set(functions))
+    kernel.module = _module(kernel, by_space["global"] | by_space["const"])
+
+
+def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVariable, ...]:
+    """The module's own variables, without those that functions declare: their names in the kernel are other ones."""
+    own = [variable for name, variable in variables.items() if name == variable.name]
+    unset = module_reads.unset(kernel, own)
+    places = [(variable, *MODULE_SPACES[variable.space]) for variable in own]
+    return tuple(ModuleVariable(v.name, space, kernel.base[v.name] - start, v.size, v.name in unset)
+                 for v, space, start in places)
 
 
 def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:

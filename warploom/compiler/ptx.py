@@ -6,6 +6,8 @@ A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it in
 
 from dataclasses import dataclass, field
 
+from warploom.arch.program import ModuleVariable
+
 # ---------------------------------------------------------------- operands
 
 
@@ -196,6 +198,7 @@ class Kernel:
     local_bytes: int = 0
     constants: bytes = b""
     globals: bytes = b""
+    module: tuple[ModuleVariable, ...] = ()  # what `constants` and `globals` hold
     sources: dict[int, str] = field(default_factory=dict)  # line -> text, for messages
 
 

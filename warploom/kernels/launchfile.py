@@ -4,34 +4,23 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, Buffer, Launch, Scalar
+from warploom.kernels.arrays import SCALAR_TYPES, contents, read_array
 from warploom.kernels.expectation import Expectation
-from warploom.kernels.generators import generate, scalar
+from warploom.kernels.generators import scalar
 from warploom.kernels.table import Table
 
-SCALAR_TYPES = {
-    "s8": "int8", "u8": "uint8", "b8": "uint8", "s16": "int16", "u16": "uint16", "b16": "uint16", "f16": "float16",
-    "s32": "int32", "u32": "uint32", "b32": "uint32", "f32": "float32",
-    "s64": "int64", "u64": "uint64", "b64": "uint64", "f64": "float64",
-}  # fmt: skip
-"""PTX types of scalar arguments, with the numpy type that holds their bytes."""
-
-DTYPES = tuple(sorted(set(SCALAR_TYPES.values())))
-"""Element types of buffers."""
-
 MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_BUFFER_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class LaunchFile:
     """A launch file, read: `ptx` is the path of the PTX file, `entry` None where the file has only one, `outputs` the
-    names of the buffers that come back."""
+    names of the buffers and symbols that come back."""
 
     path: Path
     ptx: Path
@@ -62,12 +51,15 @@ def load(path: str | Path) -> LaunchFile:
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
     limit = top.whole("limit", 1, 1 << 40, DEFAULT_LIMIT)
-    arguments = [_Argument(table) for table in top.tables("arguments")]
+    arguments = [_Value(table) for table in top.tables("arguments")]
+    symbols = [_Value(table) for table in top.tables("symbols")]
     top.finish()
-    _check_names(arguments)
-    launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit)
-    return LaunchFile(path, ptx, entry, launch, tuple(a.name for a in arguments if a.out),
-                      tuple(a.expectation for a in arguments if a.expectation is not None))
+    _check_names(arguments, symbols)
+    launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit,
+                    symbols=tuple(symbol.as_buffer() for symbol in symbols))
+    values = [*arguments, *symbols]
+    return LaunchFile(path, ptx, entry, launch, tuple(v.name for v in values if v.out),
+                      tuple(v.expectation for v in values if v.expectation is not None))
 
 
 def _geometry(top: Table) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -85,8 +77,8 @@ def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-class _Argument:
-    """One `[[arguments]]`: a scalar if it has a `type`, else a buffer."""
+class _Value:
+    """One `[[arguments]]` or `[[symbols]]`: a scalar if it has a `type`, else an array."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -99,12 +91,18 @@ class _Argument:
             self.value = Scalar(type_name, scalar(table, "value", np.dtype(SCALAR_TYPES[type_name])).tobytes())
         elif "dtype" in table or "file" in table:
             self.name = table.text("name")
-            self.value = Buffer(self.name, _contents(table))
+            self.value = Buffer(self.name, contents(table))
             self.out = table.flag("out", False)
             self.expectation = self._read_expectation(self.value.array)
         else:
             table.fail("type", "is missing: give a scalar its PTX type, or a buffer its dtype")
         table.finish()
+
+    def as_buffer(self) -> Buffer:
+        """The value as a symbol: a scalar is an array without dimensions."""
+        if isinstance(self.value, Buffer):
+            return self.value
+        return Buffer(self.name, np.frombuffer(self.value.data, SCALAR_TYPES[self.value.type]).reshape(()))
 
     def _read_expectation(self, initial: np.ndarray) -> Expectation | None:
         table = self.table
@@ -119,54 +117,20 @@ class _Argument:
             return None
         if not self.out:
             table.fail("expect", "the buffer must come back to be checked: add out = true")
-        return Expectation(self.name, _read_array(table, "expect", name, initial.dtype, initial.shape),
+        return Expectation(self.name, read_array(table, "expect", name, initial.dtype, initial.shape),
                            absolute or 0.0, relative or 0.0)
 
 
-def _contents(table: Table) -> np.ndarray:
-    """Initial contents of a buffer, from `file` or from `generator`."""
-    file_name = table.text("file", None)
-    dtype_name = table.one_of("dtype", DTYPES, None)
-    dtype = None if dtype_name is None else np.dtype(dtype_name)
-    shape = table.extents("shape", 32, None)
-    if shape is not None and math.prod(shape) * (8 if dtype is None else dtype.itemsize) > MAX_BUFFER_BYTES:
-        table.fail("shape", f"{list(shape)} is more than {MAX_BUFFER_BYTES >> 20} MiB")
-    generator = table.table("generator", None)
-    if (file_name is None) == (generator is None):
-        table.fail("generator", "give either file = \"name.npy\" or generator = { kind = ... }")
-    if file_name is not None:
-        return _read_array(table, "file", file_name, dtype, shape)
-    if shape is None or dtype is None:
-        table.fail("shape" if shape is None else "dtype", "is missing: a generator needs dtype and shape")
-    return generate(generator, dtype, shape)
-
-
-def _read_array(table: Table, key: str, name: str, dtype: np.dtype | None, shape: tuple[int, ...] | None) -> np.ndarray:
-    """The array of a .npy file, its dtype and shape as wanted; None accepts what the file has."""
-    path = table.file.parent / name
-    try:
-        array = np.lib.format.open_memmap(path, mode="r")
-    except OSError as error:
-        table.fail(key, f"{path}: {error.strerror or error}; paths are relative to the launch file")
-    except (ValueError, SyntaxError, TokenError) as error:  # numpy reads the header as Python
-        table.fail(key, f"{path}: not an .npy file of numbers: {error}")
-    if array.dtype.name not in DTYPES:
-        table.fail(key, f"{path} holds {array.dtype}; must be one of {', '.join(DTYPES)}")
-    if dtype is not None and array.dtype.newbyteorder("=") != dtype:
-        table.fail(key, f"{path} holds {array.dtype.name}, wanted is {dtype.name}; convert it or change dtype")
-    if shape is not None and array.shape != shape:
-        table.fail(key, f"{path} has shape {list(array.shape)}, wanted is {list(shape)}")
-    if not 0 < array.nbytes <= MAX_BUFFER_BYTES:
-        table.fail(key, f"{path} holds {array.nbytes} bytes; must be 1 to {MAX_BUFFER_BYTES}")
-    return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
-
-
-def _check_names(arguments: list[_Argument]) -> None:
+def _check_names(arguments: list[_Value], symbols: list[_Value]) -> None:
     seen: set[str] = set()
-    for argument in arguments:
-        if argument.name in seen:
-            argument.table.fail("name", f"{argument.name!r} is given twice; names must differ")
-        if argument.name is not None:
-            seen.add(argument.name)
-        if isinstance(argument.value, Buffer) and not argument.name.replace("-", "_").isidentifier():
-            argument.table.fail("name", f"{argument.name!r} must be letters, digits, - and _: it names a file")
+    for symbol in symbols:
+        if symbol.name is None:
+            symbol.table.fail("name", "is missing: must be the variable's name in the PTX")
+    for value in (*arguments, *symbols):
+        if value.name in seen:
+            value.table.fail("name", f"{value.name!r} is given twice; names must differ")
+        if value.name is not None:
+            seen.add(value.name)
+        file_name = value.out or (isinstance(value.value, Buffer) and value not in symbols)
+        if file_name and not value.name.replace("-", "_").isidentifier():
+            value.table.fail("name", f"{value.name!r} must be letters, digits, - and _: it names a file")

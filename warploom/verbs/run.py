@@ -70,6 +70,7 @@ def describe(executed: Executed) -> Body:
                    "grid": list(file.launch.grid), "block": list(file.launch.block)},
         "execution": {"warp_instructions": execution.warp_instructions,
                       "thread_instructions": execution.thread_instructions},
+        "warnings": list(executed.warnings),
         "checked": [expectation.name for expectation in file.expectations],
         "mismatches": list(executed.mismatches),
         "failure": executed.mismatches[0] if executed.mismatches else None,
@@ -77,7 +78,9 @@ def describe(executed: Executed) -> Body:
 
 
 def show(executed: Executed) -> None:
-    """Print what was executed."""
+    """Print what was executed, and warnings to standard error."""
+    for warning in executed.warnings:
+        report.warn(warning)
     launch, program, execution = executed.file.launch, executed.program, executed.execution
     report.fields(f"{program.name}: {executed.file.path}", {
         "grid x block": f"{_extents(launch.grid)} x {_extents(launch.block)} threads",
