@@ -114,12 +114,12 @@ class Checker:
 
     def _compare_predicates(self, what: str, expected: int, actual: int, lanes: int) -> None:
         if (expected ^ actual) & lanes:
-            raise Mismatch(f"{what}: {actual:#010x}, the trace has {expected:#010x}")
+            raise Mismatch(f"{what}: expected {expected:#010x}, actual {actual:#010x}")
 
     def _compare(self, what: str, expected: int, actual: int, lanes: int) -> None:
         self.checked += 1
         wrong = (expected ^ actual) & spread(lanes)
         if wrong:
             lane = (wrong & -wrong).bit_length() - 1 >> 5
-            values = [word >> LANES * lane & 0xFFFFFFFF for word in (actual, expected)]
-            raise Mismatch(f"{what}, lane {lane}: {values[0]:#010x}, the trace has {values[1]:#010x}")
+            values = [word >> LANES * lane & 0xFFFFFFFF for word in (expected, actual)]
+            raise Mismatch(f"{what}, lane {lane}: expected {values[0]:#010x}, actual {values[1]:#010x}")

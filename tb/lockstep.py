@@ -7,6 +7,7 @@ cycles before the difference.
 import contextlib
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,40 @@ from typing import Any
 from amaranth.lib import wiring
 
 from tb import runner
+from tb.identity import identity
+from tb.runs import own_folder
 from tb.toolchain import best_waves
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.kernels.launchfile import LaunchFile
 
 JOB, RESULT = "WARPLOOM_JOB", "result.json"
 """Where the bench finds its job (an environment variable) and leaves what it found."""
+
+BENCH = "tb.lockstep_bench"
+ENDED = "the bench came to its end"
 
 WINDOW = 100
 """Cycles of waveform before a difference."""
 
 
 class LockstepError(AssertionError):
-    """Hardware and golden model differ in `cycle`. The message names it, field, both values and the waveform."""
+    """The bench found something wrong in `cycle`. The message, one line, says what: where hardware and golden model
+    differ it names field, both values and the waveform."""
 
-    def __init__(self, file: LaunchFile, seed: int, difference: dict[str, Any], waveform: Path | None = None) -> None:
-        self.difference, self.cycle = difference, difference["cycle"]
-        lane = f", lane {difference['lane']}" if "lane" in difference else ""
+    def __init__(self, file: LaunchFile, seed: int, found: dict[str, Any], waveform: Path | None = None) -> None:
+        self.found, self.cycle = found, found["cycle"]
         recorded = "" if waveform is None else f"; waveform of the last {WINDOW} cycles: {waveform}"
-        super().__init__(
-            f"{file.path}: hardware and golden model differ in cycle {self.cycle} (seed {seed}): "
-            f"{difference['field']}{lane} is {difference['actual']:#x} in hardware, {difference['expected']:#x} in the "
-            f"model{recorded}"
-        )
+        super().__init__(f"{file.path}: {_describe(found, seed)}{recorded}")
+
+
+def _describe(found: dict[str, Any], seed: int) -> str:
+    when = f"in cycle {found['cycle']} (seed {seed})"
+    if "field" not in found:
+        return f"{found['what']} {when}: {found['message']}"
+    lane = f", lane {found['lane']}" if "lane" in found else ""
+    return (f"hardware and golden model differ {when}: {found['field']}{lane} is {found['actual']:#x} in hardware, "
+            f"{found['expected']:#x} in the model")
 
 
 @dataclass(frozen=True)
@@ -65,22 +77,30 @@ class Lockstep:
 
 
 def lockstep(
-    config: SmConfig, file: LaunchFile, seed: int = 1, *, waves: int = 0, component: wiring.Component | None = None
-) -> Lockstep:
-    """Run the kernel of a launch file. `waves` asks for a waveform of so many cycles from the first on; `component`
-    takes the datapath's place when it is given (a mutant).
+    config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
+    component: wiring.Component | None = None,
+) -> Lockstep:  # fmt: skip
+    """Run the kernel of a launch file. `cycles` is what the model took, where the caller knows it: the run must take
+    as many. `waves` asks for a waveform of so many cycles from the first on; `component` takes the datapath's place
+    when it is given (a mutant).
 
-    Raises `LockstepError` at the first difference, `ToolError` when a tool is missing.
+    Raises `LockstepError` when the bench finds something wrong, a difference above all, `BenchError` when it did not
+    come to its end, `ToolError` when a tool is missing.
     """
     made = runner.build(config, "Datapath", component=component, waves=best_waves() if waves else None)
     try:
         [done] = _compare(made, [file], seed)
     except LockstepError as error:
-        waveform = _record(config, component, file, seed, error.cycle)
-        raise LockstepError(file, seed, error.difference, waveform) from error
+        if "field" not in error.found:
+            raise
+        raise LockstepError(file, seed, error.found, _record(config, component, file, seed, error.cycle)) from error
+    if cycles not in (None, done.cycles):
+        message = f"the model alone takes {cycles} cycles"
+        raise LockstepError(file, seed, {"cycle": done.cycles, "what": ENDED, "message": message})
     if waves:
-        _run(made, [file], seed, waves_from=0, cycles=waves)
-        done = replace(done, waveform=str(_folder(made, file, seed) / f"waves.{made.waves}"))
+        with _folder(made, file, seed) as folder:
+            _run(made, folder, [file], seed, waves_from=0, cycles=waves)
+            done = replace(done, waveform=str(_keep_waveform(made, folder, file, seed)))
     return done
 
 
@@ -92,48 +112,60 @@ def lockstep_all(config: SmConfig, files: Sequence[LaunchFile], seed: int = 1) -
 
 def _compare(made: runner.Build, files: Sequence[LaunchFile], seed: int) -> list[Lockstep]:
     """One run of the bench on a build, to the end."""
-    folder = _folder(made, files[0], seed)
-    try:
-        _run(made, files, seed)
-    except AssertionError as error:
-        outcomes = _read(folder)
-        if not outcomes:
+    with _folder(made, files[0], seed) as folder:
+        try:
+            _run(made, folder, files, seed)
+        except runner.BenchError as error:
+            for file, outcome in zip(files, _read(folder), strict=False):
+                if outcome["found"]:
+                    raise LockstepError(file, seed, outcome["found"]) from error
             raise
-        file, difference = files[len(outcomes) - 1], outcomes[-1]["difference"]
-        if difference is None:
-            raise AssertionError(f"{file.path}: {error}") from error
-        raise LockstepError(file, seed, difference) from error
-    return [
-        Lockstep(made.config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"],
-                 outcome["registers"], outcome["checks"], outcome["seconds"], None)
-        for file, outcome in zip(files, _read(folder), strict=True)
-    ]  # fmt: skip
+        return [_outcome(made, *one, seed) for one in zip(files, _read(folder), strict=True)]
 
 
-def _folder(made: runner.Build, file: LaunchFile, seed: int) -> Path:
-    return made.folder / "lockstep" / f"{file.path.parent.name}-{file.path.stem}-{seed}"
+def _outcome(made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed: int) -> Lockstep:
+    """What the bench says of a launch, if it is of this one. Raises `LockstepError` if not."""
+    if outcome["identity"] != identity(made.config, file, seed):
+        message = "the launch or its PTX has changed since: run it again"
+        raise LockstepError(file, seed, {"cycle": outcome["cycles"], "what": ENDED, "message": message})
+    return Lockstep(made.config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"],
+                    outcome["registers"], outcome["checks"], outcome["seconds"], None)
+
+
+def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextManager[Path]:
+    return own_folder(made.folder / "lockstep", f"{file.path.resolve().parent.name}-{file.path.stem}-{seed}")
 
 
 def _run(
-    made: runner.Build, files: Sequence[LaunchFile], seed: int, *, waves_from: int | None = None,
+    made: runner.Build, folder: Path, files: Sequence[LaunchFile], seed: int, *, waves_from: int | None = None,
     cycles: int | None = None,
 ) -> None:  # fmt: skip
-    """One run of the bench, of each kernel to the end or for some cycles; an older run's findings do not survive it."""
-    folder = _folder(made, files[0], seed)
-    (folder / RESULT).unlink(missing_ok=True)
+    """One run of the bench, of each kernel to the end or for some cycles."""
     job = {JOB: json.dumps({"launches": [str(file.path.resolve()) for file in files], "cycles": cycles})}
-    runner.run(made, "tb.lockstep_bench", seed, environment=job, waves_from=waves_from, folder=folder)
+    runner.simulate(made, folder, BENCH, seed, environment=job, waves_from=waves_from)
 
 
 def _read(folder: Path) -> list[dict[str, Any]]:
-    """What the bench found of each kernel; nothing if it did not get so far."""
+    """What the bench found, by kernel, up to the first that failed."""
     path = folder / RESULT
     return json.loads(path.read_text()) if path.exists() else []
 
 
-def _record(config: SmConfig, component: wiring.Component | None, file: LaunchFile, seed: int, cycle: int) -> Path:
-    """A waveform of the cycles before a difference, from the same run once more."""
-    made = runner.build(config, "Datapath", component=component, waves=best_waves())
-    with contextlib.suppress(AssertionError):  # it differs again: that is what the waveform is for
-        _run(made, [file], seed, waves_from=max(cycle - WINDOW, 0))
-    return _folder(made, file, seed) / f"waves.{made.waves}"
+def _record(
+    config: SmConfig, component: wiring.Component | None, file: LaunchFile, seed: int, cycle: int
+) -> Path | None:
+    """A waveform of the cycles before a difference, from the same run once more; None if there is none to be had."""
+    try:
+        made = runner.build(config, "Datapath", component=component, waves=best_waves())
+        with _folder(made, file, seed) as folder:
+            with contextlib.suppress(runner.BenchError):  # it differs again: that is what the waveform is for
+                _run(made, folder, [file], seed, waves_from=max(cycle - WINDOW, 0))
+            return _keep_waveform(made, folder, file, seed)
+    except (ToolError, OSError):
+        return None
+
+
+def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, seed: int) -> Path:
+    """Move a run's waveform to where the next run of the same launch replaces it."""
+    waveform = made.folder / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
+    return (folder / f"waves.{made.waves}").replace(waveform)

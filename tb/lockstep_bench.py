@@ -18,7 +18,7 @@ from cocotb.triggers import FallingEdge
 
 from golden_model.abstract_datapath import Inputs
 from golden_model.blocks import Flight
-from golden_model.check import Defined
+from golden_model.check import Defined, Mismatch
 from golden_model.datapath import Datapath
 from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
@@ -31,6 +31,7 @@ from tb.coalescing.values import code_of
 from tb.codec import join
 from tb.difference import Difference, fields_equal, lanes_equal
 from tb.gating.values import outcome_bits
+from tb.identity import identity
 from tb.lockstep import JOB, RESULT
 from tb.outside import OutsideUnits
 from tb.readback import Readback
@@ -55,7 +56,8 @@ from warploom.arch.interfaces import (
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Coalescing
-from warploom.kernels.launchfile import load
+from warploom.kernels.launchfile import LaunchFile, load
+from warploom.report import write_whole
 from warploom.running import run as run_kernel
 
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
@@ -275,15 +277,16 @@ async def kernels(dut: cocotb.handle.SimHandleBase) -> None:
     outcomes: list[dict[str, Any]] = []
     try:
         for launch in job["launches"]:
-            outcomes.append({"difference": None})
-            await _compare_kernel(ports, launch, job["cycles"], outcomes[-1])
+            outcomes.append({"found": None})
+            await _compare_kernel(ports, load(launch), job["cycles"], outcomes[-1])
     finally:
-        Path(RESULT).write_text(json.dumps(outcomes))
+        write_whole(Path(RESULT), json.dumps(outcomes).encode())
 
 
-async def _compare_kernel(ports: Ports, launch: str, cycles: int | None, outcome: dict[str, Any]) -> None:
+async def _compare_kernel(ports: Ports, file: LaunchFile, cycles: int | None, outcome: dict[str, Any]) -> None:
     """One kernel, from reset to the last write-back; then all registers, then all memory. Tells how it went."""
-    executed = run_kernel(load(launch), ports.config)
+    outcome["identity"] = identity(ports.config, file, int(os.environ["COCOTB_RANDOM_SEED"]))
+    executed = run_kernel(file, ports.config)
     trace = executed.execution.trace
     sm, outside = Sm(ports.config, trace, check=True), OutsideUnits()
     registers = trace.program.registers
@@ -303,15 +306,27 @@ async def _compare_kernel(ports: Ports, launch: str, cycles: int | None, outcome
         spared = (*GATED_ONLY, *(SPARED if ports.config.affine.is_on else ()))
         idle = [name for name, count in lockstep.activity.items() if not count and name not in spared]
         assert not idle, f"the hardware counted no {', '.join(idle)}"
-    except Difference as difference:
-        outcome["difference"] = difference.report
+        checks = lockstep.checks
+        assert min(checks["cycles"], checks["writes"] + checks.get("accepted", 0)) > 0, "nothing was compared"
+    except Exception as error:
+        outcome["found"] = _found(error, lockstep.cycle)
         raise
     finally:
         if sm.affine_counts is not None:
             lockstep.checks["expansions"] = sm.affine_counts.expansions
         outcome |= {"checks": lockstep.checks, "warp_instructions": trace.warp_instructions}
-    checks = lockstep.checks
-    assert min(checks["cycles"], checks["writes"] + checks.get("accepted", 0)) > 0, "nothing was compared"
+
+
+def _found(error: Exception, cycle: int) -> dict[str, Any]:
+    """What ended a run in a cycle: a difference, or what else and its message, one line."""
+    if isinstance(error, Difference):
+        return error.report
+    lines = str(error).splitlines() or ["no message"]
+    if isinstance(error, Mismatch):
+        return {"cycle": cycle, "what": "the golden model departs from functional execution", "message": lines[0]}
+    if isinstance(error, AssertionError):
+        return {"cycle": cycle, "what": "the run is not as it should be", "message": lines[0]}
+    return {"cycle": cycle, "what": "the bench itself failed", "message": f"{type(error).__name__}: {lines[0]}"}
 
 
 def _check_memory(outside: OutsideUnits, execution: Any, trace: Any) -> None:

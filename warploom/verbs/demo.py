@@ -32,7 +32,7 @@ def main(options: argparse.Namespace) -> Body:
     show_timing(statistics)
     body = {"configuration": dataclasses.asdict(config), **describe(executed), "timing": statistics.to_json(),
             "verilog": hardware}  # fmt: skip
-    body |= run_rtl(config, file, seed=1, waves=WAVEFORM_CYCLES)
+    body |= run_rtl(config, file, 1, statistics.cycles, waves=WAVEFORM_CYCLES)
     body["synthesis"] = synth.show(synthesise(config))
     path = FOLDER / f"{config.name}_{file.path.parent.name}.json"
     report.write_json(path, report.document("demo", body))

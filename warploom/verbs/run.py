@@ -33,24 +33,25 @@ def main(options: argparse.Namespace) -> Body:
         body["timing"] = statistics.to_json()
         show_timing(statistics)
     if options.rtl:
-        body |= run_rtl(config, file, options.seed)
+        body |= run_rtl(config, file, options.seed, statistics.cycles)
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
 
 
-def run_rtl(config: SmConfig, file: LaunchFile, seed: int, waves: int = 0) -> Body:
-    """The same launch through the hardware, every cycle compared; a difference is a `failure`. `waves` asks for a
-    waveform of so many cycles."""
+def run_rtl(config: SmConfig, file: LaunchFile, seed: int, cycles: int, waves: int = 0) -> Body:
+    """The same launch through the hardware, every cycle compared, as many as the model took; what the bench finds is a
+    `failure`. `waves` asks for a waveform of so many cycles."""
     from tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
+    from tb.runner import BenchError  # noqa: PLC0415
 
     try:
         with report.working("hardware and model in lockstep"):
-            compared = lockstep(config, file, seed, waves=waves)
+            compared = lockstep(config, file, seed, cycles=cycles, waves=waves)
     except LockstepError as error:
         return {"failure": str(error)}
-    except AssertionError as error:  # the simulator itself: its log is named first
-        raise ToolError(str(error).splitlines()[0]) from None
+    except BenchError as error:  # the simulator itself
+        raise ToolError(f"{file.path}: {error.line}") from None
     report.fields(f"Hardware in lockstep with the model, seed {seed}", {
         "cycles without a difference": compared.cycles,
         "registers equal at the end": compared.registers,

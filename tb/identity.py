@@ -1,0 +1,34 @@
+"""What a lockstep run is: a digest of all that it follows from, which its result carries."""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from warploom.arch.config import SmConfig
+from warploom.kernels.launchfile import LaunchFile
+
+
+def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
+    """The digest of configuration, launch with the contents of its buffers, PTX, entry and seed, in hexadecimal. Where
+    the files lie does not matter. Raises `OSError`."""
+    digest = hashlib.sha256()
+    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, seed))
+    return digest.hexdigest()
+
+
+def _feed(update: Callable[[bytes], None], value: Any) -> None:
+    """A value, and its parts, in order and with their sizes, so that no two values look alike."""
+    if isinstance(value, np.ndarray):
+        value = value.dtype.str, value.shape, value.tobytes()
+    if dataclasses.is_dataclass(value):
+        value = tuple((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, tuple):
+        update(b"(%d:" % len(value))
+        for part in value:
+            _feed(update, part)
+    else:
+        data = value if isinstance(value, bytes) else repr(value).encode()
+        update(b"%d:" % len(data) + data)

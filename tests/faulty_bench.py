@@ -1,0 +1,36 @@
+"""The lockstep bench with something wrong in it, named by the environment: what the caller makes of it is tested."""
+
+import os
+import signal
+
+from golden_model import check
+from golden_model.check import Checker
+from tb import lockstep_bench
+from tb.lockstep_bench import Lockstep, kernels
+
+__all__ = ["kernels"]
+
+FAULT, AT = "FAULT", 50
+"""Where the fault is named, and the cycle in which it comes."""
+
+_compare = Lockstep._compare
+
+
+def _fail(lockstep: Lockstep, *rest: object) -> None:
+    if lockstep.cycle == AT:
+        match os.environ[FAULT]:
+            case "exception":
+                raise KeyError("left\nright")
+            case "mismatch":  # the next operand is not what it should be
+                Checker._compare = lambda self, what, expected, actual, lanes: _wrong(what, expected, lanes)
+            case name:
+                os.kill(os.getpid(), getattr(signal, name))
+    _compare(lockstep, *rest)
+
+
+def _wrong(what: str, expected: int, lanes: int) -> None:
+    if lanes & 1:
+        raise check.Mismatch(f"{what}, lane 0: expected {expected & 0xFF:#x}, actual {expected & 0xFF ^ 1:#x}")
+
+
+lockstep_bench.Lockstep._compare = _fail

@@ -1,0 +1,112 @@
+"""A bench that fails, whatever the reason, reaches the user as one line with the cycle, and its log stays."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_simultaneous_runs import launches
+
+from tb import lockstep, runner
+from tb.identity import identity
+from tb.runs import own_folder
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.kernels.launchfile import load
+
+RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
+
+
+def fail(tmp_path, monkeypatch, capsys) -> str:
+    """The line of a run that must fail."""
+    launches(tmp_path, 1)
+    monkeypatch.chdir(tmp_path)
+    assert main(RUN) == 1
+    line, = capsys.readouterr().err.splitlines()
+    return line.removeprefix("warploom: error: 0/k.toml: ")
+
+
+FAULTS = {
+    "mismatch": r"the golden model departs from functional execution in cycle \d+ \(seed 1\): operand \d of \w+, lane "
+                r"0: expected 0x\w+, actual 0x\w+$",
+    "exception": r"the bench itself failed in cycle 50 \(seed 1\): KeyError: 'left\\nright'$",
+    "SIGKILL": "Datapath: faulty_bench failed with seed 1: the simulator was ended by SIGKILL; the log is (.+)$",
+}  # fmt: skip
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_fails_in_the_bench_is_one_line(tmp_path, monkeypatch, capsys, fault):
+    monkeypatch.setattr(lockstep, "BENCH", "faulty_bench")
+    monkeypatch.setenv("FAULT", fault)
+    line = fail(tmp_path, monkeypatch, capsys)
+    found = re.match(FAULTS[fault], line)
+    assert found, line
+    if found.groups():
+        assert Path(found[1]).is_file()
+
+
+@pytest.mark.rtl
+def test_a_result_of_another_launch_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lockstep, "identity", lambda *_: "of another")
+    line = fail(tmp_path, monkeypatch, capsys)
+    assert line.startswith("the bench came to its end in cycle 300 (seed 1): the launch or its PTX has changed since")
+
+
+@pytest.mark.rtl
+def test_a_result_with_other_cycles_is_refused(tmp_path, monkeypatch, capsys):
+    whole = lockstep.lockstep
+    monkeypatch.setattr(lockstep, "lockstep", lambda *args, cycles, waves: whole(*args, cycles=cycles + 1))
+    line = fail(tmp_path, monkeypatch, capsys)
+    assert line == "the bench came to its end in cycle 300 (seed 1): the model alone takes 301 cycles"
+
+
+@pytest.mark.parametrize(("results", "status", "message"), [
+    (None, 0, "ended without a result, with status 0"), (None, 2, "ended without a result, with status 2"),
+    ("<testsuites><testsuite tests='1' fail", 0, "ended without a result"), (None, -11, "was ended by SIGSEGV"),
+    ("<testsuites><testsuite tests='2' failures='1'/></testsuites>", 0, "1 of 2 tests failed"),
+    ("<testsuites/>", 0, "0 tests ran"), ("<testsuites><testsuite tests='1'/></testsuites>", 1, "with status 1"),
+    ("<testsuites><testsuite tests='1'/></testsuites>", 0, None),
+])  # fmt: skip
+def test_how_a_simulator_ends(tmp_path, results, status, message):
+    path = tmp_path / "results.xml"
+    if results:
+        path.write_text(results)
+    said = runner._failure(path, status)
+    assert said is None if message is None else message in said
+
+
+class TestOwnFolder:
+    """Folders of runs."""
+
+    def test_each_run_has_its_own_and_leaves_nothing(self, tmp_path):
+        with own_folder(tmp_path, "run") as one, own_folder(tmp_path, "run") as other:
+            assert one != other
+            assert {one, other} < set(tmp_path.iterdir())
+        assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+
+    def test_one_that_failed_stays(self, tmp_path):
+        with pytest.raises(AssertionError), own_folder(tmp_path, "run") as failed:
+            (failed / "log.txt").touch()
+            raise AssertionError
+        with pytest.raises(KeyboardInterrupt), own_folder(tmp_path, "run") as interrupted:
+            raise KeyboardInterrupt
+        assert [path.name for path in failed.iterdir()] == ["log.txt"]
+        assert not interrupted.exists()
+
+    def test_one_that_was_killed_is_cleared_away_by_the_next(self, tmp_path):
+        (tmp_path / "killed").mkdir()
+        (tmp_path / "killed" / "alive").touch()
+        with own_folder(tmp_path, "run"):
+            assert not (tmp_path / "killed").exists()
+
+
+def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
+    one, other, *_ = launches(tmp_path, 2)
+    small = SmConfig.preset("small")
+    found = [identity(small, one, 1), identity(small, other, 1), identity(small, one, 2),
+             identity(small.with_settings(["banks=8"]), one, 1)]  # fmt: skip
+    one.path.write_text(one.path.read_text().replace("shape = 64", "shape = 65"))
+    found.append(identity(small, load(one.path), 1))
+    assert len(set(found)) == len(found)
+    other.ptx.write_text(one.ptx.read_text())
+    assert identity(small, other, 1) == found[0], "where it lies does not matter"
