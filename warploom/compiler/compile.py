@@ -7,6 +7,7 @@ from warploom.arch.errors import PtxError
 from warploom.arch.program import Program
 from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
 from warploom.compiler.emit import emit
+from warploom.compiler.excerpt import excerpt
 from warploom.compiler.if_conversion import convert_branches
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
@@ -18,9 +19,10 @@ def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: i
     """Compile one entry of a PTX text; `entry` may be left out where there is only one.
 
     `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
-    Raises `PtxError` for everything that is wrong with or not supported in the text.
+    Raises `PtxError` for everything that is wrong with or not supported in the text, except inside functions that the
+    entry does not call: those are not looked at.
     """
-    function = lower(link(parse(text, file), entry))
+    function = lower(link(parse(excerpt(text, entry), file), entry))
     convert_branches(function)
     allocation = allocate(function, max_registers)
     emitted = emit(function, allocation)

@@ -1,0 +1,90 @@
+"""The part of a PTX text that one entry needs, so that a large file need not be parsed for a small kernel."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LANDMARK = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\.(?:loc|file)\b[^\n]*|\.pragma\b[^;]*;"  # what the grammar skips may hold anything
+    r"|\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])",
+    re.DOTALL,
+)
+_ALIAS = re.compile(r"\.alias\s+([\w$%]+)\s*,\s*([\w$%]+)")
+_WORD = re.compile(r"[\w$%]+")
+
+
+@dataclass(frozen=True)
+class _Definition:
+    """A function with a body, which is the text from `start` to `end`, braces excluded."""
+
+    name: str
+    is_entry: bool
+    start: int
+    end: int
+
+
+def excerpt(text: str, entry: str | None) -> str:
+    """`text` without the bodies of functions that `entry` (None: the only one) cannot call.
+
+    Those become empty; everything else stays in its line and column. A function counts as called where its name stands
+    anywhere in the body of another one that is. A text whose braces do not match is returned as it is: the parser says
+    what is wrong with it.
+    """
+    definitions = list(_definitions(text))
+    if not definitions or definitions[-1].end < 0:
+        return text
+    entries = [definition.name for definition in definitions if definition.is_entry]
+    roots = entries if len(entries) == 1 and entry is None else [entry]
+    needed = _called(text, definitions, {root for root in roots if root})
+    pieces, done = [], 0
+    for definition in definitions:
+        if definition.name not in needed:
+            pieces += [text[done : definition.start], _blank(text[definition.start : definition.end])]
+            done = definition.end
+    return "".join([*pieces, text[done:]])
+
+
+def _definitions(text: str) -> Iterator[_Definition]:
+    """The functions in order; the last one ends at -1 if braces do not match."""
+    depth, start, header = 0, 0, None
+    for found in _LANDMARK.finditer(text):
+        if found["mark"] == "{":
+            start = start if depth else found.end()
+            depth += 1
+        elif found["mark"] == "}":
+            depth -= 1
+            if depth < 0:
+                break
+            if depth == 0 and header:
+                yield _Definition(header["name"], header["kind"] == "entry", start, found.start())
+                header = None
+        elif depth == 0 and found["kind"]:
+            header = found
+        elif depth == 0 and found["mark"]:
+            header = None  # a prototype
+    if depth:
+        yield _Definition("", False, start, -1)
+
+
+def _called(text: str, definitions: list[_Definition], roots: set[str]) -> set[str]:
+    """The names of functions that may be called from `roots`, and those."""
+    bodies: dict[str, list[_Definition]] = {}
+    for definition in definitions:
+        bodies.setdefault(definition.name, []).append(definition)
+    targets = dict(_ALIAS.findall(text))
+    names = bodies.keys() | targets.keys()
+    called, waiting = set(roots), list(roots)
+    while waiting:
+        name = waiting.pop()
+        words = {targets[name]} if name in targets else set()
+        for definition in bodies.get(name, ()):
+            words.update(_WORD.findall(text, definition.start, definition.end))
+        new = names & words - called
+        called |= new
+        waiting += new
+    return called
+
+
+def _blank(body: str) -> str:
+    """White space of the same lines, the last one as long as it was."""
+    return "\n" * body.count("\n") + " " * (len(body) - body.rfind("\n") - 1)
