@@ -332,10 +332,11 @@ def _found(error: Exception, cycle: int) -> dict[str, Any]:
 def _check_memory(outside: OutsideUnits, execution: Any, trace: Any) -> None:
     """Every access of the hardware, replayed, leaves the memory that functional execution left."""
     try:
-        memory, wrong = replay(trace, outside.accesses)
+        memory, printed, wrong = replay(trace, outside.accesses)
     except ExecutionError as error:
         raise AssertionError(f"the hardware sent an illegal address: {error}") from None
     assert not wrong, "\n".join(wrong[:5])
     for name, array in memory.buffers().items():
         assert array.tobytes() == execution.buffers[name].tobytes(), f"buffer {name} differs from functional execution"
+    assert printed == execution.printed, "the hardware printed something else than functional execution"
     assert memory.globals() == execution.globals, "the module's .global variables differ from functional execution"

@@ -126,7 +126,7 @@ BODIES = {
                                   ":{2}: barrier 0: only part of warp 0 of block (0, 0, 0) reaches it"),
     "barrier in some warps": ("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nS:",
                               ":{2}: barrier 1: only part (1 of 2 warps) of block (0, 0, 0) reaches it"),
-    "trap": ("trap;", ":{}: thread (0, 0, 0) of block (0, 0, 0): trap: an assertion has failed, or the kernel"),
+    "trap": ("trap;", ":{}: thread (0, 0, 0) of block (0, 0, 0): trap: the kernel stops itself"),
 }  # fmt: skip
 
 

@@ -47,6 +47,13 @@ def fields(title: str, values: Mapping[str, object]) -> None:
     console().print(f"[bold]{escape(title)}[/bold]", result)
 
 
+def text(title: str, content: str) -> None:
+    """Print a text as it is, on lines of its own."""
+    console().print(f"[bold]{escape(title)}[/bold]")
+    print(content, end="" if content.endswith("\n") else "\n")
+    print(flush=True)
+
+
 def warn(message: str) -> None:
     """Print one line to standard error."""
     print(f"warploom: warning: {one_line(message)}", file=sys.stderr)

@@ -40,7 +40,10 @@ class LaunchError(WarploomError):
 
 
 class ExecutionError(WarploomError):
-    """A running kernel did something illegal: a bad address, a barrier not all threads reach, no progress."""
+    """A running kernel did something illegal: a bad address, a barrier not all threads reach, no progress. `printed` is
+    what it had printed by then."""
+
+    printed: str = ""
 
 
 class ToolError(WarploomError):
