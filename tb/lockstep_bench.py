@@ -56,8 +56,8 @@ from warploom.arch.interfaces import (
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Coalescing
+from warploom.files import write_whole
 from warploom.kernels.launchfile import LaunchFile, load
-from warploom.report import write_whole
 from warploom.running import run as run_kernel
 
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from synth import kept
 from synth.flow import synthesise
-from synth.report import Report
 from warploom.arch import errors
 from warploom.arch.config import SmConfig
 from warploom.cli import main
@@ -313,22 +311,6 @@ def test_output_in_a_small_character_set(monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     command = [sys.executable, "-m", "warploom.cli", "compile", kernel("bfs").ptx]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"rows": [1]}'])
-def test_a_damaged_result_is_as_good_as_none(tmp_path, text):
-    path = tmp_path / "kept.json"
-    assert kept.read(path, Report.from_json) is None
-    path.write_text(text)
-    assert kept.read(path, Report.from_json) is None
-
-
-def test_a_kept_result_is_whole(tmp_path):
-    report = Report("small", "cells", "typical", False, ())
-    path = tmp_path / "new" / "kept.json"
-    kept.write(path, report.to_json())
-    assert kept.read(path, Report.from_json) == report
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_two_syntheses_in_one_folder_take_turns(tmp_path):
