@@ -130,8 +130,9 @@ class _Run:
         if self.spent > self.launch.limit:
             place = f"{self.program.source}:{self.program.lines[end - 1]}"
             raise ExecutionError(
-                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is "
-                "still here: an endless loop, lanes of one warp that wait for each other, or "
+                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions, which count "
+                f"as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps execute together), and is still "
+                "here: an endless loop, lanes of one warp that wait for each other, or "
                 f"limit = {self.launch.limit} is too low: raise it in the launch file"
             )
 
