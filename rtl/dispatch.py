@@ -10,6 +10,13 @@ from warploom.arch.isa import Pipe, TimingClass
 
 ON_SP = [timing for timing in TimingClass if timing.on_sp]
 
+CLASSES = {
+    Pipe.SP: ON_SP,
+    Pipe.SFU: [timing for timing in TimingClass if not timing.on_sp and timing is not TimingClass.MEM],
+    Pipe.MEM: [TimingClass.MEM],
+}
+"""What each pipe executes."""
+
 
 class Dispatcher(wiring.Component):
     """Selects, each cycle, the oldest eligible instruction of the collectors, of which the address slot is one more.
@@ -54,7 +61,7 @@ class Dispatcher(wiring.Component):
         m = Module()
         selected_timing = self._selected(self.timing)
         selected_pipe = self._selected(self.pipe)
-        free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in range(len(WRITERS)))
+        free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in CLASSES)
         slot_free = self._slots(m, selected_pipe, selected_timing)
         sfu = self._credit(m, "sfu", self._config.sfu_queue, self.credit_sfu, selected_pipe == Pipe.SFU)
         mem = self._credit(m, "mem", self._config.memory_queue, self.credit_mem, selected_pipe == Pipe.MEM)
@@ -97,13 +104,13 @@ class Dispatcher(wiring.Component):
                 older[i][j], older[j][i] = bit, ~bit
         return older
 
-    def _pipe_free(self, m: Module, pipe: int, selected_pipe: Value, selected_timing: Value) -> Value:
+    def _pipe_free(self, m: Module, pipe: Pipe, selected_pipe: Value, selected_timing: Value) -> Value:
         """Whether a pipe takes an instruction: its busy counter is zero."""
         busy = Signal(8, name=f"{WRITERS[pipe]}_busy")
         with m.If(busy != 0):
             m.d.sync += busy.eq(busy - 1)
         with m.If(self.select.any() & (selected_pipe == pipe)), m.Switch(selected_timing):
-            for timing in TimingClass:
+            for timing in CLASSES[pipe]:
                 with m.Case(timing.value):
                     m.d.sync += busy.eq(self._config.timing_of(timing).interval - 1)
         return busy == 0

@@ -73,7 +73,6 @@ from rtl.writeback import Writeback
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
-from warploom.files import write_whole
 
 DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
     (False, False, False): Datapath,
@@ -316,5 +315,9 @@ def generate(
 
 
 def _write(path: Path, text: str) -> Path:
-    write_whole(path, text.encode())
+    """Write a file so that nobody ever sees half of it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
+        stream.write(text)
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
     return path

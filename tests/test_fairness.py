@@ -17,6 +17,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
+from golden_model.coalescing.alignment import sub_bank_mask
 from rtl import arbiter as baseline
 from rtl import verilog
 from rtl.arbiter import Arbiter
@@ -27,7 +28,6 @@ from rtl.coalescing.arbiter import CoalescingArbiter, Read
 from synth import yosys
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
-from warploom.arch.layout import sub_bank_mask
 
 RIGHT, LEFT = range(len(SIDES))
 MASKS = [[sub_bank_mask(width, side == LEFT) for width in range(1, SUB_BANKS + 1)] for side in (RIGHT, LEFT)]

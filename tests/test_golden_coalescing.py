@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
+from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, sub_bank_mask, to_sub_banks
 from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
 from golden_model.coalescing.bank import DualBank
 from golden_model.coalescing.crossbar import SlicedCrossbar
@@ -27,6 +27,12 @@ FIG_3_16B = {
     Read(3, LEFT, 1, 1): 0b1000, Read(3, RIGHT, 3, 2): 0b0011,
 }  # fmt: skip
 """The requests of seed 000, Fig. 3.16(b), with the masks printed there."""
+
+
+def test_masks_of_the_seed() -> None:
+    """Seed 000, Fig. 3.13: byte 0 in sub-bank 0 or in sub-bank 3."""
+    assert [sub_bank_mask(width, False) for width in range(1, 5)] == [0b0001, 0b0011, 0b0111, 0b1111]
+    assert [sub_bank_mask(width, True) for width in range(1, 5)] == [0b1000, 0b1100, 0b1110, 0b1111]
 
 
 @pytest.mark.parametrize("diagonal", range(4))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
-from warploom.arch.layout import affine_place, check_fits, left, place, resident_warps, rows_per_warp, sub_bank_mask
+from warploom.arch.layout import affine_place, check_fits, left, place, resident_warps, rows_per_warp
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
 
@@ -43,14 +43,12 @@ def test_layouts_of_the_seed():
     assert [place(wshift, 2, 5, register)[0] for register in range(4)] == [1, 2, 3, 0]
 
 
-def test_sides_and_masks_of_the_seed():
-    """Seed 000, Fig. 3.14: even registers right, odd ones left; Fig. 3.13: byte 0 in sub-bank 0 or in sub-bank 3."""
+def test_sides_of_the_seed():
+    """Seed 000, Fig. 3.14: even registers right, odd ones left."""
     on = SmConfig(coalescing=Coalescing.ON)
     assert [left(on, register) for register in range(4)] == [False, True, False, True]
     assert not left(SmConfig(), 1)
     assert not left(SmConfig(coalescing=Coalescing.ON, alignment=Alignment.WRITE), 1)
-    assert [sub_bank_mask(width, False) for width in range(1, 5)] == [0b0001, 0b0011, 0b0111, 0b1111]
-    assert [sub_bank_mask(width, True) for width in range(1, 5)] == [0b1000, 0b1100, 0b1110, 0b1111]
 
 
 def test_occupancy_follows_from_the_layout():

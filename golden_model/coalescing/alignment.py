@@ -26,6 +26,12 @@ def from_sub_banks(form: int, left: bool) -> int:
     return int.from_bytes(word, "little")
 
 
+def sub_bank_mask(width: int, left: bool) -> int:
+    """The sub-banks that hold a register of `width` bytes (1..4)."""
+    ones = (1 << width) - 1
+    return ones << SUB_BANKS - width if left else ones
+
+
 def byte_enables(mask: int) -> int:
     """One bit for each byte of a 1024-bit mask that covers whole bytes: in sub-bank form, bit 32k + l is lane l of
     sub-bank k."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from golden_model.coalescing.alignment import sub_bank_mask
 from warploom.arch.config import SUB_BANKS
-from warploom.arch.layout import sub_bank_mask
 from warploom.arch.mechanisms import Alignment
 
 Write = tuple[int, int, int]

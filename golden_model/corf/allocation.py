@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warploom.arch.layout import sub_bank_mask
+from golden_model.coalescing.alignment import sub_bank_mask
 
 
 class Location(NamedTuple):

@@ -32,7 +32,7 @@ class CoalescingArbiter(wiring.Component):
     and waits where its mask meets theirs. Reads compete for the sub-banks that are left, and for the slices of the
     collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
 
-    Masks are those of registers (`warploom.arch.layout.sub_bank_mask`): right ones have sub-bank 0, left ones sub-bank
+    Masks are those of registers (`rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones sub-bank
     3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a left
     one do is known before the wavefront, which is then a chain of single bits: a request is granted if no request
     that was granted earlier conflicts with it.

@@ -7,12 +7,12 @@ from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.coalescing.alignment import bytes_below
 from rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
 from rtl.shared import share
 from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import index_bits
-from warploom.arch.layout import sub_bank_mask
 
 
 def location_layout(rows: int) -> data.StructLayout:
@@ -139,8 +139,8 @@ class Allocator(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         used = Signal(data.ArrayLayout(SUB_BANKS, self._rows))
-        right, left = (Array(sub_bank_mask(size + 1, side) for size in range(SUB_BANKS))[self.size]
-                       for side in (False, True))
+        right = bytes_below(self.size)
+        left = right[::-1]
         beside_partner, beside_own = self._others(used, self.partner.row), self._others(used, self.own.row)
         fits_right, fits_left = (self.partner.mask.any() & ~(beside_partner & mask).any() for mask in (right, left))
         stays = self.own.mask.any() & ~beside_own.any()

@@ -6,13 +6,13 @@ from itertools import combinations, product
 import cocotb
 import pytest
 
+from golden_model.coalescing.alignment import sub_bank_mask
 from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS, index_bits
-from warploom.arch.layout import sub_bank_mask
 from warploom.arch.mechanisms import Alignment
 
 CYCLES = 4000

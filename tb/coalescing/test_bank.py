@@ -7,13 +7,13 @@ from typing import Any
 import cocotb
 import pytest
 
+from golden_model.coalescing.alignment import sub_bank_mask
 from golden_model.coalescing.bank import DualBank
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
-from warploom.arch.layout import sub_bank_mask
 
 CYCLES = 3000
 SLICE_BITS = WARP_BITS // SUB_BANKS

@@ -7,6 +7,7 @@ from typing import Any
 import cocotb
 import pytest
 
+from golden_model.coalescing.alignment import sub_bank_mask
 from golden_model.coalescing.bank import DualBank
 from rtl.subbank import POISON
 from tb import runner
@@ -14,7 +15,6 @@ from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, 
 from tb.codec import join
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
-from warploom.arch.layout import sub_bank_mask
 
 CYCLES = 2000
 ALL_COLUMNS = (1 << COLUMNS) - 1

@@ -1,6 +1,6 @@
 """Where a warp register lives: bank and row (seed 000, Figures 2.7 and 3.10). Pure functions of the configuration."""
 
-from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
@@ -25,12 +25,6 @@ def place(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int,
 def left(config: SmConfig, register: int) -> bool:
     """Whether the number of a register puts it on the left side of its entry (seed 000, Fig. 3.14)."""
     return config.coalescing is Coalescing.ON and config.alignment is Alignment.REG and register % 2 == 1
-
-
-def sub_bank_mask(width: int, on_left: bool) -> int:
-    """The sub-banks that hold a register of `width` bytes (1..4): byte k is in sub-bank k, or 3 - k on the left."""
-    ones = (1 << width) - 1
-    return ones << SUB_BANKS - width if on_left else ones
 
 
 def resident_warps(config: SmConfig, registers: int) -> int:
