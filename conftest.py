@@ -28,7 +28,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(pytest_report_header(terminalreporter.config))
 
 
+@pytest.fixture(scope="session")
+def base(pytestconfig: pytest.Config) -> int:
+    """The base of all seeds."""
+    return pytestconfig.option.seed
+
+
 @pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
+def seed(request: pytest.FixtureRequest, base: int) -> int:
     """The seed of the test."""
-    return seeds.seed_of(f"{request.module.__name__}::{request.node.name}", request.config.option.seed)
+    return seeds.seed_of(f"{request.module.__name__}::{request.node.name}", base)

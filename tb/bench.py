@@ -26,6 +26,9 @@ PERIOD_NS = 2
 MAX_MISMATCHES = 5
 """A checker gives up after this many."""
 
+MAX_MISSED = 20
+"""So many coverage points are named that were never hit."""
+
 Stimulus = Mapping[str, Any]
 """Values of input ports, as integers or by field; ports left out are zero."""
 
@@ -97,6 +100,10 @@ class Monitor:
         return {name: int(handle.value) for name, handle in self._handles.items()}
 
 
+class HardwareMismatch(AssertionError):
+    """The hardware is not as its model, or a property is violated."""
+
+
 class Checker:
     """Compares named values; reports each mismatch with its cycle, stops after a few, and wants a minimum of checks."""
 
@@ -119,14 +126,15 @@ class Checker:
             self.fail(f"{name} is violated")
 
     def fail(self, message: str) -> None:
-        """Record a mismatch; raise `AssertionError` when there are enough of them."""
+        """Record a mismatch; raise `HardwareMismatch` when there are enough of them."""
         self._mismatches.append(f"cycle {self.cycle}: {message}")
         if len(self._mismatches) >= MAX_MISMATCHES:
             self.finish()
 
     def finish(self) -> None:
-        """Raise `AssertionError` if anything failed or too little was checked."""
-        assert not self._mismatches, "\n".join(self._mismatches)
+        """Raise `HardwareMismatch` if anything failed, `AssertionError` if too little was checked."""
+        if self._mismatches:
+            raise HardwareMismatch("\n".join(self._mismatches))
         assert self.checks >= self._minimum, f"only {self.checks} checks of at least {self._minimum}"
 
 
@@ -143,9 +151,10 @@ class Coverage:
         self.hits[point] += bool(condition)
 
     def finish(self) -> None:
-        """Raise `AssertionError` naming the points that were never hit."""
+        """Raise `AssertionError` naming the points that were never hit, or some of them."""
         missed = [point for point, count in self.hits.items() if not count]
-        assert not missed, f"coverage points never hit: {', '.join(missed)}"
+        more = f" and {len(missed) - MAX_MISSED} more" if len(missed) > MAX_MISSED else ""
+        assert not missed, f"coverage points never hit: {', '.join(missed[:MAX_MISSED])}{more}"
 
 
 async def exercise(

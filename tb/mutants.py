@@ -18,15 +18,19 @@ from rtl.lane_stages import OPERANDS
 from rtl.placement import Placer
 from rtl.subbank import BYTES, SubBank
 from rtl.writeback import Writeback
+from tb.test_dispatch import TIMINGS
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.isa import Pipe
+
+FEW_CYCLES, ALL_UNLIKE = (("collectors=4", *settings) for settings in TIMINGS.values())
 
 Rewire = Callable[["Tampered", Module], dict[str, Value]]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A unit with a bug, and the bench that must catch it. `make` builds it from a configuration, which `settings`
-    varies."""
+    """A unit with a bug, and the bench that must catch it, or one test of it: ``module::test``. `make` builds the unit
+    from a configuration, which `settings` varies."""
 
     unit: str
     bench: str
@@ -100,6 +104,14 @@ class Slotless(Dispatcher):
         return Const(-1, len(ON_SP))
 
 
+class Forgetful(Dispatcher):
+    """MEM takes an instruction in every cycle."""
+
+    def _pipe_free(self, m: Module, pipe: Pipe, selected_pipe: Value, selected_timing: Value) -> Value:
+        free = super()._pipe_free(m, pipe, selected_pipe, selected_timing)
+        return Const(1, 1) if pipe is Pipe.MEM else free
+
+
 class Hasty(IntegerUnit):
     """Results that should wait one cycle do not."""
 
@@ -150,17 +162,19 @@ MUTANTS = (
            lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"enable": Const(1, 1)})),
     Mutant("Bank", "tb.test_bank", "always writes lane 5",
            lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"lanes": o.lanes | 1 << 5})),
-    Mutant("Arbiter", "tb.test_arbiter", "forgets to rotate",
+    Mutant("Arbiter", "tb.test_arbiter::random_requests", "forgets to rotate",
            lambda c: NeverRotating(banks=c.banks, collectors=c.collectors)),
-    Mutant("Arbiter", "tb.test_arbiter", "serves writers backwards",
+    Mutant("Arbiter", "tb.test_arbiter::random_requests", "serves writers backwards",
            lambda c: Tampered(Arbiter(banks=c.banks, collectors=c.collectors), _backwards)),
     Mutant("Crossbar", "tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
     Mutant("Collector", "tb.test_collector", "does not see every repeat", lambda c: NearSighted(config=c, probe=True)),
     Mutant("Lane", "tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
     Mutant("IntegerUnit", "tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
-    Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c)),
-    Mutant("Dispatcher", "tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c)),
+    Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c), FEW_CYCLES),
+    Mutant("Dispatcher", "tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c), FEW_CYCLES),
+    Mutant("Dispatcher", "tb.test_dispatch", "forgets how long MEM is busy", lambda c: Forgetful(config=c),
+           ALL_UNLIKE),
     Mutant("Placer", "tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
     Mutant("Writeback", "tb.test_writeback", "writes lanes that do not execute",

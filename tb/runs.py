@@ -29,12 +29,11 @@ def own_folder(parent: Path, name: str) -> Iterator[Path]:
         failed = True
         raise
     finally:
-        with FileLock(parent / "lock"):
-            if failed:
-                (folder / ALIVE).unlink()
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
-            alive.release()
+        if failed:
+            (folder / ALIVE).unlink()
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        alive.release()
 
 
 def _clear(parent: Path) -> None:

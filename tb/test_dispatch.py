@@ -41,6 +41,7 @@ class DispatchBench:
         self._owed = {Pipe.SFU: 0, Pipe.MEM: 0}
         self._last = dict.fromkeys(Pipe, -1)
         self._due: set[int] = set()
+        self._busy: dict[Pipe, tuple[TimingClass, int]] = {}
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Random instructions; credits come back late."""
@@ -75,6 +76,9 @@ class DispatchBench:
         self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
         self._coverage.hit("nothing is eligible", waiting and chosen is None)
         self._coverage.hit("choice", len(waiting) > 1 and chosen)
+        for pipe, (timing, until) in self._busy.items():
+            if self._checker.cycle < until:
+                self._coverage.hit(keeps_busy(timing), any(held.pipe == pipe for held in waiting))
         if index is not None and chosen is not None:
             self._properties(chosen)
             self._held[index] = None
@@ -94,12 +98,15 @@ class DispatchBench:
         """Order and credits of SFU and MEM, one write-back slot for each SP result."""
         self._checker.holds("only ready instructions are dispatched", chosen.ready)
         self._check_order(chosen)
-        if chosen.pipe == Pipe.SP:
-            due = self._checker.cycle + self._config.timing_of(TimingClass(chosen.timing)).latency
+        pipe, timing, cycle = Pipe(chosen.pipe), TimingClass(chosen.timing), self._checker.cycle
+        times = self._config.timing_of(timing)
+        self._checker.holds("a busy pipe takes nothing", pipe not in self._busy or cycle >= self._busy[pipe][1])
+        self._busy[pipe] = timing, cycle + times.interval
+        if pipe is Pipe.SP:
+            due = cycle + times.latency
             self._checker.holds("results of SP never meet", due not in self._due)
             self._due.add(due)
             return
-        pipe = Pipe(chosen.pipe)
         self._owed[pipe] += 1
         room = self._config.sfu_queue if pipe is Pipe.SFU else self._config.memory_queue
         self._checker.holds("no dispatch without a credit", self._owed[pipe] <= room)
@@ -111,19 +118,38 @@ class DispatchBench:
         self._last[Pipe(chosen.pipe)] = chosen.number
 
 
+def keeps_busy(timing: TimingClass) -> str:
+    """The name of a coverage point: another instruction waits until its pipe can take it."""
+    return f"{timing.name} keeps its pipe busy"
+
+
+def points(config: SmConfig) -> list[str]:
+    """What the dispatchers' benches must come by."""
+    always = ["older instruction waits", "nothing is eligible", "choice", "SFU out of credits", "MEM out of credits"]
+    return [*always, *(keeps_busy(timing) for timing in TimingClass if config.timing_of(timing).interval > 1)]
+
+
 @cocotb.test()
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, readiness and credits."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage("older instruction waits", "nothing is eligible", "choice", "SFU out of credits",
-                        "MEM out of credits")  # fmt: skip
+    coverage = Coverage(*points(ports.config))
     bench = DispatchBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()
 
 
+TIMINGS = {
+    "few cycles": ["sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"],
+    # every class is unlike all others; MEM is busy for longer than credits take
+    "all unlike": ["sfu_queue=1", "memory_queue=1", "timing.mem=[1, 20]",
+                   *(f"timing.{timing.name.lower()}=[{4 + 7 * timing % 17}, {1 + 5 * timing % 17}]"
+                     for timing in TimingClass if timing is not TimingClass.MEM)],
+}  # fmt: skip
+
+
 @pytest.mark.rtl
-def test_dispatch(seed: int) -> None:
-    settings = ["collectors=4", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
-    config = SmConfig.preset("small").with_settings(settings)
+@pytest.mark.parametrize("timing", TIMINGS)
+def test_dispatch(timing: str, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["collectors=4", *TIMINGS[timing]])
     runner.run(runner.build(config, "Dispatcher"), "tb.test_dispatch", seed)

@@ -1,7 +1,19 @@
-"""Planted bugs are caught by the bench of their unit. On demand: `pytest -m mutation`."""
+"""Planted bugs are caught by the bench of their unit. On demand: `pytest -m mutation`.
+
+Caught is a bug when the bench says that the hardware is wrong, and the same bench, with the same seed, settings and
+test, passes on the unit without the bug.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
+from amaranth.lib import wiring
 
+from rtl.bank import Bank
+from rtl.corf.allocation import Allocator
 from rtl.verilog import UNITS
 from tb import runner
 from tb.affine import datapath_mutants as affine_datapath_mutants
@@ -11,17 +23,18 @@ from tb.bypass import datapath_mutants as bypass_datapath_mutants
 from tb.bypass import mutants as bypass
 from tb.coalescing import mutants as coalescing
 from tb.corf import mutants as corf
+from tb.corf.test_allocation import ROWS
 from tb.gating import datapath_mutants, lane_mutants
 from tb.gating import mutants as gating
+from tb.gating.test_trivial import DecodedDetector
 from tb.lockstep import LockstepError, lockstep
 from tb.mutants import MUTANTS, LockstepMutant, Mutant
+from tb.seeds import seed_of
+from tb.verdict import MISMATCH, caught, raised
 from warploom.arch.config import SmConfig
 from warploom.kernels.library import kernel
 
 CONFIG = SmConfig.preset("small")
-
-SEED = 1
-"""The seed with which the benches pass on the unit without the bug."""
 
 ALL = (
     *MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS, *datapath_mutants.MUTANTS,
@@ -31,30 +44,87 @@ ALL = (
 
 IN_LOCKSTEP = (*coalescing.IN_LOCKSTEP, *affine_datapath_mutants.IN_LOCKSTEP)
 
-ONE_OF_SEVERAL = {
-    "Arbiter": "random_requests", "CoalescingArbiter": "random_requests", "SlicedCrossbar": "random_routes",
-    "RotatingArbiter": "random_requests", "RotatingCoalescingArbiter": "random_masks",
-    "CoalescingCollector": "random_instructions", "Shifter": "up", "ZeroLatch": "random_results",
-}  # fmt: skip
-"""The test that catches the bug, where others of the bench need another configuration."""
+FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
+    "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),
+}
+"""Units that benches take otherwise than users."""
 
 
 def test_every_unit_has_a_mutant() -> None:
     assert {mutant.unit for mutant in ALL} == set(UNITS)
 
 
-@pytest.mark.mutation
-@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: f"{mutant.unit} {mutant.bug}")
-def test_bench_catches(mutant: Mutant) -> None:
+@cache
+def passes(settings: tuple[str, ...], unit: str, bench: str, seed: int) -> bool:
+    """Whether a bench passes on a unit without a bug, which it does or raises `BenchError`."""
+    config = CONFIG.with_settings(list(settings))
+    _run(runner.build(config, unit, component=FOR_BENCHES[unit](config) if unit in FOR_BENCHES else None), bench, seed)
+    return True
+
+
+def is_caught(mutant: Mutant, seed: int) -> bool:
+    """Whether the bench of a mutant finds it wrong."""
     config = CONFIG.with_settings(list(mutant.settings))
     made = runner.build(config, mutant.unit, component=mutant.make(config))
-    with pytest.raises(AssertionError, match=f"{mutant.unit}: {mutant.bench} failed"):
-        runner.run(made, mutant.bench, SEED, testcase=ONE_OF_SEVERAL.get(mutant.unit))
+    with pytest.raises(runner.BenchError) as failed:
+        _run(made, mutant.bench, seed)
+    print(failed.value)
+    return caught(failed.value.raised)
+
+
+def _run(made: runner.Build, bench: str, seed: int) -> None:
+    module, _, testcase = bench.partition("::")
+    runner.run(made, module, seed, testcase=testcase or None)
+
+
+@pytest.mark.mutation
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: f"{mutant.unit} {mutant.bug}")
+def test_bench_catches(mutant: Mutant, base: int) -> None:
+    seed = seed_of(f"{mutant.unit} {mutant.settings} {mutant.bench}", base)
+    assert passes(mutant.settings, mutant.unit, mutant.bench, seed)
+    assert is_caught(mutant, seed)
+
+
+@cache
+def agrees(settings: tuple[str, ...], name: str, seed: int) -> bool:
+    """Whether a kernel on hardware without a bug agrees with the model, which it does or raises `LockstepError`."""
+    return lockstep(CONFIG.with_settings(list(settings)), kernel(name).load("tiny"), seed).cycles > 0
 
 
 @pytest.mark.mutation
 @pytest.mark.parametrize("mutant", IN_LOCKSTEP, ids=lambda mutant: mutant.bug)
-def test_lockstep_catches(mutant: LockstepMutant) -> None:
-    config = CONFIG.with_settings(list(mutant.settings))
+def test_lockstep_catches(mutant: LockstepMutant, base: int) -> None:
+    config, seed = CONFIG.with_settings(list(mutant.settings)), seed_of(f"{mutant.kernel} {mutant.settings}", base)
+    assert agrees(mutant.settings, mutant.kernel, seed)
     with pytest.raises(LockstepError, match=mutant.symptom):
-        lockstep(config, kernel(mutant.kernel).load("tiny"), component=mutant.make(config))
+        lockstep(config, kernel(mutant.kernel).load("tiny"), seed, component=mutant.make(config))
+
+
+# ---------------------------------------------------------------- what is no catch
+
+CORRECT = Mutant("Bank", "tb.test_bank", "none", lambda config: Bank(rows=config.rows))
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("bench", ["tb.test_bank::random_acesses", "tb.no_such_bench", "tb.test_arbiter"])
+def test_a_bench_that_fails_without_a_mismatch_catches_nothing(bench: str, seed: int) -> None:
+    assert not is_caught(replace(CORRECT, bench=bench), seed)
+
+
+def test_what_tests_raise_is_read_from_their_results(tmp_path: Path) -> None:
+    results = tmp_path / "results.xml"
+    assert raised(results) == {}
+    results.write_text("<testsuites><testsuite>")  # the simulator crashed
+    assert raised(results) == {}
+    results.write_text('''<testsuites><testsuite><testcase name="a"/><testcase name="b"><skipped/></testcase>
+        <testcase name="c"><failure type="KeyError"/></testcase><testcase name="d"><error/></testcase>
+        </testsuite></testsuites>''')
+    assert raised(results) == {"a": "", "c": "KeyError", "d": "an unknown error"}
+
+
+@pytest.mark.parametrize(("types", "verdict"), [
+    ([], False), ([""], False), (["KeyError"], False), (["AssertionError"], False), ([MISMATCH], True),
+    (["", MISMATCH], True), ([MISMATCH, "KeyError"], False),
+])  # fmt: skip
+def test_only_mismatches_count(types: list[str], verdict: bool) -> None:
+    assert caught({str(number): found for number, found in enumerate(types)}) == verdict

@@ -8,6 +8,7 @@ from rtl.bypass.eviction import EvictionUnit
 from rtl.bypass.rotate import first_from
 from rtl.dispatch import ON_SP
 from tb.mutants import Mutant, Tampered
+from tb.test_dispatch import TIMINGS
 from warploom.arch.config import SUB_BANKS
 
 BOW, HINTS = ("bypass=bow",), ("bypass=bow_hints",)
@@ -62,17 +63,18 @@ def _sluggish(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("RotatingArbiter", "tb.bypass.test_arbiter", "forgets to rotate",
+    Mutant("RotatingArbiter", "tb.bypass.test_arbiter::random_requests", "forgets to rotate",
            lambda c: Stuck(banks=c.banks, collectors=c.collectors), BOW),
-    Mutant("RotatingArbiter", "tb.bypass.test_arbiter", "starts all banks alike",
+    Mutant("RotatingArbiter", "tb.bypass.test_arbiter::random_requests", "starts all banks alike",
            lambda c: Parallel(banks=c.banks, collectors=c.collectors), BOW),
-    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter", "overlooks writes",
+    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter::random_masks", "overlooks writes",
            lambda c: Unseeing(banks=c.banks, collectors=c.collectors), INTERLEAVED),
-    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter", "overlooks a sub-bank",
+    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
            lambda c: Thrifty(banks=c.banks, collectors=c.collectors), INTERLEAVED),
-    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c), BOW),
+    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
+           (*BOW, *TIMINGS["few cycles"])),
     Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "ignores write-back slots",
-           lambda c: Slotless(config=c), BOW),
+           lambda c: Slotless(config=c), (*BOW, *TIMINGS["few cycles"])),
     Mutant("EvictionUnit", "tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"blocked": o.inner.valid << o.inner.warp}), HINTS),
     Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes no latch for full",

@@ -9,7 +9,7 @@ import pytest
 from golden_model.bypass.dispatch import RoundRobinDispatcher
 from tb import runner
 from tb.bench import Checker, Coverage, Ports, exercise
-from tb.test_dispatch import CYCLES, DispatchBench, Held
+from tb.test_dispatch import CYCLES, TIMINGS, DispatchBench, Held, points
 from warploom.arch.config import SmConfig
 
 
@@ -43,8 +43,7 @@ class TurnsBench(DispatchBench):
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, readiness and credits."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage("older instruction waits", "nothing is eligible", "choice", "SFU out of credits",
-                        "MEM out of credits", "wraps around", "again the same",
+    coverage = Coverage(*points(ports.config), "wraps around", "again the same",
                         "one that is not eligible is passed over")  # fmt: skip
     bench = TurnsBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
@@ -52,8 +51,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("warps", [8, 5])
-def test_dispatch(warps: int, seed: int) -> None:
-    settings = ["bypass=bow", f"warps={warps}", "sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"]
-    config = SmConfig.preset("small").with_settings(settings)
+@pytest.mark.parametrize(("warps", "timing"), [(8, "few cycles"), (5, "all unlike")])
+def test_dispatch(warps: int, timing: str, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["bypass=bow", f"warps={warps}", *TIMINGS[timing]])
     runner.run(runner.build(config, "RoundRobinDispatcher"), "tb.bypass.test_dispatch", seed)

@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
 from rtl.coalescing.alignment import OperandPath
-from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.arbiter import CoalescingArbiter, Read
 from rtl.coalescing.bank import DualBank
 from rtl.coalescing.collector import CoalescingCollector
 from rtl.coalescing.crossbar import SlicedCrossbar
@@ -17,6 +17,45 @@ from tb.mutants import LockstepMutant, Mutant, Tampered
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 
 SETTINGS = ("coalescing=on", "alignment=write")
+ARBITER = "tb.coalescing.test_arbiter"
+
+
+FIRST, SECOND = Read(0, 0, 0), Read(0, 1, 1)
+"""Two reads of one bank, of which `FIRST` goes first on diagonal 0."""
+
+Wave = dict[Read, Signal]
+
+
+class Forgetting(CoalescingArbiter):
+    """On one diagonal a read does not see that another one has what it wants."""
+
+    def _wavefront(self, m: Module, priority: int, competing: Wave, conflicts: dict[frozenset[Read], Value]) -> Wave:
+        overlooked = {frozenset((FIRST, SECOND)): Const(0, 1)} if priority == 0 else {}
+        return super()._wavefront(m, priority, competing, conflicts | overlooked)
+
+
+class Yielding(CoalescingArbiter):
+    """On one diagonal a read waits for another one that has lost to a write."""
+
+    def _wavefront(self, m: Module, priority: int, competing: Wave, conflicts: dict[frozenset[Read], Value]) -> Wave:
+        grants = super()._wavefront(m, priority, competing, conflicts)
+        if priority == 0:
+            waits = self.read_request[0][0][0] & conflicts[frozenset((FIRST, SECOND))]
+            yielded = Signal(name="yielded")
+            m.d.comb += yielded.eq(grants[SECOND] & ~waits)
+            grants[SECOND] = yielded
+        return grants
+
+
+class Hesitant(CoalescingArbiter):
+    """One read waits for a write of MEM that itself waits."""
+
+    def _competing(self, m: Module) -> Wave:
+        competing = super()._competing(m)
+        hindered = self.write_request[2] & (self.write_bank[2] == 0) & (self.write_mask[2] & self._mask(FIRST)).any()
+        free = Signal(name="hesitates")
+        m.d.comb += free.eq(competing[FIRST] & ~hindered)
+        return competing | {FIRST: free}
 
 
 class Unfilled(CoalescingWriteback):
@@ -75,11 +114,15 @@ MUTANTS = (
     Mutant("DualBank", "tb.coalescing.test_bank", "gives the left access the row of the right one",
            lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": altered(m, o.left, row=o.right.row)}),
            SETTINGS),
-    Mutant("CoalescingArbiter", "tb.coalescing.test_arbiter", "does not see the mask of MEM",
+    Mutant("CoalescingArbiter", f"{ARBITER}::random_requests", "does not see the mask of MEM",
            lambda c: Tampered(CoalescingArbiter(banks=c.banks, collectors=c.collectors), _maskless), SETTINGS),
-    Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar", "swaps two slices",
+    *(Mutant("CoalescingArbiter", f"{ARBITER}::pairs_of_requests", bug,
+             lambda c, kind=kind: kind(banks=c.banks, collectors=c.collectors), SETTINGS)
+      for bug, kind in (("forgets a conflict on one diagonal", Forgetting), ("waits for a loser", Yielding),
+                        ("waits for a write that waits", Hesitant))),
+    Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar::random_routes", "swaps two slices",
            lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
-    Mutant("CoalescingCollector", "tb.coalescing.test_collector", "forgets sides",
+    Mutant("CoalescingCollector", "tb.coalescing.test_collector::random_instructions", "forgets sides",
            lambda c: Tampered(CoalescingCollector(config=c, probe=True), _sideless), SETTINGS),
     Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {

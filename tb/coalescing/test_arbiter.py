@@ -10,6 +10,7 @@ from golden_model.coalescing.alignment import sub_bank_mask
 from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from tb.coalescing.pairs import Pairs
 from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS, index_bits
@@ -160,6 +161,30 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@cocotb.test()
+async def pairs_of_requests(dut: cocotb.handle.SimHandleBase) -> None:
+    """Every two reads that may conflict, at every priority diagonal, with and without a write."""
+    ports, checker = Ports(dut), Checker(minimum=CYCLES // 4)
+    matrix = Matrix(ports.config)
+    pairs = Pairs(matrix.banks, matrix.collectors)
+    coverage, rng = Coverage(*pairs.points()), source()
+    alike = ArbiterCheck(matrix, checker, Coverage(*POINTS))
+
+    def check(seen: Observation) -> None:
+        alike(seen)
+        writes, reads = matrix.requests(seen)
+        granted = matrix.granted(seen, reads)
+        if len(reads) == 2:
+            pairs.cover(coverage, seen["diagonal"], reads, granted)
+        else:
+            answered = [write and (write, bool(seen["write_grant"] >> i & 1)) for i, write in enumerate(writes)]
+            pairs.cover_writes(coverage, seen["diagonal"], answered, reads[0], bool(granted))
+
+    found = (matrix.stimulus(*requests, rng.getrandbits(SUB_BANKS)) for requests in pairs.requests(rng))
+    await exercise(ports, found, check, checker)
+    coverage.finish()
+
+
 async def _all_granted(dut: cocotb.handle.SimHandleBase, cases: Iterable[Requests]) -> None:
     """Each case is served in one cycle, whatever diagonal has priority."""
     ports = Ports(dut)
@@ -211,9 +236,10 @@ def _build(*settings: str) -> runner.Build:
 
 
 @pytest.mark.rtl
+@pytest.mark.parametrize("testcase", ["random_requests", "pairs_of_requests"])
 @pytest.mark.parametrize("settings", [(), ("banks=2", "collectors=5"), ("banks=8", "collectors=3")])
-def test_arbiter(settings: tuple[str, ...], seed: int) -> None:
-    runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase="random_requests")
+def test_arbiter(settings: tuple[str, ...], testcase: str, seed: int) -> None:
+    runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase=testcase)
 
 
 @pytest.mark.rtl

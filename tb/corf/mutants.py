@@ -31,7 +31,7 @@ def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("Shifter", "tb.corf.test_shifter", "never moves by two",
+    Mutant("Shifter", "tb.corf.test_shifter::up", "never moves by two",
            lambda c: Tampered(Shifter(up=True), lambda o, m: {"positions": Cat(o.positions[0], Const(0, 1))})),
     Mutant("RenameTable", "tb.corf.test_rename", "shows a partner as it was", lambda c: Late(config=c)),
     Mutant("MaskTable", "tb.corf.test_mask_table", "forgets what the second path writes",

@@ -64,9 +64,9 @@ def _deaf(outer: Tampered, m: Module) -> dict[str, Value]:
 MUTANTS = (
     Mutant("ZeroDetector", "tb.gating.test_zero_detector", "looks at lanes that do not execute",
            lambda c: Tampered(ZeroDetector(), lambda o, m: {"lanes": Const(-1, LANES)})),
-    Mutant("ZeroLatch", "tb.gating.test_zero_mask", "keeps the order of groups that execute",
+    Mutant("ZeroLatch", "tb.gating.test_zero_mask::random_results", "keeps the order of groups that execute",
            lambda c: Bound(config=c), CROSS_LANE),
-    Mutant("ZeroLatch", "tb.gating.test_zero_mask", "takes all that was not stored for zero",
+    Mutant("ZeroLatch", "tb.gating.test_zero_mask::random_results", "takes all that was not stored for zero",
            lambda c: Tampered(GranuleLatch(config=c), lambda o, m: {"old": altered(m, o.old, sign=0)}), INTERLEAVED),
     Mutant("Reorder", "tb.gating.test_reorder", "reorders the groups backwards",
            lambda c: Tampered(Reorder(), lambda o, m: {"groups": o.groups[::-1]})),

@@ -1,0 +1,144 @@
+"""Two reads that share a bank or a collector, beside writes: all that can become of them, at every priority diagonal.
+
+A mistake about one pair of cells in one of the wavefronts is too rare for random requests to come by.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from random import Random
+
+from golden_model.coalescing.arbiter import Read, Write
+from tb.bench import Coverage
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES, WRITERS
+
+Cell = tuple[int, int, int]
+"""Bank, side and collector."""
+
+SP, SFU, MEM = range(len(WRITERS))
+Requests = tuple[list[Write | None], list[Read]]
+
+
+class Pairs:
+    """Requests for every pair of cells, and the points that they must come by. Of a pair the *earlier* one goes first
+    in the wavefront of a diagonal."""
+
+    def __init__(self, banks: int, collectors: int) -> None:
+        self._size = max(banks, collectors)
+        self._cells = list(product(range(banks), range(len(SIDES)), range(collectors)))
+        self._pairs = [(one, other) for one, other in combinations(self._cells, 2)
+                       if one[0] == other[0] or one[2] == other[2]]  # fmt: skip
+
+    def points(self) -> Iterator[str]:
+        """What `cover` knows."""
+        for diagonal in range(self._size):
+            for earlier, later in (self._in_order(diagonal, *pair) for pair in self._pairs):
+                yield _lost(diagonal, later, _name(earlier))
+                yield _spared(diagonal, later, earlier)
+                if earlier[1] != later[1]:
+                    yield _beside(diagonal, later, earlier)
+            for cell in self._cells:
+                yield from (_lost(diagonal, cell, writer) for writer in WRITERS)
+                yield from (_unhindered(diagonal, cell, WRITERS[writer]) for writer in (SFU, MEM))
+
+    def requests(self, rng: Random) -> Iterator[Requests]:
+        """Requests of one cycle each, made again for every diagonal."""
+        for found in self._cases(rng):
+            yield from [found] * self._size
+
+    def cover(self, coverage: Coverage, diagonal: int, reads: Sequence[Read], granted: Sequence[Read]) -> None:
+        """Hit the points of a cycle with two reads."""
+        masks, passed = {read[:3]: read.mask for read in reads}, {read[:3] for read in granted}
+        earlier, later = self._in_order(diagonal, *masks)
+        meet = masks[earlier] & masks[later]
+        coverage.hit(_lost(diagonal, later, _name(earlier)), meet and passed == {earlier})
+        coverage.hit(_spared(diagonal, later, earlier), meet and passed == {later})
+        if earlier[1] != later[1]:
+            coverage.hit(_beside(diagonal, later, earlier), not meet and len(passed) == 2)
+
+    @staticmethod
+    def cover_writes(coverage: Coverage, diagonal: int, writes: Sequence[tuple[Write, bool] | None], read: Read,
+                     granted: bool) -> None:  # fmt: skip
+        """Hit the points of a cycle with one read; of each writer, what it requests and whether it is granted."""
+        for writer, found in zip(WRITERS, writes, strict=True):
+            if found:
+                (bank, side, width), written = found
+                if bank == read.bank and Read(bank, side, read.collector, width).mask & read.mask:
+                    point = (_lost if written else _unhindered)(diagonal, read[:3], writer)
+                    coverage.hit(point, granted is not written)
+
+    def _in_order(self, diagonal: int, one: Cell, other: Cell) -> list[Cell]:
+        def turn(cell: Cell) -> tuple[int, int]:
+            bank, side, collector = cell
+            return (bank + collector - diagonal) % self._size, side
+
+        return sorted((one, other), key=turn)
+
+    def _cases(self, rng: Random) -> Iterator[Requests]:
+        for one, other in self._pairs:
+            yield [None] * 3, _reads(one, other, _widths(rng, one, other, meet=True))
+            yield _with_a_write(rng, one, other)
+            yield _with_a_write(rng, other, one)
+            if one[1] != other[1]:
+                yield [None] * 3, _reads(one, other, _widths(rng, one, other, meet=False))
+        for bank, side, collector in self._cells:
+            for writer in range(len(WRITERS)):
+                yield _by(writer, (bank, side, rng.randint(1, SUB_BANKS))), [
+                    Read(bank, side, collector, rng.randint(1, SUB_BANKS))]  # fmt: skip
+            width = rng.randint(1, SUB_BANKS - 1)
+            before: Write = (bank, 1 - side, rng.randint(1, SUB_BANKS - width))  # it does not meet the read
+            for writer in (SFU, MEM):
+                writes = _by(writer, (bank, side, SUB_BANKS))
+                writes[SP] = before
+                yield writes, [Read(bank, side, collector, width)]
+
+
+def _name(cell: Cell) -> str:
+    bank, side, collector = cell
+    return f"{SIDES[side]} of bank {bank} for {collector}"
+
+
+def _lost(diagonal: int, cell: Cell, winner: str) -> str:
+    return f"{diagonal}: {_name(cell)} loses to {winner}"
+
+
+def _spared(diagonal: int, cell: Cell, other: Cell) -> str:
+    return f"{diagonal}: {_name(cell)} is granted as {_name(other)} loses to a write"
+
+
+def _beside(diagonal: int, cell: Cell, other: Cell) -> str:
+    return f"{diagonal}: {_name(cell)} is granted beside {_name(other)}"
+
+
+def _unhindered(diagonal: int, cell: Cell, writer: str) -> str:
+    return f"{diagonal}: {_name(cell)} is granted as {writer} waits"
+
+
+def _by(writer: int, write: Write) -> list[Write | None]:
+    return [write if number == writer else None for number in range(len(WRITERS))]
+
+
+def _reads(one: Cell, other: Cell, widths: tuple[int, int]) -> list[Read]:
+    return [Read(*one, widths[0]), Read(*other, widths[1])]
+
+
+def _widths(rng: Random, one: Cell, other: Cell, *, meet: bool) -> tuple[int, int]:
+    """Of two reads, such that they meet or do not. On one side they always do."""
+    if one[1] == other[1]:
+        return rng.randint(1, SUB_BANKS), rng.randint(1, SUB_BANKS)
+    first = rng.randint(1, SUB_BANKS if meet else SUB_BANKS - 1)
+    return first, rng.randint(SUB_BANKS + 1 - first, SUB_BANKS) if meet else rng.randint(1, SUB_BANKS - first)
+
+
+def _with_a_write(rng: Random, loser: Cell, other: Cell) -> Requests:
+    """Two reads that meet, of which only the first meets a write."""
+    bank, side, _ = loser
+    if bank != other[0]:
+        widths, written = _widths(rng, loser, other, meet=True), (side, rng.randint(1, SUB_BANKS))
+    else:
+        width = rng.randint(1, SUB_BANKS - 1)  # of the other
+        if side == other[1]:
+            widths, written = (rng.randint(width + 1, SUB_BANKS), width), (1 - side, SUB_BANKS - width)
+        else:
+            widths, written = (rng.randint(SUB_BANKS + 1 - width, SUB_BANKS), width), (side, SUB_BANKS - width)
+    return _by(rng.randrange(len(WRITERS)), (bank, *written)), _reads(loser, other, widths)
