@@ -73,6 +73,7 @@ from rtl.writeback import Writeback
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
+from warploom.files import write_whole
 
 DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
     (False, False, False): Datapath,
@@ -315,9 +316,5 @@ def generate(
 
 
 def _write(path: Path, text: str) -> Path:
-    """Write a file so that nobody ever sees half of it."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
-        stream.write(text)
-    os.chmod(stream.name, 0o644)
-    os.replace(stream.name, path)
+    write_whole(path, text.encode())
     return path

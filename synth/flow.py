@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from rtl import verilog
-from synth import kept, yosys
 from synth import liberty as cells
+from synth import yosys
 from synth.design import Design, Unit, elaborate, macro_shape
 from synth.liberty import Library
 from synth.mapping import Mapped, map_module
@@ -23,6 +23,7 @@ from synth.netlist import MACRO, Linker
 from synth.report import Report, Row
 from synth.sram import Macro
 from synth.sta import Timer
+from warploom import kept
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 
@@ -56,7 +57,7 @@ def glue(config: SmConfig, *, build: Path = BUILD) -> Row:
     with FileLock(build / "lock"):
         library = cells.load(None, build)
         key = _key(config, None, library, top=TOP, flat=False)
-        path = build / "reports" / f"{key}-glue.json"
+        path = build / "reports" / f"{key}-glue.kept"
         if report := kept.read(path, Report.from_json):
             return report.rows[0]
         row = glue_of(_elaborate(config, TOP, build / "elaborated" / key, flat=False), library, build)
@@ -73,7 +74,7 @@ def glue_of(design: Design, library: Library, build: Path) -> Row:
 def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool,
                 build: Path) -> Report:
     wanted = None if units is None else [verilog.module_name(unit) for unit in units]
-    path = build / "reports" / f"{_key(config, wanted, library, top=top, flat=flat)}.json"
+    path = build / "reports" / f"{_key(config, wanted, library, top=top, flat=flat)}.kept"
     if report := kept.read(path, Report.from_json):
         return report
     design = _elaborate(config, top, build / "elaborated" / _key(config, None, library, top=top, flat=flat), flat=flat)

@@ -14,7 +14,7 @@ from typing import Any
 from liberty.parser import LibertyParserError, parse_liberty
 from liberty.types import Group
 
-from synth import kept
+from warploom import kept
 from warploom.arch.errors import ConfigError, ToolError
 
 DEFAULT = "adks/freepdk-45nm/view-tiny/stdcells.lib"
@@ -125,7 +125,7 @@ def load(path: Path | None, cache: Path) -> Library:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}: name a readable Liberty file") from None
     digest = hashlib.sha256(data).hexdigest()[:16]
-    summary = cache / f"liberty-{digest}-{FORMAT}.json"
+    summary = cache / f"liberty-{digest}-{FORMAT}.kept"
     if library := kept.read(summary, lambda text: _from_json(path, json.loads(text))):
         return library
     library = _parse(path, data.decode("utf-8", "replace"), digest)

@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from synth import kept, yosys
+from synth import yosys
 from synth.design import Design
 from synth.liberty import Library
 from synth.netlist import Json
 from synth.sta import OUTPUT_LOAD
+from warploom import kept
 
 PERIOD_PS = 500
 """Delay target of gate sizing: tighter than any unit reaches, so that every path is sized for speed."""
@@ -47,7 +48,7 @@ def map_module(design: Design, module: str, library: Library, cache: Path) -> Ma
     source = json.dumps({"modules": design.alone(module)}, separators=(",", ":"))
     what = "\0".join((source, script.replace(library.path, library.digest), steps, constraints, yosys.version()))
     folder = cache / "modules" / hashlib.sha256(what.encode()).hexdigest()[:20]
-    done = folder / "mapped.json"
+    done = folder / "mapped.kept"
     if known := kept.read(done, lambda text: Mapped(*json.loads(text))):
         return known
     folder.mkdir(parents=True, exist_ok=True)

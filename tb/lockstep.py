@@ -133,7 +133,7 @@ def _outcome(made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed
 
 
 def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextManager[Path]:
-    return own_folder(made.folder / "lockstep", f"{file.path.resolve().parent.name}-{file.path.stem}-{seed}")
+    return own_folder(runner.RUNS, f"{file.path.resolve().parent.name}-{file.path.stem}-{seed}")
 
 
 def _run(
@@ -167,5 +167,5 @@ def _record(
 
 def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, seed: int) -> Path:
     """Move a run's waveform to where the next run of the same launch replaces it."""
-    waveform = made.folder / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
+    waveform = runner.RUNS / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
     return (folder / f"waves.{made.waves}").replace(waveform)

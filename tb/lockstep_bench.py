@@ -56,8 +56,8 @@ from warploom.arch.interfaces import (
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Coalescing
+from warploom.files import write_whole
 from warploom.kernels.launchfile import LaunchFile, load
-from warploom.report import write_whole
 from warploom.running import run as run_kernel
 
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
@@ -332,10 +332,11 @@ def _found(error: Exception, cycle: int) -> dict[str, Any]:
 def _check_memory(outside: OutsideUnits, execution: Any, trace: Any) -> None:
     """Every access of the hardware, replayed, leaves the memory that functional execution left."""
     try:
-        memory, wrong = replay(trace, outside.accesses)
+        memory, printed, wrong = replay(trace, outside.accesses)
     except ExecutionError as error:
         raise AssertionError(f"the hardware sent an illegal address: {error}") from None
     assert not wrong, "\n".join(wrong[:5])
     for name, array in memory.buffers().items():
         assert array.tobytes() == execution.buffers[name].tobytes(), f"buffer {name} differs from functional execution"
+    assert printed == execution.printed, "the hardware printed something else than functional execution"
     assert memory.globals() == execution.globals, "the module's .global variables differ from functional execution"

@@ -15,7 +15,8 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.runner import BenchError
-from tb.toolchain import ROOT, kept, source_hash
+from tb.toolchain import ROOT, source_hash
+from warploom import kept
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 from warploom.kernels.library import kernel, kernels
@@ -162,10 +163,10 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
 
 def _run(case: Case, seed: int, sources: str) -> Outcome:
     key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size, seed)).encode()).hexdigest()
-    path = CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
-    known = kept(path)
+    path = CACHE / f"{case.kernel}-{case.size}-{key[:16]}.kept"
+    known = kept.read(path, lambda text: Outcome(case, **json.loads(text), cached=True))
     if known is not None:
-        return Outcome(case, **known, cached=True)
+        return known
     try:
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
     except LockstepError as error:
@@ -174,9 +175,6 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
         return Outcome(case, 0, 0, 0.0, False, error.line)
     found: dict[str, Any] = {"cycles": done.cycles, "warp_instructions": done.warp_instructions,
                              "cycles_per_second": done.cycles_per_second}  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(found))
-    unfinished.replace(path)
+    kept.write(path, json.dumps(found))
     return Outcome(case, **found, cached=False)
 

@@ -12,8 +12,9 @@ from golden_model.words import spread
 from tb.outside import Access, to_bools, to_lanes, to_word
 
 
-def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, list[str]]:
-    """Apply every access to a fresh memory image; return the image, and a line for each answer that it contradicts.
+def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, str, list[str]]:
+    """Apply every access to a fresh memory image; return the image, what was printed, and a line for each answer that
+    it contradicts.
 
     Addresses and data are those that the hardware dispatched. Raises `ExecutionError` for an address that is illegal.
     """
@@ -36,4 +37,4 @@ def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, list[str]]
                 lane = (difference & -difference).bit_length() - 1 >> 5
                 wrong.append(f"{program.source}:{program.lines[pc]}: warp {flight.warp.number}, lane {lane}: the "
                              "memory that the hardware wrote does not hold what it was answered")
-    return memory, wrong
+    return memory, unit.console.text, wrong

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +20,9 @@ from filelock import FileLock
 
 from rtl import verilog
 from tb.runs import own_folder
-from tb.toolchain import ROOT, kept, source_hash, verilator_folder, versions
+from tb.toolchain import ROOT, source_hash, verilator_folder, versions
 from tb.verdict import raised
+from warploom import kept
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 
@@ -30,6 +30,9 @@ WAVES = Path(__file__).with_name("waves.sv")
 
 BUILDS = ROOT / "build" / "verilator"
 """Where builds are kept, one folder for each design, set of flags and set of tools."""
+
+RUNS = ROOT / "build" / "runs"
+"""Where runs have their folders."""
 
 LINT = {
     "DECLFILENAME": "one file holds all modules of a unit",
@@ -130,10 +133,12 @@ def build(
     recipe = [text, control, flags, MAKE, waves and (waves, WAVES.read_text()), versions()]
     folder = BUILDS / f"{module}-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
     made = Build(folder, config, unit, module, waves)
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):
-        if (folder / "complete").exists() and (folder / module).exists():
+    BUILDS.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if kept.is_whole(folder):
             return made
+        shutil.rmtree(folder, ignore_errors=True)  # what is left of a build may be of any kind
+        folder.mkdir()
         (folder / "unit.v").write_text(text)
         (folder / "unit.json").write_text(json.dumps(ports))
         (folder / "ports.vlt").write_text(f"`verilator_config\n{control}\n")
@@ -142,7 +147,7 @@ def build(
             sources.append(folder / "waves.sv")
             sources[-1].write_text(WAVES.read_text() + f"bind {module} waves waves_i (.clk(clk));\n")
         _verilate(folder, module, sources, flags)
-        (folder / "complete").touch()
+        kept.seal(folder)
     return made
 
 
@@ -154,14 +159,11 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
     """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
     recipe = source_hash("rtl", "warploom/arch"), config.to_toml(), versions()
-    path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.json"
-    design = kept(path)
+    path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.kept"
+    design = kept.read(path)
     if design is None:
         design = _convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=BUILDS, delete=False) as stream:
-            json.dump(design, stream)
-        Path(stream.name).replace(path)
+        kept.write(path, json.dumps(design))
     text, ports = design
     return text, ports
 
@@ -170,8 +172,10 @@ def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) 
     log, waves = folder / "build.log", len(sources) > 1
     library = hashlib.sha256(repr((MAKE, waves, flags[-1], versions())).encode()).hexdigest()[:16]
     runtime = BUILDS / f"runtime-{library}"
-    for known in runtime.glob("verilated*.o"):
-        shutil.copy(known, folder)
+    with FileLock(runtime.with_suffix(".lock")):
+        is_known = kept.is_whole(runtime)
+        for known in runtime.glob("verilated*.o") if is_known else ():
+            shutil.copy(known, folder)
     flags = [str(folder / flag) if flag == "ports.vlt" else flag for flag in flags]
     try:
         _Runner().build(sources=sources, hdl_toplevel=module, build_args=flags, build_dir=folder,
@@ -179,25 +183,26 @@ def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) 
     except (RuntimeError, SystemExit):
         lines = [line for line in log.read_text().splitlines() if "rror" in line] or ["no message"]
         raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
-    if not runtime.exists():
+    if not is_known:
         _keep(folder, runtime)
+    for header in folder.rglob("*.gch"):  # precompiled, 140 MB of a build
+        header.unlink()
 
 
 def _keep(folder: Path, runtime: Path) -> None:
     """Keep the objects of Verilator's own library, the same for every design, for the next build: they take longest."""
-    with tempfile.TemporaryDirectory(dir=BUILDS) as temporary:
-        kept = Path(temporary, "runtime")
-        kept.mkdir()
+    with FileLock(runtime.with_suffix(".lock")):
+        shutil.rmtree(runtime, ignore_errors=True)
+        runtime.mkdir()
         for known in folder.glob("verilated*.o"):
-            shutil.copy(known, kept)
-        with contextlib.suppress(OSError):  # another process was faster
-            kept.rename(runtime)
+            shutil.copy(known, runtime)
+        kept.seal(runtime)
 
 
 def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a folder of its own, which stays where `simulate`
     raises."""
-    with own_folder(made.folder / "runs", f"{test_module}-{testcase or 'all'}-{seed}") as folder:
+    with own_folder(RUNS, f"{test_module}-{testcase or 'all'}-{seed}") as folder:
         simulate(made, folder, test_module, seed, testcase=testcase)
 
 

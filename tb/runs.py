@@ -29,11 +29,12 @@ def own_folder(parent: Path, name: str) -> Iterator[Path]:
         failed = True
         raise
     finally:
-        if failed:
-            (folder / ALIVE).unlink()
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        alive.release()
+        with FileLock(parent / "lock"):
+            if failed:
+                (folder / ALIVE).unlink()
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+            alive.release()
 
 
 def _clear(parent: Path) -> None:

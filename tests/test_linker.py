@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from golden_model.functional.executor import execute
 from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch, Scalar
-from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
+from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, CONST_WINDOW, GLOBALS_BASE
 from warploom.compiler import ptx
 from warploom.compiler.linker import link
 from warploom.compiler.parser import parse
@@ -237,10 +237,20 @@ def test_parameter_pieces(store: str, load: str, moves: list[str]) -> None:
     assert linked.local_bytes == (8 if "local" in "".join(moves) else 0)
 
 
-def test_print_and_assert_are_stubs() -> None:
-    before = ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a); .extern .func __assertfail();"
-    call = "{ .param .b64 f; .param .b64 a; .param .b32 r; call (r), vprintf, (f, a); ld.param.b32 %r1, [r]; }"
-    assert listing(kernel(call + "call __assertfail;", before)) == ["mov.b32 r@1+0 0", "mov.b32 %r1 r@1+0", "trap"]
+def test_print_and_assert_store_to_the_console() -> None:
+    before = (
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);"
+        ".extern .func __assert_fail(.param .b64 t, .param .b64 f, .param .b32 l, .param .b64 n);"
+    )
+    call = "{ .param .b64 f; .param .b64 a; .param .b32 r;\n call (r), vprintf, (f, a); ld.param.b32 %r1, [r]; }"
+    fail = "{ .param .b64 t; .param .b32 l; call __assert_fail, (t, t, l, t); }"
+    linked = kernel(call + fail, before)
+    stores = [line for line in listing(linked) if line.startswith("st.global")]
+    assert [line.split()[1] for line in stores] == [f"[{CONSOLE_PRINT}+0]", f"[{CONSOLE_ASSERT}+0]"]
+    assert {item.line for item in linked.body} == {4}, "a call's line, not one of the function's own text"
+    assert linked.local_bytes == 24 + 32
+    with pytest.raises(PtxError, match="'__assert_fail' has 4 parameters, the call gives 0"):
+        kernel("call __assert_fail;", ".extern .func __assert_fail();")
 
 
 @pytest.mark.parametrize("build", BUILDS)

@@ -131,6 +131,26 @@ def test_second_run_takes_everything_from_the_cache(build: Path, monkeypatch: py
     assert json.loads(second.to_json())["stage"] == "pre-layout"
 
 
+def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The library's summary, mapped modules, the report: each alone, with what depends on it."""
+    def report() -> str:
+        return synthesise(SmConfig.preset("small"), ["sub_bank"], top="Bank", build=build).to_json()
+
+    first = report()
+    kinds = [list(build.glob(pattern)) for pattern in ("liberty-*.kept", "reports/*.kept", "modules/*/*.kept")]
+    for damaged in (kinds[0], kinds[1], kinds[1] + kinds[2]):
+        assert damaged
+        for path in damaged:
+            path.write_bytes(path.read_bytes()[:-9])
+        capsys.readouterr()
+        assert report() == first
+        lines = capsys.readouterr().err.splitlines()
+        assert lines
+        assert {*lines} <= {f"warploom: warning: {path} is damaged: made again" for path in damaged}
+    assert report() == first
+    assert capsys.readouterr().err == ""
+
+
 def test_unknown_unit_names_the_known_ones(build: Path) -> None:
     with pytest.raises(ConfigError, match=r"sub_bnak: must be one of bank, .*sub_bank"):
         synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank", build=build)

@@ -3,10 +3,8 @@
 import contextlib
 import io
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from rich.table import Table
 
 from warploom import __version__
 from warploom.arch.errors import one_line
+from warploom.files import write_whole
 
 SCHEMA_VERSION = 1
 """Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
@@ -45,6 +44,13 @@ def fields(title: str, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         result.add_row(escape(name), escape(_text(value)))
     console().print(f"[bold]{escape(title)}[/bold]", result)
+
+
+def text(title: str, content: str) -> None:
+    """Print a text as it is, on lines of its own."""
+    console().print(f"[bold]{escape(title)}[/bold]")
+    print(content, end="" if content.endswith("\n") else "\n")
+    print(flush=True)
 
 
 def warn(message: str) -> None:
@@ -92,31 +98,6 @@ def write_npy(path: Path, array: np.ndarray) -> None:
     data = io.BytesIO()
     np.save(data, array, allow_pickle=False)
     write_whole(path, data.getvalue())
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it; a device or a pipe is written to. Raises `OSError`."""
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-        else:
-            _replace(Path(os.path.realpath(path)), data)  # where a link leads to: the link stays
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _text(cell: object) -> str:

@@ -37,11 +37,12 @@ ENDS_BLOCK = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.BARRED})
 @dataclass(frozen=True)
 class Execution:
     """What a run leaves: the trace (None if not recorded), buffers by name, the image of the module's `.global`
-    variables, and counts of warp and thread instructions."""
+    variables, what the kernel printed, and counts of warp and thread instructions."""
 
     trace: Trace | None
     buffers: dict[str, np.ndarray]
     globals: bytes
+    printed: str
     warp_instructions: int
     thread_instructions: int
     warps_per_block: int
@@ -129,8 +130,9 @@ class _Run:
         if self.spent > self.launch.limit:
             place = f"{self.program.source}:{self.program.lines[end - 1]}"
             raise ExecutionError(
-                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions and is "
-                "still here: an endless loop, lanes of one warp that wait for each other, or "
+                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions, which count "
+                f"as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps execute together), and is still "
+                "here: an endless loop, lanes of one warp that wait for each other, or "
                 f"limit = {self.launch.limit} is too low: raise it in the launch file"
             )
 
@@ -147,12 +149,17 @@ def execute(program: Program, launch: Launch, *, record: bool = True) -> Executi
     `COUNTED_WARPS`.
 
     Raises `LaunchError` where the launch does not fit the program, `ExecutionError` for an illegal address, a barrier
-    that some threads never reach, a trap, or no end within the limit.
+    that some threads never reach, a failed assertion, a trap, or no end within the limit; the error holds what was
+    printed until then.
     """
     with np.errstate(all="ignore"):
         run = _Run(program, launch, record)
-        run.run()
+        try:
+            run.run()
+        except ExecutionError as error:
+            error.printed = run.steps.console.text
+            raise
     live = to_masks(launched_lanes(launch))
     trace = run.recorder.trace(program, launch, live) if run.recorder else None
-    return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.clock, int(run.thread_instructions),
-                     launch.warps_per_block, tuple(run.registers))
+    return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.console.text, run.steps.clock,
+                     int(run.thread_instructions), launch.warps_per_block, tuple(run.registers))

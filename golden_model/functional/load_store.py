@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from golden_model.functional import atomics
+from golden_model.functional.console import Console, is_console
 from golden_model.functional.failure import thread_error
 from golden_model.functional.memory import Fault, Memory
 from golden_model.functional.operations import Outcome
@@ -27,6 +28,7 @@ class LoadStore:
 
     def __init__(self, program: Program, launch: Launch, memory: Memory) -> None:
         self._program, self._launch, self._memory = program, launch, memory
+        self.console = Console(launch, memory)
 
     def prepare(self, pc: int, i: Instruction) -> Callable[..., tuple[Outcome, Addressed]]:
         """A function of (group, executing lanes or None, words latched and in a, b, c) that accesses memory; it raises
@@ -34,6 +36,7 @@ class LoadStore:
         size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
         body = {Op.LD: self._load, Op.ST: self._store}.get(i.op, self._atomic)
         low, high, *values = _slots(i)
+        console = is_console(i)
 
         def access(group: Group, lanes: np.ndarray | None, given: list[Words]) -> tuple[Outcome, Addressed]:
             address = _address(i, given[low], given[high], len(group.warps))
@@ -43,11 +46,14 @@ class LoadStore:
                 address, spaces = Memory.resolve(address)
             parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size)
             try:
-                outcome = body(i, parts, operands, address.shape)
+                if console:
+                    outcome = self._tell(i, group, lanes, operands[0])
+                else:
+                    outcome = body(i, parts, operands, address.shape)
             except Fault as fault:
-                what = f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: {fault.why}"
+                place = "" if console else f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: "
                 raise thread_error(self._program, self._launch, pc, group, position=fault.position,
-                                   what=what) from None
+                                   what=place + fault.why) from None
             spaces = np.broadcast_to(spaces, address.shape)
             first = np.zeros(1, np.intp) if lanes is None else lanes.argmax(1)
             return outcome, (address, spaces[np.arange(len(address)), first])
@@ -102,6 +108,10 @@ class LoadStore:
         values = np.broadcast_to(operands[0], shape)
         for _, where, words, index in parts:
             words[index] = _pick(values, where).astype(words.dtype, copy=False)
+        return Outcome()
+
+    def _tell(self, i: Instruction, group: Group, lanes: np.ndarray | None, records: Words) -> Outcome:
+        self.console.store(i.imm, group, lanes, np.broadcast_to(records, (len(group.warps), 32)))
         return Outcome()
 
     def _atomic(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:

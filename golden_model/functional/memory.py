@@ -5,6 +5,7 @@ and atomics are then plain indexing, vectorised over all lanes of a group of war
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,6 +159,19 @@ class Memory:
     def words(self, space: Space, size: int) -> np.ndarray:
         """The image of a space as unsigned words of `size` bytes (a view)."""
         return self._arrays[space].view(WORDS[size])
+
+    def span(self, address: int, homes: Mapping[Space, int]) -> np.ndarray:
+        """The bytes (a view) from a generic address to the end of what it lies in, none where nothing is. `homes` is
+        where the thread's shared and local memory start."""
+        space = WINDOWS.get(address & ~(WINDOW_BYTES - 1), Space.GLOBAL)
+        if space is not Space.GLOBAL:
+            home = homes.get(space, 0)
+            return self._arrays[space][home + address % WINDOW_BYTES : home + self._limits[space]]
+        segment = self._segments[max(bisect_right(self._bases, address) - 1, 0)]
+        if address < segment.base:
+            return self._arrays[space][:0]
+        end = segment.offset + segment.size
+        return self._arrays[space][min(segment.offset + address - segment.base, end) : end]
 
     @staticmethod
     def resolve(address: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

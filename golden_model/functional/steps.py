@@ -47,6 +47,7 @@ class Steps:
             Op.S2R: self._special, Op.LATCH: self._latch, Op.HIGH: self._high,
         }  # fmt: skip
         access = LoadStore(program, launch, memory)
+        self.console = access.console
         self.steps: list[Step] = []
         for pc, i in enumerate(program.instructions):
             if i.op in (Op.LD, Op.ST, Op.ATOM, Op.RED):
@@ -207,7 +208,7 @@ class Steps:
             first = 0 if lanes is None else int(lanes.argmax())
             if lanes is None or lanes.flat[first]:
                 raise thread_error(self._program, self._launch, pc, group, position=first,
-                                   what="trap: an assertion has failed, or the kernel stops itself")
+                                   what="trap: the kernel stops itself")
 
         return step
 

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
-from warploom.arch.errors import ConfigError, nearest
+from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import TimingClass
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 
@@ -94,7 +94,7 @@ class SmConfig:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
-            raise ConfigError(f"name = {self.name!r}: must be letters, digits, - and _: it names files")
+            raise ConfigError(f"name = {shown(self.name)}: must be letters, digits, - and _: it names files")
         for kind in (Scheduler, Layout, Coalescing, Alignment, Gating, Bypass, Affine):
             name = kind.__name__.lower()
             object.__setattr__(self, name, _enum(name, kind, getattr(self, name)))
@@ -187,13 +187,13 @@ class SmConfig:
     def _check_timing(self) -> None:
         wanted = {c.name.lower() for c in TimingClass}
         if not isinstance(self.timing, dict):
-            raise ConfigError(f"timing = {self.timing!r}: must be a table, class = [latency, interval] in cycles")
+            raise ConfigError(f"timing = {shown(self.timing)}: must be a table, class = [latency, interval] in cycles")
         if odd := sorted(self.timing.keys() ^ wanted):
-            raise ConfigError(f"timing: {odd[0]}: must list exactly {', '.join(sorted(wanted))}")
+            raise ConfigError(f"timing: {shorten(odd[0])}: must list exactly {', '.join(sorted(wanted))}")
         checked = {}
         for name, pair in self.timing.items():
             if not (isinstance(pair, list | tuple) and len(pair) == 2):
-                raise ConfigError(f"timing.{name} = {pair!r}: must be [latency, interval] in cycles")
+                raise ConfigError(f"timing.{name} = {shown(pair)}: must be [latency, interval] in cycles")
             on_sp = TimingClass[name.upper()].on_sp
             _check_range(f"timing.{name} latency", pair[0], MINIMUM_LATENCY if on_sp else 1, 64 if on_sp else 1023)
             _check_range(f"timing.{name} interval", pair[1], 1, 255)
@@ -215,7 +215,7 @@ class SmConfig:
         for setting in settings:
             name, equals, text = setting.partition("=")
             if not equals:
-                raise ConfigError(f"{setting!r}: write a setting as field=value")
+                raise ConfigError(f"{shown(setting)}: write a setting as field=value")
             name = name.strip()
             table, dot, key = name.partition(".")
             if dot and table == "timing":
@@ -256,7 +256,8 @@ class SmConfig:
                                   "or a TOML file") from None
             return cls.from_toml(text, name)
         if name not in presets():
-            raise ConfigError(f"preset = {name!r}: must be one of {', '.join(presets())}, or a path ending in .toml")
+            raise ConfigError(f"preset = {shown(name)}: must be one of {', '.join(presets())}, "
+                              "or a path ending in .toml")
         return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
 
 
@@ -293,13 +294,13 @@ def presets() -> list[str]:
 
 def _check_range(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ConfigError(f"{name} = {value!r}: must be a whole number from {low} to {high}")
+        raise ConfigError(f"{name} = {shown(value)}: must be a whole number from {low} to {high}")
 
 
 def _enum(name: str, kind: type[StrEnum], value: object) -> Any:
     legal = [member.value for member in kind]
     if value not in legal:
-        raise ConfigError(f"{name} = {value!r}: must be one of {', '.join(legal)}")
+        raise ConfigError(f"{name} = {shown(value)}: must be one of {', '.join(legal)}")
     return kind(value)
 
 
@@ -311,7 +312,8 @@ def _build(table: dict[str, Any], where: str) -> SmConfig:
     known = {f.name for f in fields(SmConfig)}
     for name in table:
         if name not in known:
-            raise ConfigError(f"{where}: {name!r} is not a configuration field; fields are {', '.join(sorted(known))}"
+            fields_ = ", ".join(sorted(known))
+            raise ConfigError(f"{where}: {shown(name)} is not a configuration field; fields are {fields_}"
                               f"{nearest(name, known)}")
     try:
         return dataclasses.replace(SmConfig(), **table)
@@ -326,7 +328,7 @@ def _toml_value(name: str, text: str) -> Any:
     except (ValueError, RecursionError):
         if text.strip().replace("_", "").replace("-", "").isalnum():
             return text.strip()
-        raise ConfigError(f"{name} = {text}: not a TOML value") from None
+        raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value") from None
 
 
 def _toml_text(value: object) -> str:

@@ -1,6 +1,7 @@
 """Errors that a user can cause. Each prints as one line that names the place and the remedy."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -10,9 +11,31 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; nearest: {', '.join(close)}" if close else ""
 
 
+LONGEST_WORD = 255
+"""Characters of a word in a message; a path of more is rare, and nobody reads a name of more."""
+
+SHOWN = 80
+"""Characters of a value, or of a word that is too long, that a message repeats."""
+
+
+def shorten(text: str, most: int = SHOWN) -> str:
+    """A user's text as a message repeats it: cut, with its length, where it is longer than `most`."""
+    return text if len(text) <= most else f"{text[:SHOWN]}... ({len(text):,} characters)"
+
+
+def shown(value: object) -> str:
+    """A user's value as a message repeats it."""
+    try:
+        return shorten(repr(value))
+    except ValueError:  # Python refuses to write numbers of more than 4,300 digits
+        return "a value with more than 4,300 digits"
+
+
 def one_line(message: str) -> str:
-    """A message with line ends and the like, which may come from a user's names, as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    """A message as it is printed: line ends and the like, which may come from a user's names, as escapes, and words cut
+    that nobody would read to their end."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    return re.sub(r"\S+", lambda word: shorten(word[0], LONGEST_WORD), text)
 
 
 class WarploomError(Exception):
@@ -40,7 +63,10 @@ class LaunchError(WarploomError):
 
 
 class ExecutionError(WarploomError):
-    """A running kernel did something illegal: a bad address, a barrier not all threads reach, no progress."""
+    """A running kernel did something illegal: a bad address, a barrier not all threads reach, no progress. `printed` is
+    what it had printed by then."""
+
+    printed: str = ""
 
 
 class ToolError(WarploomError):

@@ -17,6 +17,14 @@ PARAM_WINDOW = 0x0008_0000_0000_0000
 
 WINDOW_BYTES = 1 << 32
 
+CONSOLE_PRINT = 0x0000_0000_0800_0000
+"""A thread that stores here, at this address as an immediate, the address of a record in its local memory prints what
+the record says: {format, arguments: 64-bit generic addresses; result: 32 bits, which the console writes}."""
+
+CONSOLE_ASSERT = CONSOLE_PRINT + 4
+"""The same for a failed assertion, which ends the kernel: {text, file, function: 64-bit generic addresses; line: 32
+bits}."""
+
 GLOBALS_BASE = 0x0000_0000_1000_0000
 """Where the module's `.global` variables start."""
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import networkx as nx
-
 from warploom.arch.isa import Op
+from warploom.compiler.dominators import Forest, immediate_dominators
 from warploom.compiler.ir import Label, Node
 
 EXIT_BLOCK = -1
@@ -57,55 +56,53 @@ class ControlFlow:
         return found
 
     @cached_property
-    def _graph(self) -> nx.DiGraph:
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(len(self.blocks)))
-        graph.add_edges_from((i, s) for i, block in enumerate(self.blocks) for s in block.successors)
-        return graph
-
-    @cached_property
-    def dominators(self) -> dict[int, int]:
-        """Immediate dominator of each block but the entry."""
-        return {b: d for b, d in nx.immediate_dominators(self._graph, 0).items() if d is not None and b != 0}
-
-    @cached_property
     def postdominators(self) -> dict[int, int]:
         """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit."""
-        backward = self._graph.reverse()
+        end = len(self.blocks)
+        backward: list[list[int]] = [[] for _ in range(end + 1)]
         for index, block in enumerate(self.blocks):
-            if any(node.op is Op.TRAP and node.guard is None for node in block.nodes):
-                backward.remove_edges_from([(s, index) for s in block.successors])
-            elif not block.successors:
-                backward.add_edge(EXIT_BLOCK, index)
-        backward.add_node(EXIT_BLOCK)
-        found = nx.immediate_dominators(backward, EXIT_BLOCK)
-        return {b: d for b, d in found.items() if d is not None and b != EXIT_BLOCK}
-
-    def dominates(self, first: int, second: int) -> bool:
-        """True when every path from the entry to block `second` runs through block `first`."""
-        while second != first and second in self.dominators:
-            second = self.dominators[second]
-        return first == second
+            if not any(node.op is Op.TRAP and node.guard is None for node in block.nodes):
+                for successor in block.successors or (end,):
+                    backward[successor].append(index)
+        found = immediate_dominators(backward, end)
+        return {block: EXIT_BLOCK if nearest == end else nearest for block, nearest in found.items()}
 
     @cached_property
-    def loops(self) -> list[frozenset[int]]:
-        """The blocks of each natural loop, innermost loops first; back edges to one header make one loop."""
-        bodies: dict[int, set[int]] = {}
-        for tail, header in self._graph.edges:
-            if self.dominates(header, tail):
-                body = bodies.setdefault(header, {header})
-                waiting = [tail]
-                while waiting:
-                    block = waiting.pop()
-                    if block not in body:
-                        body.add(block)
-                        waiting += self.predecessors[block]
-        return sorted(map(frozenset, bodies.values()), key=len)
+    def _dominators(self) -> Forest:
+        found = immediate_dominators([block.successors for block in self.blocks], 0)
+        return Forest([found.get(index) for index in range(len(self.blocks))])
+
+    @cached_property
+    def _headers(self) -> dict[int, list[int]]:
+        """Where the natural loops begin, inner ones first, with the blocks that lead back there."""
+        tails: dict[int, list[int]] = {}
+        for tail, block in enumerate(self.blocks):
+            for header in block.successors:
+                if self._dominators.below(tail, header):
+                    tails.setdefault(header, []).append(tail)
+        return {header: tails[header] for header in reversed(self._dominators.order) if header in tails}
+
+    @cached_property
+    def _loops(self) -> Forest:
+        """Each loop, named by its header, above its blocks and the loops in it. Back edges to one header make one loop.
+
+        From inside out, a loop whose blocks are known counts as one block: its header.
+        """
+        parents: list[int | None] = [None] * len(self.blocks)
+        tops = list(range(len(self.blocks)))
+        for header, tails in self._headers.items():
+            waiting = list(tails)
+            while waiting:
+                block = _top(waiting.pop(), tops)
+                if block != header:
+                    parents[block] = tops[block] = header
+                    waiting += self.predecessors[block]
+        return Forest(parents)
 
     @cached_property
     def depths(self) -> list[int]:
         """Number of loops around each block."""
-        return [sum(index in loop for loop in self.loops) for index in range(len(self.blocks))]
+        return [depth + (index in self._headers) for index, depth in enumerate(self._loops.depth)]
 
     def taken_first(self, index: int) -> bool:
         """True when the branch at the end of a block leaves the innermost loop and its fall-through does not.
@@ -114,9 +111,17 @@ class ControlFlow:
         """
         if len(self.blocks[index].successors) < 2:
             return False
-        around = next((loop for loop in self.loops if index in loop), frozenset())
+        around = index if index in self._headers else self._loops.parents[index]
         fall_through, taken = self.blocks[index].successors
-        return fall_through in around and taken not in around
+        return around is not None and self._loops.below(fall_through, around) and not self._loops.below(taken, around)
+
+
+def _top(block: int, tops: list[int]) -> int:
+    """The header of the outermost loop so far around a block, or the block itself; shortens the way there."""
+    while tops[block] != block:
+        tops[block] = tops[tops[block]]
+        block = tops[block]
+    return block
 
 
 def _split(body: Iterable[Node | Label]) -> list[Block]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import ptx
+from warploom.compiler import ptx, runtime
 from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope
 
 MAX_INSTRUCTIONS = 200_000
@@ -19,8 +19,6 @@ MAX_DEPTH = 100
 """Nested blocks and inlined calls together."""
 
 SINK = "_"
-PRINT = "vprintf"
-ASSERTIONS = ("__assertfail", "__assert_fail")
 HEAP = ("malloc", "free")
 
 
@@ -108,14 +106,12 @@ class Inliner:
         function = self._callee(call, scope)
         groups = call.lists or ((), ())
         returns, arguments = ([self._operand(part, scope, call) for part in group] for group in groups)
-        if function.name in ASSERTIONS:
-            self.body.append(replace(call, opcode="trap", modifiers=(), operands=(), lists=None))
-        elif function.name == PRINT:  # prints nothing; the result is 0
-            for result in (part for part in returns if isinstance(part, ptx.Symbol)):
-                zero = (ptx.Address(result), ptx.Immediate("int", 0))
-                self.body.append(replace(call, opcode="st", modifiers=("param", "b32"), operands=zero, lists=None))
-        else:
+        start = len(self.body)
+        if function.body or function.name not in runtime.SOURCES:
             self._inline(function, call, (returns, arguments), scope.depth + 1, frame)
+            return
+        self._inline(runtime.function(function.name), call, (returns, arguments), scope.depth + 1, frame)
+        self.body[start:] = [replace(item, line=call.line) for item in self.body[start:]]
 
     def _callee(self, call: ptx.Instruction, scope: Scope) -> ptx.Function:
         callee = call.operands[0]

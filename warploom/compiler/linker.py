@@ -9,9 +9,9 @@ from warploom.compiler.scopes import Meaning, Scope
 def link(module: ptx.Module, entry: str | None = None) -> ptx.Kernel:
     """Flatten `entry` of `module`; None stands for the only entry.
 
-    Device functions are inlined, with `ret` a branch to the end of the copy; `vprintf` prints nothing and returns 0, a
-    failed `assert` is a `trap`. Raises `PtxError` for a missing entry, an undeclared or doubly declared name, and for
-    what cannot be inlined: recursion, indirect calls, functions defined elsewhere, and the device heap.
+    Device functions are inlined, with `ret` a branch to the end of the copy; what `printf` and failed assertions call
+    comes from `warploom.compiler.runtime`. Raises `PtxError` for a missing entry, an undeclared or doubly declared
+    name, and for what cannot be inlined: recursion, indirect calls, functions defined elsewhere, and the device heap.
     """
     try:
         return _link(module, entry)

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from warploom import report
 from warploom.evaluation.figures import Measured
 from warploom.evaluation.published import Published
+from warploom.files import write_whole
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe and Ito's, which the colour-blind tell apart."""
@@ -45,7 +45,7 @@ def draw(measured: Measured, folder: Path, caption: str) -> list[Path]:
             data = io.BytesIO()
             canvas.savefig(data, format=kind, dpi=110, metadata=metadata)
             paths.append(folder / f"{measured.figure.name}.{kind}")
-            report.write_whole(paths[-1], data.getvalue())
+            write_whole(paths[-1], data.getvalue())
     return paths
 
 

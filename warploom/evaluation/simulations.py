@@ -5,6 +5,7 @@ evaluation goes on where it stopped, and a second one has nothing to simulate.
 """
 
 import hashlib
+import json
 import multiprocessing
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +20,8 @@ from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from golden_model.trace import Trace
 from golden_model.values import Values, values
-from tb.toolchain import kept, source_hash
-from warploom import report
+from tb.toolchain import source_hash
+from warploom import kept
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.compiler.compile import compile_file
@@ -98,17 +99,17 @@ def _ignore_interrupts() -> None:
 
 def _path(case: Case, sources: str) -> Path:
     key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size)).encode()).hexdigest()
-    return CACHE / f"{case.kernel}-{case.size}-{key[:16]}.json"
+    return CACHE / f"{case.kernel}-{case.size}-{key[:16]}.kept"
 
 
 def _read(case: Case, path: Path) -> Run | None:
     """A run that was kept; None where there is none, or not a whole one."""
-    try:
-        found = kept(path)
+    def decode(text: str) -> Run:
+        found = json.loads(text)
         return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
                    Structure(**found["structure"]))  # fmt: skip
-    except (KeyError, TypeError):
-        return None
+
+    return kept.read(path, decode)
 
 
 def _simulate(case: Case, path: Path) -> Run:
@@ -116,9 +117,8 @@ def _simulate(case: Case, path: Path) -> Run:
     hinted = replace(trace, program=annotate_for(trace.program, case.config))
     run = Run(case.config, simulate(case.config, hinted).statistics, _values(case.kernel, case.size),
               _reuse(case.kernel, case.size), _structure(case.kernel, case.size))  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    report.write_json(path, {"statistics": run.statistics.to_json(), "values": asdict(run.values),
-                             "reuse": asdict(run.reuse), "structure": asdict(run.structure)})  # fmt: skip
+    kept.write(path, json.dumps({"statistics": run.statistics.to_json(), "values": asdict(run.values),
+                                 "reuse": asdict(run.reuse), "structure": asdict(run.structure)}))  # fmt: skip
     return run
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warploom.arch.errors import shown
 from warploom.kernels.table import Table, is_whole
 
 Shape = tuple[int, ...]
@@ -16,9 +17,9 @@ def uniform(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
         table.fail("kind", f"uniform makes floats, the buffer is {dtype}; use integers")
     low, high = table.number("low"), table.number("high")
     if low >= high:
-        table.fail("high", f"{high!r} must be greater than low = {low!r}")
+        table.fail("high", f"{shown(high)} must be greater than low = {shown(low)}")
     if max(abs(low), abs(high), high - low) > float(np.finfo(dtype).max):
-        table.fail("high", f"the range {low!r} .. {high!r} does not fit {dtype}")
+        table.fail("high", f"the range {shown(low)} .. {shown(high)} does not fit {dtype}")
     return _random(table).uniform(low, high, shape).astype(dtype)
 
 
@@ -81,13 +82,13 @@ def _check_holds(table: Table, key: str, value: float, dtype: np.dtype) -> None:
     """Integers must be in range and whole; floats round, but a finite number must stay finite."""
     if dtype.kind == "f":
         if value not in (math.inf, -math.inf) and abs(value) > float(np.finfo(dtype).max):
-            table.fail(key, f"{value!r} is out of the range of {dtype}")
+            table.fail(key, f"{shown(value)} is out of the range of {dtype}")
         return
     limits = np.iinfo(dtype)
     if not is_whole(value) and not float(value).is_integer():
-        table.fail(key, f"{value!r} must be a whole number for {dtype}")
+        table.fail(key, f"{shown(value)} must be a whole number for {dtype}")
     if not limits.min <= value <= limits.max:
-        table.fail(key, f"{value!r} is out of the range of {dtype}: {limits.min} .. {limits.max}")
+        table.fail(key, f"{shown(value)} is out of the range of {dtype}: {limits.min} .. {limits.max}")
 
 
 def _random(table: Table) -> np.random.Generator:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import LaunchError, shown
 from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, Buffer, Launch, Scalar
-from warploom.kernels.arrays import SCALAR_TYPES, contents, read_array
+from warploom.kernels.arrays import SCALAR_TYPES, Arrays
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.generators import scalar
 from warploom.kernels.table import Table
@@ -51,8 +51,9 @@ def load(path: str | Path) -> LaunchFile:
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
     limit = top.whole("limit", 1, 1 << 40, DEFAULT_LIMIT)
-    arguments = [_Value(table) for table in top.tables("arguments")]
-    symbols = [_Value(table) for table in top.tables("symbols")]
+    arrays = Arrays()
+    arguments = [_Value(table, arrays) for table in top.tables("arguments")]
+    symbols = [_Value(table, arrays) for table in top.tables("symbols")]
     top.finish()
     _check_names(arguments, symbols)
     launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit,
@@ -80,7 +81,7 @@ def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
 class _Value:
     """One `[[arguments]]` or `[[symbols]]`: a scalar if it has a `type`, else an array."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, arrays: Arrays) -> None:
         self.table = table
         self.out = False
         self.expectation: Expectation | None = None
@@ -91,9 +92,9 @@ class _Value:
             self.value = Scalar(type_name, scalar(table, "value", np.dtype(SCALAR_TYPES[type_name])).tobytes())
         elif "dtype" in table or "file" in table:
             self.name = table.text("name")
-            self.value = Buffer(self.name, contents(table))
+            self.value = Buffer(self.name, arrays.contents(table))
             self.out = table.flag("out", False)
-            self.expectation = self._read_expectation(self.value.array)
+            self.expectation = self._read_expectation(arrays, self.value.array)
         else:
             table.fail("type", "is missing: give a scalar its PTX type, or a buffer its dtype")
         table.finish()
@@ -104,7 +105,7 @@ class _Value:
             return self.value
         return Buffer(self.name, np.frombuffer(self.value.data, SCALAR_TYPES[self.value.type]).reshape(()))
 
-    def _read_expectation(self, initial: np.ndarray) -> Expectation | None:
+    def _read_expectation(self, arrays: Arrays, initial: np.ndarray) -> Expectation | None:
         table = self.table
         name = table.text("expect", None)
         absolute, relative = (table.number(key, None) for key in ("absolute", "relative"))
@@ -112,12 +113,12 @@ class _Value:
             if tolerance is not None and (name is None or initial.dtype.kind != "f"):
                 table.fail(key, "a tolerance goes with expect, in a buffer of floats")
             if tolerance is not None and tolerance < 0:
-                table.fail(key, f"{tolerance!r} must not be negative")
+                table.fail(key, f"{shown(tolerance)} must not be negative")
         if name is None:
             return None
         if not self.out:
             table.fail("expect", "the buffer must come back to be checked: add out = true")
-        return Expectation(self.name, read_array(table, "expect", name, initial.dtype, initial.shape),
+        return Expectation(self.name, arrays.read(table, "expect", name, initial.dtype, initial.shape),
                            absolute or 0.0, relative or 0.0)
 
 
@@ -128,9 +129,9 @@ def _check_names(arguments: list[_Value], symbols: list[_Value]) -> None:
             symbol.table.fail("name", "is missing: must be the variable's name in the PTX")
     for value in (*arguments, *symbols):
         if value.name in seen:
-            value.table.fail("name", f"{value.name!r} is given twice; names must differ")
+            value.table.fail("name", f"{shown(value.name)} is given twice; names must differ")
         if value.name is not None:
             seen.add(value.name)
         file_name = value.out or (isinstance(value.value, Buffer) and value not in symbols)
         if file_name and not value.name.replace("-", "_").isidentifier():
-            value.table.fail("name", f"{value.name!r} must be letters, digits, - and _: it names a file")
+            value.table.fail("name", f"{shown(value.name)} must be letters, digits, - and _: it names a file")

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from warploom.arch.errors import LaunchError, nearest
+from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.references import reference
@@ -32,7 +32,7 @@ class Kernel:
     def load(self, size: str = "default") -> LaunchFile:
         """The launch of one of the `SIZES`, expecting what the numpy reference computes, bit for bit."""
         if size not in SIZES:
-            raise LaunchError(f"{self.name}: size {size!r}: must be one of {', '.join(SIZES)}")
+            raise LaunchError(f"{self.name}: size {shown(size)}: must be one of {', '.join(SIZES)}")
         file = load(_FOLDER / self.name / f"{size}.toml")
         expected = tuple(Expectation(name, array) for name, array in reference(self.name, file.launch).items())
         return dataclasses.replace(file, expectations=expected)
@@ -48,8 +48,8 @@ def kernel(name: str) -> Kernel:
     path = _FOLDER / name / "kernel.toml"
     names = [known.name for known in kernels()]
     if name not in names:
-        raise LaunchError(f"{name!r} is no bundled kernel; name one of {', '.join(names)}, or a launch file (.toml)"
-                          f"{nearest(name, names)}")
+        raise LaunchError(f"{shown(name)} is no bundled kernel; name one of {', '.join(names)}, "
+                          f"or a launch file (.toml){nearest(name, names)}")
     return _read(path)
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from warploom.arch.errors import LaunchError, nearest
+from warploom.arch.errors import LaunchError, nearest, shorten, shown
 
 _REQUIRED: Any = object()
 
@@ -19,7 +19,7 @@ class Table:
     def __init__(self, file: Path, place: str, values: object) -> None:
         self.file, self.place = file, place
         if not isinstance(values, dict):
-            raise LaunchError(f"{file}: {place}must be a table of keys, not {values!r}")
+            raise LaunchError(f"{file}: {place}must be a table of keys, not {shown(values)}")
         self._left = dict(values)
         self._known: list[str] = []
 
@@ -28,7 +28,7 @@ class Table:
 
     def fail(self, key: str, message: str) -> NoReturn:
         """Raise the `LaunchError` that names file, place and key."""
-        raise LaunchError(f"{self.file}: {self.place}{key}: {message}")
+        raise LaunchError(f"{self.file}: {self.place}{shorten(key)}: {message}")
 
     def text(self, key: str, default: Any = _REQUIRED) -> Any:
         """A string that is not empty."""
@@ -85,7 +85,7 @@ class Table:
             return default
         value = self._left.pop(key)
         if not fits(value):
-            self.fail(key, f"{value!r} must be {wanted}")
+            self.fail(key, f"{shown(value)} must be {wanted}")
         return value
 
 

@@ -7,7 +7,7 @@ from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ToolError
+from warploom.arch.errors import ExecutionError, ToolError
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration, need_simulator
@@ -20,8 +20,12 @@ def main(options: argparse.Namespace) -> Body:
         config.check_hardware()
         need_simulator()
     file = find(options.kernel, options.size)
-    with report.working("executing"):
-        executed = run(file, config, record=not options.functional)
+    try:
+        with report.working("executing"):
+            executed = run(file, config, record=not options.functional)
+    except ExecutionError as error:
+        show_printed(error.printed)
+        raise
     body = {"configuration": dataclasses.asdict(config), **describe(executed)}
     if options.out:  # before anything is printed: whoever reads that may go away
         paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
@@ -70,7 +74,7 @@ def describe(executed: Executed) -> Body:
                    "shared_bytes": program.shared_bytes + file.launch.dynamic_shared,
                    "grid": list(file.launch.grid), "block": list(file.launch.block)},
         "execution": {"warp_instructions": execution.warp_instructions,
-                      "thread_instructions": execution.thread_instructions},
+                      "thread_instructions": execution.thread_instructions, "printed": execution.printed},
         "warnings": list(executed.warnings),
         "checked": [expectation.name for expectation in file.expectations],
         "mismatches": list(executed.mismatches),
@@ -91,8 +95,15 @@ def show(executed: Executed) -> None:
         "thread instructions": execution.thread_instructions,
         "results": executed.verdict,
     })  # fmt: skip
+    show_printed(execution.printed)
     if executed.mismatches:
         report.table("Not as expected", ("what",), [[line] for line in executed.mismatches])
+
+
+def show_printed(text: str) -> None:
+    """Print what the kernel printed, as it is."""
+    if text:
+        report.text("Printed by the kernel", text)
 
 
 def show_timing(statistics: Statistics) -> None:

@@ -1,0 +1,52 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees a part of it; a device or a pipe is written to. Raises `OSError`."""
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data)  # where a link leads to: the link stays
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    _clear(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _clear(path: Path) -> None:
+    """Remove what processes have left that were killed while they wrote this file."""
+    start = f".{path.name}."
+    with os.scandir(path.parent) as entries:
+        parts = [entry for entry in entries if entry.name.startswith(start)]
+    for part in parts:
+        process = part.name.removeprefix(start).partition(".")[0]
+        if process.isdecimal() and not _runs(int(process)):
+            Path(part.path).unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
