@@ -156,6 +156,6 @@ def test_liveness_that_ignores_unwritten_lanes_is_caught(monkeypatch):
         Node(Op.ST, src=[None, None, a], modifiers=dict(store)), Node(Op.EXIT),
     ]  # fmt: skip
     assert compiled(function)[0].run() == 3
-    monkeypatch.setattr(liveness, "kills_mask", liveness.writes_mask)
+    monkeypatch.setattr(liveness, "kills", lambda node: node.writes)
     with pytest.raises(AllocationError, match="does not hold v1"):
         compiled(function)[0].run()

@@ -11,7 +11,6 @@ from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.coalesce import Unit, Units
 from warploom.compiler.interference import Interference, build_interference
 from warploom.compiler.ir import Function, Label, Node, RegisterClass
-from warploom.compiler.liveness import numbers
 from warploom.compiler.spill import Bit, Constant, Home, Slot, Spiller
 
 GENERAL_REGISTERS = 255
@@ -67,7 +66,7 @@ class _Allocator:
             interference = build_interference(self.flow, kind)
             units = Units(interference)
             costs = {unit: self._cost(unit, interference) for unit in units.all}
-            places, failed = colour(elimination_order(units, costs, limit), limit)
+            places, failed = colour(elimination_order(units, costs, limit), units, limit)
             if not failed:
                 return places
             victims = [unit for unit in failed if costs[unit] < _NEVER]
@@ -79,7 +78,7 @@ class _Allocator:
             self.spiller.rewrite(self.flow, homes)
 
     def _cost(self, unit: Unit, interference: Interference) -> float:
-        registers = [n for members in unit.members for n in numbers(members)]
+        registers = unit.registers
         if self.spiller.temporaries.issuperset(registers):
             return _NEVER
         cost = sum(interference.cost[n] for n in registers)
@@ -87,7 +86,7 @@ class _Allocator:
 
     def _neighbour(self, unit: Unit, units: Units, costs: dict[Unit, float]) -> Unit:
         """The cheapest unit that can make room for one that must have a register."""
-        best = min(_near(unit, units), key=costs.__getitem__)
+        best = min(units.near(unit), key=costs.__getitem__)
         if costs[best] == _NEVER:
             kernel = self.function.kernel
             raise PtxError(f"kernel {kernel.name}: too few registers for its instructions; allow more",
@@ -98,10 +97,9 @@ class _Allocator:
         """A home for each register of a unit, one for each half."""
         homes: dict[int, Home] = {}
         for members in unit.members:
-            registers = list(numbers(members))
-            constant = interference.constant(registers[0]) if len(registers) == 1 else None
+            constant = interference.constant(members[0]) if len(members) == 1 else None
             home = Constant(constant) if constant else self._storage(kind)
-            homes.update((number, home) for number in registers)
+            homes.update((number, home) for number in members)
         return homes
 
     def _storage(self, kind: RegisterClass) -> Home:
@@ -122,7 +120,7 @@ def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> lis
     While all have too many neighbours to be sure of a place among `limit`, the cheapest to spill in proportion to its
     neighbours goes first, and so is coloured last.
     """
-    degree = {unit: sum(other.size for other in _near(unit, units)) for unit in units.all}
+    degree = {unit: sum(other.size for other in units.near(unit)) for unit in units.all}
     cheapest_last = sorted(degree, key=lambda unit: costs[unit] / max(degree[unit], 1), reverse=True)
     buckets: list[dict[Unit, None]] = [{} for _ in range(max(degree.values(), default=0) + 1)]
     for unit, count in degree.items():
@@ -139,7 +137,7 @@ def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> lis
             unit = cheapest_last.pop()
         del buckets[degree.pop(unit)][unit]
         order.append(unit)
-        for other in _near(unit, units):
+        for other in units.near(unit):
             if other in degree:
                 del buckets[degree[other]][other]
                 degree[other] -= unit.size
@@ -148,24 +146,16 @@ def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> lis
     return order[::-1]
 
 
-def _near(unit: Unit, units: Units) -> dict[Unit, None]:
-    """Units that a unit may not share with: as a dict, for an order that is the same in every run."""
-    return dict.fromkeys(units.of[number][0] for number in numbers(unit.all_adjacent))
-
-
-def colour(order: list[Unit], limit: int) -> tuple[dict[int, int], list[Unit]]:
+def colour(order: list[Unit], units: Units, limit: int) -> tuple[dict[int, int], list[Unit]]:
     """(physical register of each virtual one, units without a place): the lowest free one, for pairs an even one."""
-    occupied = [0] * limit
     place: dict[int, int] = {}
     failed = []
     for unit in order:
-        for base in range(0, limit - unit.size + 1, unit.size):
-            if not any(adjacent & occupied[base + half] for half, adjacent in enumerate(unit.adjacent)):
-                break
-        else:
+        taken = {place[other] - half for half, members in enumerate(unit.members) for number in members
+                 for other in units.edges.of(number) if other in place}  # fmt: skip
+        base = next((base for base in range(0, limit - unit.size + 1, unit.size) if base not in taken), None)
+        if base is None:
             failed.append(unit)
             continue
-        for half, members in enumerate(unit.members):
-            occupied[base + half] |= members
-            place.update((number, base + half) for number in numbers(members))
+        place.update((number, base + half) for half, members in enumerate(unit.members) for number in members)
     return place, failed

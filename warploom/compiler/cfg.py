@@ -56,6 +56,22 @@ class ControlFlow:
         return found
 
     @cached_property
+    def postorder(self) -> list[int]:
+        """The blocks so that each, but for back edges, comes after its successors."""
+        order: list[int] = []
+        seen, waiting = {0}, [(0, iter(self.blocks[0].successors))]
+        while waiting:
+            index, successors = waiting[-1]
+            following = next((s for s in successors if s not in seen), None)
+            if following is None:
+                order.append(index)
+                waiting.pop()
+            else:
+                seen.add(following)
+                waiting.append((following, iter(self.blocks[following].successors)))
+        return order
+
+    @cached_property
     def postdominators(self) -> dict[int, int]:
         """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit."""
         end = len(self.blocks)

@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass
 
-from warploom.compiler.interference import Interference
+from warploom.compiler.interference import Edges, Interference
 from warploom.compiler.ir import Half
-from warploom.compiler.liveness import numbers
 
 
 @dataclass(eq=False)
 class Unit:
     """Virtual registers that get one physical register, or an aligned pair of them.
 
-    `members[h]` is the mask of the registers of half h (a single register has only half 0), `adjacent[h]` the mask of
-    those that may not share a physical register with it.
+    `members[h]` are the registers of half h (a single register has only half 0), and `degree` counts their edges.
     """
 
-    members: list[int]
-    adjacent: list[int]
+    members: list[list[int]]
+    degree: int
 
     @property
     def size(self) -> int:
@@ -24,9 +22,9 @@ class Unit:
         return len(self.members)
 
     @property
-    def all_adjacent(self) -> int:
-        """Registers that either half may not share with."""
-        return self.adjacent[0] | self.adjacent[-1]
+    def registers(self) -> list[int]:
+        """The members of both halves, in ascending order."""
+        return sorted(number for members in self.members for number in members)
 
 
 class Units:
@@ -34,14 +32,14 @@ class Units:
 
     def __init__(self, interference: Interference) -> None:
         self.of: dict[int, tuple[Unit, int]] = {}
-        adjacent = interference.adjacent
+        self.edges: Edges = interference.edges
         for number, register in interference.registers.items():
             if register.half is Half.HIGH and number - 1 in interference.registers:
                 continue
             halves = [number]
             if register.half is Half.LOW and number + 1 in interference.registers:
                 halves.append(number + 1)
-            unit = Unit([1 << n for n in halves], [adjacent[n] for n in halves])
+            unit = Unit([[n] for n in halves], sum(len(self.edges.of(n)) for n in halves))
             self.of.update((n, (unit, half)) for half, n in enumerate(halves))
         for _, destination, source in sorted(interference.copies, reverse=True):
             self._join(destination, source)
@@ -51,17 +49,31 @@ class Units:
         """Every unit once, in order of the lowest register number."""
         return list(dict.fromkeys(unit for _, (unit, _) in sorted(self.of.items())))
 
+    def near(self, unit: Unit) -> dict[Unit, None]:
+        """Units that a unit may not share with: as a dict, for an order that is the same in every run."""
+        if unit.size == 1 and len(unit.members[0]) == 1:
+            adjacent = self.edges.of(unit.members[0][0])
+        else:
+            adjacent = sorted({other for number in unit.registers for other in self.edges.of(number)})
+        return dict.fromkeys([self.of[number][0] for number in adjacent])
+
     def _join(self, first: int, second: int) -> None:
         """Make two registers, and in pairs their partners, share a place, unless that is impossible."""
         (kept, kept_half), (gone, gone_half) = self.of[first], self.of[second]
-        if kept.size < gone.size:
+        if (kept.size, kept.degree) < (gone.size, gone.degree):
             (kept, kept_half), (gone, gone_half) = (gone, gone_half), (kept, kept_half)
         if kept is gone or (gone.size == 2 and kept_half != gone_half):
             return
         halves = [(kept_half, 0)] if gone.size == 1 else [(0, 0), (1, 1)]
-        if any(kept.adjacent[k] & gone.members[g] for k, g in halves):
+        if any(self._touch(kept, k, gone, g) for k, g in halves):
             return
+        kept.degree += gone.degree
         for k, g in halves:
-            kept.members[k] |= gone.members[g]
-            kept.adjacent[k] |= gone.adjacent[g]
-            self.of.update((n, (kept, k)) for n in numbers(gone.members[g]))
+            kept.members[k] += gone.members[g]
+            self.of.update((n, (kept, k)) for n in gone.members[g])
+
+    def _touch(self, first: Unit, half: int, second: Unit, other_half: int) -> bool:
+        """True where a half of a unit may not share with a half of another."""
+        if first.degree < second.degree:
+            first, half, second, other_half = second, other_half, first, half
+        return any(self.of[other] == (first, half) for n in second.members[other_half] for other in self.edges.of(n))

@@ -3,10 +3,13 @@
 nvcc leaves this to ptxas: PTX has predicates almost only on branches, and every `if (x) y = z;` would diverge.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from warploom.arch.isa import Op
 from warploom.compiler.cfg import Block, ControlFlow
 from warploom.compiler.ir import MEMORY_OPS, Function, Half, Node, VirtualRegister
-from warploom.compiler.liveness import Liveness, writes_mask
+from warploom.compiler.liveness import Liveness
 from warploom.compiler.spill import rename
 
 LONGEST_SIDE = 4
@@ -28,7 +31,7 @@ def convert_branches(function: Function) -> None:
             side, join = flow.blocks[index + 1], block.successors[-1]
             if _convertible(side, block.branch):
                 branch = block.nodes.pop()
-                block.nodes += _guarded(function, side, branch, liveness.live_in[join])
+                block.nodes += _guarded(function, side, branch, partial(liveness.enters, join))
                 side.nodes = []
     function.body = flow.body
 
@@ -45,15 +48,16 @@ def _convertible(side: Block, branch: Node) -> bool:
         node.guard is None and node.op not in _STAYS and branch.guard not in node.writes for node in side.nodes)
 
 
-def _guarded(function: Function, side: Block, branch: Node, live: int) -> list[Node]:
+def _guarded(function: Function, side: Block, branch: Node,
+             is_live: Callable[[VirtualRegister], bool]) -> list[Node]:
     """The nodes of a side. What a guarded node writes only for others of the side becomes a local register."""
     names: dict[VirtualRegister, VirtualRegister] = {}
     locals_ = _Locals(function)
     made = []
     for node in side.nodes:
-        if node.op in MEMORY_OPS or writes_mask(node) & live or any(r in names for r in node.reads):
+        if node.op in MEMORY_OPS or any(map(is_live, node.writes)) or any(r in names for r in node.reads):
             new = rename(node, names.get)
-            names |= {r: locals_.of(r) for r in node.writes if not live >> r.number & 1}
+            names |= {r: locals_.of(r) for r in node.writes if not is_live(r)}
             new.dst, new.pdst = (r and names.get(r, r) for r in (node.dst, node.pdst))
             new.guard, new.guard_not = branch.guard, not branch.guard_not
             made.append(new)

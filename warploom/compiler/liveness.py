@@ -1,103 +1,136 @@
-"""Liveness of virtual registers, as Python integers: bit n stands for the register with number n, of either class.
+"""Liveness of virtual registers, by their numbers.
 
 Lanes are independent, so the liveness of one thread is enough under divergence. A guarded write leaves the old value in
 some lanes and so does not end a live range upwards, except that of a `local` register. A register is live only where a
 write of it can have come before: nothing has to be kept for a read of an undefined value.
+
+Most registers live within one block. Only those that some block reads before writing take part in the analysis of the
+whole graph, as bits of Python integers; inside a block live registers are a set.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
-from warploom.compiler.cfg import Block, ControlFlow
-from warploom.compiler.ir import Node
+from warploom.compiler.cfg import ControlFlow
+from warploom.compiler.ir import Node, RegisterClass, VirtualRegister
 
 
-def reads_mask(node: Node) -> int:
-    """Registers that a node reads."""
-    return sum(1 << register.number for register in node.reads)
+class Access(NamedTuple):
+    """What a node does to registers of the classes in question: `kills` are the writes behind which nobody can read the
+    old value."""
+
+    node: Node
+    reads: list[int]
+    writes: list[int]
+    kills: list[int]
 
 
-def writes_mask(node: Node) -> int:
-    """Registers that a node writes."""
-    return sum(1 << register.number for register in node.writes)
-
-
-def kills_mask(node: Node) -> int:
+def kills(node: Node) -> list[VirtualRegister]:
     """Registers whose old value nobody can read after the node."""
-    return sum(1 << register.number for register in node.writes if node.guard is None or register.local)
-
-
-def numbers(mask: int) -> list[int]:
-    """The set bits of a mask, lowest first."""
-    octets = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()
+    return node.writes if node.guard is None else [register for register in node.writes if register.local]
 
 
 class Liveness:
-    """What is live at every point of a control-flow graph, as it is when this is made. `live_in` holds, for each block,
-    the registers that may be read before they are written, whether or not anything has written them."""
+    """What is live at every point of a control-flow graph, as it is when this is made: registers of one class, or of
+    both. `accesses` holds those of the nodes of each block."""
 
-    def __init__(self, flow: ControlFlow) -> None:
-        self.flow = flow
-        self._defined_in = self._defined()
-        self.live_in, self._live_out = self._live()
+    def __init__(self, flow: ControlFlow, kind: RegisterClass | None = None) -> None:
+        classes = (kind,) if kind else tuple(RegisterClass)
+        self.accesses = [[_access(node, classes) for node in block.nodes] for block in flow.blocks]
+        local = [_upward(accesses) for accesses in self.accesses]
+        self._wide = list(dict.fromkeys(register for exposed, _, _ in local for register in exposed))
+        self._bit = {register: bit for bit, register in enumerate(self._wide)}
+        exposed, killed, written = ([self._mask(found[part]) for found in local] for part in range(3))
+        successors, predecessors = [block.successors for block in flow.blocks], flow.predecessors
+        self._live_in = _solve(flow.postorder, successors, predecessors, lambda b, met: exposed[b] | met & ~killed[b])
+        self._live_out = [_union(self._live_in, found) for found in successors]
+        defined = _solve(flow.postorder[::-1], predecessors, successors, lambda b, met: met | written[b])
+        self._defined_in = [_union(defined, found) for found in predecessors]
 
-    def after(self, index: int) -> Iterator[tuple[Node, int]]:
-        """(node, registers live after it) for the nodes of a block, last node first."""
-        nodes = self.flow.blocks[index].nodes
-        defined, known = self._defined_in[index], []
-        for node in nodes:
-            defined |= writes_mask(node)
-            known.append(defined)
-        live = self._live_out[index]
-        for node, defined in zip(reversed(nodes), reversed(known), strict=True):
-            yield node, live & defined
-            live = live & ~kills_mask(node) | reads_mask(node)
+    def enters(self, index: int, register: VirtualRegister) -> bool:
+        """True when a block, or one behind it, may read a register before that is written there; whether or not it has
+        been written before."""
+        bit = self._bit.get(register.number)
+        return bit is not None and bool(self._live_in[index] >> bit & 1)
 
-    def _defined(self) -> list[int]:
-        """Registers that may have been written before each block."""
-        blocks = self.flow.blocks
-        written = [_union(writes_mask(node) for node in block.nodes) for block in blocks]
-        defined = [0] * len(blocks)
-        waiting = list(range(len(blocks)))
-        while waiting:
-            index = waiting.pop()
-            out = defined[index] | written[index]
-            for successor in blocks[index].successors:
-                if out & ~defined[successor]:
-                    defined[successor] |= out
-                    waiting.append(successor)
-        return defined
+    def after(self, index: int) -> Iterator[tuple[Node, set[int]]]:
+        """(node, registers live after it) for the nodes of a block, last node first. The set changes with the next
+        step."""
+        undefined = self._registers((self._live_in[index] | self._live_out[index]) & ~self._defined_in[index])
+        steps = self.accesses[index]
+        if undefined:
+            steps = [_hide(access, undefined) for access in steps]
+        live = self._registers(self._live_out[index]) - undefined
+        for access in reversed(steps):
+            yield access.node, live
+            live.difference_update(access.kills)
+            live.update(access.reads)
 
-    def _live(self) -> tuple[list[int], list[int]]:
-        blocks = self.flow.blocks
-        local = [_upward(block) for block in blocks]
-        live_in = [exposed for exposed, _ in local]
-        live_out = [0] * len(blocks)
-        waiting = list(range(len(blocks)))
-        while waiting:
-            index = waiting.pop()
-            live_out[index] = _union(live_in[s] for s in blocks[index].successors)
-            exposed, killed = local[index]
-            live = exposed | live_out[index] & ~killed
-            if live != live_in[index]:
-                live_in[index] = live
-                waiting += self.flow.predecessors[index]
-        return live_in, live_out
+    def _mask(self, registers: set[int]) -> int:
+        bits = [self._bit[register] for register in registers if register in self._bit]
+        octets = bytearray(max(bits, default=0) // 8 + 1)
+        for bit in bits:
+            octets[bit >> 3] |= 1 << (bit & 7)
+        return int.from_bytes(octets, "little")
+
+    def _registers(self, mask: int) -> set[int]:
+        if not mask:
+            return set()
+        octets = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), np.uint8)
+        return {self._wide[bit] for bit in np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()}
 
 
-def _upward(block: Block) -> tuple[int, int]:
-    """(registers read before they are written, registers killed) of a block."""
-    exposed = killed = 0
-    for node in block.nodes:
-        exposed |= reads_mask(node) & ~killed
-        killed |= kills_mask(node)
-    return exposed, killed
+def _access(node: Node, classes: tuple[RegisterClass, ...]) -> Access:
+    reads, writes, ended = ([register.number for register in registers if register.kind in classes]
+                            for registers in (node.reads, node.writes, kills(node)))  # fmt: skip
+    return Access(node, reads, writes, ended)
 
 
-def _union(masks: Iterator[int]) -> int:
+def _hide(access: Access, undefined: set[int]) -> Access:
+    """An access as if registers were not read as long as they are undefined; those that it writes no longer are."""
+    reads = [register for register in access.reads if register not in undefined]
+    ended = [*access.kills, *undefined.intersection(access.writes)]
+    undefined.difference_update(access.writes)
+    return access._replace(reads=reads, kills=ended)
+
+
+def _upward(accesses: list[Access]) -> tuple[set[int], set[int], set[int]]:
+    """(registers read before they are killed, registers killed, registers written) of a block."""
+    exposed: set[int] = set()
+    killed: set[int] = set()
+    written: set[int] = set()
+    for access in accesses:
+        exposed.update(register for register in access.reads if register not in killed)
+        killed.update(access.kills)
+        written.update(access.writes)
+    return exposed, killed, written
+
+
+def _solve(order: list[int], sources: Sequence[Sequence[int]], users: Sequence[Sequence[int]],
+           transfer: Callable[[int, int], int]) -> list[int]:
+    """The least masks for which each block's is the transfer of the union of those of its sources; blocks whose sources
+    have changed are taken in the given order."""
+    masks = [0] * len(order)
+    place = {block: index for index, block in enumerate(order)}
+    waiting, queued = list(range(len(order))), [True] * len(order)
+    while waiting:
+        block = order[heappop(waiting)]
+        queued[block] = False
+        mask = transfer(block, _union(masks, sources[block]))
+        if mask != masks[block]:
+            masks[block] = mask
+            for user in users[block]:
+                if not queued[user]:
+                    queued[user] = True
+                    heappush(waiting, place[user])
+    return masks
+
+
+def _union(masks: list[int], indices: Sequence[int]) -> int:
     result = 0
-    for mask in masks:
-        result |= mask
+    for index in indices:
+        result |= masks[index]
     return result
