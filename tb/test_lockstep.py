@@ -21,7 +21,7 @@ ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
 
-UNUSUAL = ["print", "symbols"]
+UNUSUAL = ["print", "symbols", "early"]
 """Launches of programs that do what no bundled kernel does."""
 
 TAPS_LOADED = 6 * 4 + 4
@@ -44,7 +44,8 @@ def test_kernel(preset: str, name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 def test_what_no_bundled_kernel_does(seed: int) -> None:
-    """Prints, whose text the hardware's own stores must give, and module variables that the launch sets."""
+    """Prints, whose text the hardware's own stores must give, module variables that the launch sets, and threads that
+    return before barriers."""
     for done in lockstep_all(SmConfig.preset("small"), [load(PROGRAMS / f"{name}.toml") for name in UNUSUAL], seed):
         assert done.checks["cycles"] >= done.cycles > 200
         assert min(done.registers, done.checks["writes"]) > 0

@@ -122,10 +122,10 @@ BODIES = {
     "too much shared": (SHARED.format(50000, 0), "needs 50000 bytes of shared memory, fermi has 49152: use less, or"),
     "huge shared": (SHARED.format(10**11, 0), ":{}: variable 's' does not fit .shared memory of 4294967296 bytes"),
     "huge local": (LOCAL.format(10**6, 0), ":{}: variable 'l' does not fit .local memory of 524288 bytes"),
-    "barrier in part of a warp": ("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra S;\nbar.sync 0;\nS:",
+    "barrier in part of a warp": ("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra S;\nbar.sync 0;\nS: st.global.u32 [%rd3], %r1;",
                                   ":{2}: barrier 0: only part of warp 0 of block (0, 0, 0) reaches it"),
-    "barrier in some warps": ("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nS:",
-                              ":{2}: barrier 1: only part (1 of 2 warps) of block (0, 0, 0) reaches it"),
+    "barrier in some warps": ("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nS: bar.sync 2;",
+                              ":{3}: barrier 2: only part (1 of 2 warps) of block (0, 0, 0) reaches it"),
     "trap": ("trap;", ":{}: thread (0, 0, 0) of block (0, 0, 0): trap: the kernel stops itself"),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from golden_model.trace import NONE
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
-from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special, Vote
+from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special
 
 
 def thread_pcs(execution: Execution, block: int, thread: int) -> list[int]:
@@ -109,25 +109,6 @@ def test_barrier_and_shared_memory(blocks, threads):
     assert (out == threads * (threads - 1) // 2).all()
 
 
-@pytest.mark.parametrize(("vote", "limit", "expected"), [
-    (Vote.ALL, 64, 1), (Vote.ALL, 63, 0), (Vote.ANY, 1, 1), (Vote.ANY, 0, 0), (Vote.POPC, 37, 37),
-])  # fmt: skip
-def test_barrier_with_vote(vote, limit, expected):
-    asm = Assembler()
-    asm.op(Op.S2R, 0, special=Special.TID_X)
-    asm.op(Op.ISETP, RZ, 0, Imm(limit), cond=Cond.LT, pdst=1)
-    if vote is Vote.POPC:
-        asm.op(Op.BARRED, 3, vote=vote, psrc=1)
-    else:
-        asm.op(Op.BARRED, RZ, vote=vote, psrc=1, pdst=2)
-        asm.op(Op.SEL, 3, RZ, Imm(1), psrc=2, psrc_not=True)
-    asm.op(Op.EXIT)
-    execution = execute(asm.program(), Launch((2, 1, 1), (64, 1, 1)))
-    for block, warp in np.ndindex(2, 2):
-        assert (execution.final_registers(block, warp)[3] == expected).all()
-        assert execution.trace.warps[2 * block + warp].pc.tolist() == list(range(len(asm.code)))
-
-
 def test_warps_that_spin_do_not_starve_the_one_they_wait_for():
     """Warp 0 spins at a low pc until warp 1, whose pc is higher, stores a flag."""
     asm = Assembler()
@@ -162,33 +143,6 @@ def test_endless_loop_names_its_line():
     asm.branch("top")
     message = fails(asm, Launch((1, 1, 1), (32, 1, 1), limit=1000))
     assert message.startswith("test.ptx:2: test has not ended after ")
-
-
-@pytest.mark.parametrize(("threads", "who"), [(20, "part of warp 0"), (32, "1 of 2 warps")])
-def test_barrier_that_some_threads_never_reach(threads, who):
-    asm = Assembler()
-    asm.op(Op.S2R, 0, special=Special.TID_X)
-    asm.op(Op.ISETP, RZ, 0, Imm(threads), cond=Cond.GE, pdst=1)
-    asm.branch("end", guard=1, reconverge="end")
-    asm.op(Op.BAR, imm=3)
-    asm.label("end")
-    asm.op(Op.EXIT)
-    message = fails(asm, Launch((2, 2, 1), (64, 1, 1)))
-    assert "test.ptx:4: barrier 3" in message and who in message and "block (0, 0, 0)" in message
-
-
-def test_partial_barrier_counts_threads():
-    """Half of the block meets at a barrier of its own."""
-    asm = Assembler()
-    asm.op(Op.S2R, 0, special=Special.TID_X)
-    asm.op(Op.ISETP, RZ, 0, Imm(64), cond=Cond.GE, pdst=1)
-    asm.branch("end", guard=1, reconverge="end")
-    asm.op(Op.BAR, imm=1, count=64)
-    asm.op(Op.MOV, 5, Imm(9))
-    asm.label("end")
-    asm.op(Op.EXIT)
-    execution = execute(asm.program(), Launch((1, 1, 1), (128, 1, 1)))
-    assert [int(execution.final_registers(0, warp)[5, 0]) for warp in range(4)] == [9, 9, 0, 0]
 
 
 def test_trap():

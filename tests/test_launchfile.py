@@ -37,12 +37,14 @@ def write(tmp_path):
 
 
 def test_everything_a_file_can_say(write):
-    path = write(HEAD.replace("64", "[8, 4, 2]") + 'entry = "k"\ndynamic_shared = 512\n' + SCALAR + BUFFER + ZEROS
+    path = write(HEAD.replace("64", "[8, 4, 2]") + 'entry = "k"\ndynamic_shared = 512\n'
+                 + 'strict_barriers = true\n' + SCALAR + BUFFER + ZEROS
                  + 'out = true\nexpect = "ones.npy"\nabsolute = 1e-3\n'
                  + '[[arguments]]\nname = "y"\nfile = "big_endian.npy"\n')
     file = load(path)
     assert (file.path, file.ptx, file.entry) == (path, path.parent / "k.ptx", "k")
     assert (file.launch.grid, file.launch.block, file.launch.dynamic_shared) == ((2, 3, 1), (8, 4, 2), 512)
+    assert file.launch.strict_barriers
     scalar, x, y = file.launch.arguments
     assert scalar == Scalar("s32", b"\x05\0\0\0")
     assert isinstance(x, Buffer)
@@ -57,6 +59,7 @@ def test_everything_a_file_can_say(write):
 
 def test_a_file_without_arguments_or_options(write):
     file = load(write(HEAD))
+    assert not file.launch.strict_barriers
     assert (file.entry, file.launch.dynamic_shared, file.launch.arguments, file.outputs) == (None, 0, (), ())
 
 

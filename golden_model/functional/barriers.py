@@ -3,30 +3,75 @@
 import numpy as np
 
 from golden_model.functional.resident import ResidentWarps
+from golden_model.functional.simt import DONE
+from warploom.arch.isa import Instruction, Op
 
 BLOCKED = (1 << 30) - 1
 """pc of a warp that waits at a barrier."""
 
 
-class Barriers:
-    """A barrier completes when enough warps of its block have arrived; a warp arrives as a whole."""
+def leaving(program: tuple[Instruction, ...]) -> np.ndarray:
+    """For each instruction whether a lane there exits without doing anything before: EXIT, and branches to one."""
+    found = np.array([i.op is Op.EXIT and not i.guarded for i in program])
+    jumps = [pc for pc, i in enumerate(program) if i.op is Op.BRA and not i.guarded]
+    while any(found[program[pc].imm] and not found[pc] for pc in jumps):
+        for pc in jumps:
+            found[pc] |= found[program[pc].imm]
+    return found
 
-    def __init__(self, state: ResidentWarps, warps_per_block: int) -> None:
-        self._state, self._warps_per_block = state, warps_per_block
+
+class Barriers:
+    """A barrier completes when enough warps of its block have arrived: all that have not exited, with `strict` all, or
+    as many as it counts. A warp arrives as a whole."""
+
+    def __init__(self, state: ResidentWarps, warps_per_block: int, strict: bool) -> None:
+        self._state, self._warps_per_block, self._strict = state, warps_per_block, strict
         self._number = np.full(len(state), -1)
+        self._count = np.zeros(len(state), np.int32)
         self.arrived_at = np.zeros(len(state), np.int32)
         self.votes = np.zeros((len(state), 32), bool)
 
     def arrive(self, warps: np.ndarray, pc: int, number: int, threads: int) -> np.ndarray:
         """Warps arrive at a barrier instruction; `threads` completes it (0: the whole block). Returns the warps that
         this releases; the caller lets them go on behind their `arrived_at`."""
-        self._number[warps], self.arrived_at[warps] = number, pc
+        self._number[warps], self._count[warps], self.arrived_at[warps] = number, -(-threads // 32), pc
         self._state.stack.pc[warps] = BLOCKED
+        return self._complete(number)
+
+    def leave(self, warps: np.ndarray) -> np.ndarray:
+        """After exits of some of these warps: the warps that they release."""
+        if self._strict or (self._number < 0).all() or not (self._state.stack.pc[warps] == DONE).any():
+            return warps[:0]
+        return np.sort(np.concatenate([self._complete(number) for number in np.unique(self._number) if number >= 0]))
+
+    def _complete(self, number: int) -> np.ndarray:
+        """The warps whose barrier of this number is complete; they no longer wait."""
         here = (self._number == number).reshape(-1, self._warps_per_block)
-        needed = -(-threads // 32) if threads else self._warps_per_block
+        count = np.where(here, self._count.reshape(here.shape), 0).max(1)
+        needed = np.where(count > 0, count, self.expected)
         released = np.flatnonzero(here & (here.sum(1) >= needed)[:, None])
         self._number[released] = -1
         return released
+
+    @property
+    def expected(self) -> np.ndarray:
+        """How many warps of each block a barrier without a count waits for."""
+        done = (self._state.stack.pc == DONE).reshape(-1, self._warps_per_block)
+        return np.full(len(done), self._warps_per_block) if self._strict else self._warps_per_block - done.sum(1)
+
+    def waiting(self, warp: int) -> tuple[int, int]:
+        """How many warps wait at the barrier at which a warp waits, and for how many it does."""
+        block = warp // self._warps_per_block
+        peers = self._number.reshape(-1, self._warps_per_block)[block] == self._number[warp]
+        return int(peers.sum()), int(self._count[warp]) or int(self.expected[block])
+
+    def missing(self, warps: np.ndarray, lanes: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+        """Whether some lane that a barrier waits for is not among the lanes (bools (warps, 32)) that arrive there."""
+        state = self._state
+        if self._strict:
+            return (state.launched[warps] & ~lanes).any(1)
+        held = state.stack.active[warps] & ~lanes
+        return (held | state.stack.elsewhere(warps, leaving)).any(1)
 
     def total_votes(self, released: np.ndarray, voters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(threads that voted true, threads that voted) in the block of each released warp; `voters` are bools."""

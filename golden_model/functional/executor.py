@@ -97,7 +97,7 @@ class _Run:
         """All blocks, as many at a time as are resident."""
         for first in range(0, self.launch.blocks, self.resident):
             state = ResidentWarps(self.program, self.launch, first, min(self.resident, self.launch.blocks - first))
-            self.steps.barriers = Barriers(state, self.launch.warps_per_block)
+            self.steps.barriers = Barriers(state, self.launch.warps_per_block, self.launch.strict_barriers)
             if first:
                 self.memory.clear_resident()
             self._run_resident(state)
@@ -139,9 +139,8 @@ class _Run:
     def _report_stuck(self, state: ResidentWarps) -> None:
         warp = int(np.flatnonzero(state.stack.pc == BLOCKED)[0])
         pc = int(self.steps.barriers.arrived_at[warp])
-        block = int(state.blocks[warp])
-        waiting = np.count_nonzero((state.blocks == block) & (state.stack.pc == BLOCKED))
-        raise self.steps.barrier_error(pc, block, f"only part ({waiting} of {self.launch.warps_per_block} warps)")
+        waiting, expected = self.steps.barriers.waiting(warp)
+        raise self.steps.barrier_error(pc, int(state.blocks[warp]), f"only part ({waiting} of {expected} warps)")
 
 
 def execute(program: Program, launch: Launch, *, record: bool = True) -> Execution:

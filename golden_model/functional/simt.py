@@ -70,6 +70,19 @@ class ReconvergenceStack:
         self.advance(warps[some_left], following)
         self._pop(warps[~some_left])
 
+    def elsewhere(self, warps: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+        """The lanes (warps, 32) that are neither active nor exited, nor wait at an instruction after which they will
+        exit at once: `leaving` tells these by pc."""
+        left = ~self._exited[warps] & ~self.active[warps]
+        found = np.zeros_like(left)
+        for depth in range(int(self._depth[warps].max(initial=0)) - 1, -1, -1):  # the topmost entry of a lane counts
+            here = left & self._waiting_active[depth, warps] & (depth < self._depth[warps])[:, None]
+            pc = self._waiting_pc[depth, warps]
+            stay = (pc >= len(leaving)) | ~leaving[np.minimum(pc, len(leaving) - 1)]
+            found |= here & stay[:, None]
+            left &= ~here
+        return found
+
     def _push(self, warps: np.ndarray, pc: int, reconverge: int | np.ndarray, active: np.ndarray) -> None:
         depth = self._depth[warps]
         if len(warps) and depth.max() == len(self._waiting_pc):

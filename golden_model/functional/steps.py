@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.barriers import Barriers
+from golden_model.functional.barriers import Barriers, leaving
 from golden_model.functional.failure import thread_error
 from golden_model.functional.load_store import LoadStore
 from golden_model.functional.memory import Memory
 from golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
 from golden_model.functional.operations.warp import to_masks
 from golden_model.functional.recorder import Recorder
-from golden_model.functional.resident import Group
+from golden_model.functional.resident import Group, ResidentWarps
 from golden_model.functional.special import coordinates, read_special
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import PT, RZ, Instruction, Op
@@ -41,6 +41,7 @@ class Steps:
         self._program, self._launch, self._memory, self._recorder = program, launch, memory, recorder
         self.barriers: Barriers
         self.clock = 0
+        self._leaving = leaving(program.instructions)
         special = {
             Op.BRA: self._branch, Op.EXIT: self._exit, Op.BAR: self._barrier, Op.BARRED: self._barrier,
             Op.MEMBAR: self._nothing, Op.NOP: self._nothing, Op.TRAP: self._trap, Op.PLOP3: self._logic,
@@ -233,6 +234,7 @@ class Steps:
             lanes = executing(group)
             finish(group, lanes, Outcome())
             group.state.stack.exit(group.warps, group.lanes if lanes is None else lanes, pc + 1)
+            self._release(group.state, self.barriers.leave(group.warps))
 
         return step
 
@@ -250,25 +252,33 @@ class Steps:
                 skipped = group if i.op is Op.BAR else Group(state, group.warps[~here])
                 finish(skipped, lanes if i.op is Op.BAR else lanes[~here], Outcome())
             stack.advance(group.warps[~here], pc + 1)
-            released = self.barriers.arrive(group.warps[here], pc, i.imm, i.count)
-            if not len(released):
-                return
-            if i.op is Op.BARRED:
-                self._vote(i, Group(state, released), finish)
-            stack.advance(released, self.barriers.arrived_at[released] + 1)
+            self._release(state, self.barriers.arrive(group.warps[here], pc, i.imm, i.count))
 
         return step
 
-    def _vote(self, i: Instruction, group: Group, finish: Callable[..., None]) -> None:
-        true, voters = self.barriers.total_votes(group.warps, group.lanes)
+    def _release(self, state: ResidentWarps, released: np.ndarray) -> None:
+        """Warps go on behind the barriers at which they wait, each with the result of its own instruction."""
+        if not len(released):
+            return
+        arrived_at = self.barriers.arrived_at[released]
+        voted = [pc for pc in set(arrived_at.tolist()) if self._program.instructions[pc].op is Op.BARRED]
+        if voted:
+            true, voters = self.barriers.total_votes(released, Group(state, released).lanes)
+        for pc in voted:
+            mine = arrived_at == pc
+            self._vote(pc, Group(state, released[mine]), true[mine], voters[mine])
+        state.stack.advance(released, arrived_at + 1)
+
+    def _vote(self, pc: int, group: Group, true: np.ndarray, voters: np.ndarray) -> None:
+        i = self._program.instructions[pc]
         words = true.astype(np.uint32)[:, None]
         pred = (true == voters if i.vote is Vote.ALL else true > 0)[:, None]
-        pred_in = self.barriers.votes[group.warps]
-        finish(group, group.active, Outcome(words, pred=np.broadcast_to(pred, (len(pred), 32))), pred_in)
+        outcome = Outcome(words, pred=np.broadcast_to(pred, (len(pred), 32)))
+        self._finish(pc, i)(group, group.active, outcome, self.barriers.votes[group.warps])
 
     def _check_whole(self, pc: int, group: Group, lanes: np.ndarray) -> None:
-        """Every warp that arrives must do so with all lanes that it was launched with."""
-        missing = (group.state.launched[group.warps] & ~lanes).any(1) & lanes.any(1)
+        """Every warp that arrives must do so with all lanes that its barrier waits for."""
+        missing = self.barriers.missing(group.warps, lanes, self._leaving) & lanes.any(1)
         if missing.any():
             warp = group.warps[missing.argmax()]
             raise self.barrier_error(pc, int(group.state.blocks[warp]), f"only part of warp {group.state.warps[warp]}")

@@ -35,7 +35,8 @@ class Buffer:
 class Launch:
     """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, a limit on the warp
     instructions of the grid, for loops that never end, and the module variables that the host sets; of these an array
-    without dimensions has the variable's size, and no array is larger."""
+    without dimensions has the variable's size, and no array is larger. With `strict_barriers` barriers also wait for
+    threads that have exited."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -43,6 +44,7 @@ class Launch:
     dynamic_shared: int = 0
     limit: int = DEFAULT_LIMIT
     symbols: tuple[Buffer, ...] = ()
+    strict_barriers: bool = False
 
     @property
     def threads(self) -> int:

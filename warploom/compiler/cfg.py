@@ -121,15 +121,38 @@ class ControlFlow:
         return [depth + (index in self._headers) for index, depth in enumerate(self._loops.depth)]
 
     def taken_first(self, index: int) -> bool:
-        """True when the branch at the end of a block leaves the innermost loop and its fall-through does not.
+        """True when the branch at the end of a block leaves the innermost loop and its fall-through does not, or when
+        it goes round barriers that are on the way of the fall-through.
 
-        The side that leaves must run first: what it does may be what the lanes that stay are waiting for.
+        What the side that leaves does may be what the lanes that stay are waiting for; and lanes that exit without
+        coming to a barrier are not waited for there, but they must have exited.
         """
         if len(self.blocks[index].successors) < 2:
             return False
         around = index if index in self._headers else self._loops.parents[index]
         fall_through, taken = self.blocks[index].successors
-        return around is not None and self._loops.below(fall_through, around) and not self._loops.below(taken, around)
+        if around is not None and self._loops.below(fall_through, around) != self._loops.below(taken, around):
+            return self._loops.below(fall_through, around)
+        meet = self.postdominators.get(index, EXIT_BLOCK)
+        return taken != meet and not self._waits(taken, meet) and self._waits(fall_through, meet)
+
+    def _waits(self, start: int, end: int) -> bool:
+        """Whether there is a barrier on the way from a block to another."""
+        seen, waiting = {start, end}, [start] if start != end and self._barriers else []
+        while waiting:
+            block = waiting.pop()
+            if block in self._barriers:
+                return True
+            new = [successor for successor in self.blocks[block].successors if successor not in seen]
+            seen.update(new)
+            waiting += new
+        return False
+
+    @cached_property
+    def _barriers(self) -> set[int]:
+        """The blocks that have a barrier."""
+        kinds = (Op.BAR, Op.BARRED)
+        return {index for index, block in enumerate(self.blocks) if any(node.op in kinds for node in block.nodes)}
 
 
 def _top(block: int, tops: list[int]) -> int:

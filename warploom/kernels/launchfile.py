@@ -51,13 +51,14 @@ def load(path: str | Path) -> LaunchFile:
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
     limit = top.whole("limit", 1, 1 << 40, DEFAULT_LIMIT)
+    strict_barriers = top.flag("strict_barriers", False)
     arrays = Arrays()
     arguments = [_Value(table, arrays) for table in top.tables("arguments")]
     symbols = [_Value(table, arrays) for table in top.tables("symbols")]
     top.finish()
     _check_names(arguments, symbols)
     launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit,
-                    symbols=tuple(symbol.as_buffer() for symbol in symbols))
+                    symbols=tuple(symbol.as_buffer() for symbol in symbols), strict_barriers=strict_barriers)
     values = [*arguments, *symbols]
     return LaunchFile(path, ptx, entry, launch, tuple(v.name for v in values if v.out),
                       tuple(v.expectation for v in values if v.expectation is not None))

@@ -1,0 +1,274 @@
+"""Barriers: who is waited for, what a vote counts, and what can never complete; the same in the cycle model."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from assembler import Assembler, Imm
+
+from golden_model.functional.executor import Execution, execute
+from golden_model.simulate import simulate
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ExecutionError
+from warploom.arch.isa import RZ, Op
+from warploom.arch.launch import Buffer, Launch
+from warploom.arch.modifiers import Cond, Special, Vote
+from warploom.compiler.compile import compile_ptx
+from warploom.kernels.launchfile import load
+from warploom.running import run
+
+SMALL = SmConfig.preset("small")
+FIXTURES = Path(__file__).parent / "ptx"
+
+
+def block(threads: int, **fields) -> Launch:
+    """Two blocks of so many threads."""
+    return Launch((2, 1, 1), (threads, 1, 1), **fields)
+
+
+def complete(asm: Assembler, launch: Launch) -> Execution:
+    """Runs to its end in functional execution, and with the same instructions in the cycle model."""
+    execution = execute(asm.program(), launch)
+    for scheduler in ("lrr", "two_level"):
+        found = simulate(SMALL.with_settings([f"scheduler={scheduler}"]), execution.trace, check=True).statistics
+        assert found.warp_instructions == execution.warp_instructions
+    return execution
+
+
+def fails(asm: Assembler, launch: Launch) -> str:
+    with pytest.raises(ExecutionError) as caught:
+        execute(asm.program(), launch)
+    return str(caught.value)
+
+
+def early(asm: Assembler, cond: Cond, threads: int, *, exits: bool = True) -> None:
+    """Threads whose number compares so with `threads` go to `end`, or exit where they stand."""
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(threads), cond=cond, pdst=1)
+    if exits:
+        asm.op(Op.EXIT, guard=1)
+    else:
+        asm.branch("end", guard=1, reconverge="end")
+
+
+@pytest.mark.parametrize(("vote", "limit", "expected"), [
+    (Vote.ALL, 64, 1), (Vote.ALL, 63, 0), (Vote.ANY, 1, 1), (Vote.ANY, 0, 0), (Vote.POPC, 37, 37),
+])  # fmt: skip
+def test_barrier_with_vote(vote, limit, expected):
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(limit), cond=Cond.LT, pdst=1)
+    if vote is Vote.POPC:
+        asm.op(Op.BARRED, 3, vote=vote, psrc=1)
+    else:
+        asm.op(Op.BARRED, RZ, vote=vote, psrc=1, pdst=2)
+        asm.op(Op.SEL, 3, RZ, Imm(1), psrc=2, psrc_not=True)
+    asm.op(Op.EXIT)
+    execution = execute(asm.program(), Launch((2, 1, 1), (64, 1, 1)))
+    for block, warp in np.ndindex(2, 2):
+        assert (execution.final_registers(block, warp)[3] == expected).all()
+        assert execution.trace.warps[2 * block + warp].pc.tolist() == list(range(len(asm.code)))
+
+
+def test_partial_barrier_counts_threads():
+    """Half of the block meets at a barrier of its own."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(64), cond=Cond.GE, pdst=1)
+    asm.branch("end", guard=1, reconverge="end")
+    asm.op(Op.BAR, imm=1, count=64)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.label("end")
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(128))
+    assert [int(execution.final_registers(0, warp)[5, 0]) for warp in range(4)] == [9, 9, 0, 0]
+
+
+@pytest.mark.parametrize("exits", [True, False], ids=["exit", "branch to exit"])
+@pytest.mark.parametrize("threads", [32, 40, 64, 70, 127])
+@pytest.mark.parametrize("cond", [Cond.LT, Cond.GE])
+def test_who_has_exited_is_not_waited_for(cond, threads, exits):
+    """Whole warps, parts of warps, and both; the lower ones and the upper ones."""
+    asm = Assembler()
+    early(asm, cond, threads, exits=exits)
+    asm.op(Op.BAR)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.op(Op.BAR)
+    asm.label("end")
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(128))
+    stays = np.arange(128) >= threads if cond is Cond.LT else np.arange(128) < threads
+    found = [execution.final_registers(*divmod(number, 4))[5] for number in range(8)]
+    assert np.concatenate(found).tolist() == np.tile(np.where(stays, 9, 0), 2).tolist()
+
+
+@pytest.mark.parametrize("vote", [Vote.ALL, Vote.ANY, Vote.POPC])
+@pytest.mark.parametrize("exits", [True, False])
+def test_the_last_exit_opens_the_barrier_and_the_vote_counts_who_arrived(vote, exits):
+    """Warps 0 and 1 wait; warps 2 and 3, and ten lanes of warp 1, leave after much else."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(54), cond=Cond.GE, pdst=1)
+    asm.op(Op.ISETP, RZ, 0, Imm(3), cond=Cond.GE, pdst=2)
+    asm.branch("late", guard=1, reconverge="end", taken_first=True)
+    asm.op(Op.BARRED, 3 if vote is Vote.POPC else RZ, vote=vote, psrc=2, pdst=7 if vote is Vote.POPC else 3)
+    asm.op(Op.SEL, 4, RZ, Imm(1), psrc=3, psrc_not=True)
+    asm.branch("end")
+    asm.label("late")
+    for _ in range(40):
+        asm.op(Op.IADD, 6, 6, Imm(1))
+    if exits:
+        asm.op(Op.EXIT)
+    asm.label("end")
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(128))
+    found = execution.final_registers(1, 0)[3 if vote is Vote.POPC else 4]
+    assert set(found.tolist()) == {{Vote.POPC: 51, Vote.ALL: 0}.get(vote, 1)}
+    assert not execution.final_registers(1, 1)[3:5, 22:].any()
+    assert (execution.final_registers(1, 1)[3:5, :22] == execution.final_registers(1, 0)[3:5, :22]).all()
+
+
+def test_exit_after_waiting():
+    """Each warp leaves after as many barriers as it has a number."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.WARPID)
+    for number in range(4):
+        asm.op(Op.ISETP, RZ, 0, Imm(number), cond=Cond.EQ, pdst=1)
+        asm.op(Op.MOV, 5, Imm(number))
+        asm.op(Op.EXIT, guard=1)
+        asm.op(Op.BAR, imm=number % 2)
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(128))
+    assert [int(execution.final_registers(1, warp)[5, 7]) for warp in range(4)] == [0, 1, 2, 3]
+    bars = [(execution.trace.warps[4 + warp].pc % 4 == 0).sum() - 1 for warp in range(4)]
+    assert bars == [0, 1, 2, 3]
+
+
+def test_the_exit_of_a_warp_opens_several_barriers():
+    """Warps 0 and 1 wait at barrier 1, which counts them, warp 2 at barrier 0, until warp 3 exits."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.WARPID)
+    asm.op(Op.ISETP, RZ, 0, Imm(2), cond=Cond.LT, pdst=1)
+    asm.op(Op.ISETP, RZ, 0, Imm(3), cond=Cond.EQ, pdst=2)
+    asm.op(Op.BAR, imm=1, count=64, guard=1)
+    asm.op(Op.EXIT, guard=1)
+    asm.op(Op.EXIT, guard=2)
+    asm.op(Op.BAR)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.op(Op.EXIT)
+    assert (complete(asm, block(128)).final_registers(0, 2)[5] == 9).all()
+
+
+def lanes_elsewhere() -> Assembler:
+    """Lanes below 20 skip the barrier and have something left to do."""
+    asm = Assembler()
+    early(asm, Cond.LT, 20, exits=False)
+    asm.op(Op.BAR, imm=3)
+    asm.label("end")
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.op(Op.EXIT)
+    return asm
+
+
+def other_barriers(op: Op = Op.BAR, threads: int = 32) -> Assembler:
+    """Threads below a number meet at barrier 1, the others at barrier 3."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(threads), cond=Cond.LT, pdst=1)
+    asm.branch("other", guard=1, reconverge="end")
+    asm.op(op, imm=3)
+    asm.branch("end")
+    asm.label("other")
+    asm.op(op, imm=1)
+    asm.label("end")
+    asm.op(Op.EXIT)
+    return asm
+
+
+def counted(threads: int) -> Assembler:
+    """A barrier that counts 128 threads, from which the first threads stay away."""
+    asm = Assembler()
+    early(asm, Cond.LT, threads)
+    asm.op(Op.BAR, imm=3, count=128)
+    asm.op(Op.EXIT)
+    return asm
+
+
+NEVER = {
+    "part of a warp, the rest has more to do": (lanes_elsewhere(), 4, 3, "part of warp 0"),
+    "parts of a warp at two barriers": (other_barriers(threads=20), 4, 3, "part of warp 0"),
+    "warps at two barriers": (other_barriers(), 6, 1, "part (1 of 4 warps)"),
+    "a count that is never reached": (counted(32), 4, 3, "part (3 of 4 warps)"),
+}
+
+
+@pytest.mark.parametrize(("asm", "line", "number", "who"), NEVER.values(), ids=NEVER)
+def test_a_barrier_that_never_completes(asm, line, number, who):
+    message = fails(asm, block(128))
+    assert message == (f"test.ptx:{line}: barrier {number}: only {who} of block (0, 0, 0) reaches it, the others never "
+                       "will: every thread that a barrier counts must execute it")
+
+
+def test_a_count_is_of_warps_of_which_some_lanes_may_have_exited():
+    complete(counted(20), block(128))
+
+
+@pytest.mark.parametrize("threads", [20, 32])
+def test_strict_barriers_wait_for_everyone(threads):
+    who = "part of warp 0" if threads == 20 else "part (3 of 4 warps)"
+    for exits in (True, False):
+        asm = Assembler()
+        early(asm, Cond.LT, threads, exits=exits)
+        asm.op(Op.BAR)
+        asm.label("end")
+        asm.op(Op.EXIT)
+        assert f"only {who} of block (0, 0, 0)" in fails(asm, block(128, strict_barriers=True))
+
+
+# ---------------------------------------------------------------- compiled kernels
+
+PTX = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>; .shared .b32 sum;
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+setp.lt.u32 %p1, %r1, 40;
+{}
+}}"""
+
+AFTER = "bar.sync 0; red.shared.add.u32 [sum], 1; bar.sync 0; ld.shared.u32 %r2, [sum]; st.global.u32 [%rd3], %r2;"
+BEFORE = "mov.u32 %r3, 7; st.global.u32 [%rd3], %r3;"
+
+RETURNS = {
+    "return": f"@%p1 ret; {AFTER} ret;",
+    "to the return": f"@%p1 bra R; {AFTER} R: ret;",
+    "to another return": f"@%p1 bra S; {AFTER} ret; S: ret;",
+    "through a jump": f"@%p1 bra S; {AFTER} bra R; S: bra.uni R; R: ret;",
+    "after work": f"@!%p1 bra S; {BEFORE} bra.uni R; S: {AFTER} R: ret;",
+    "after work out of the way": f"@%p1 bra S; {AFTER} bra.uni R; S: {BEFORE} R: ret;",
+    "after work and a return": f"@%p1 bra S; {AFTER} ret; S: {BEFORE} ret;",
+    "from a loop": "mov.u32 %r4, 0; L: @%p1 bra R; bar.sync 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 3; "
+                   f"@%p2 bra L; {AFTER} R: ret;",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", RETURNS.values(), ids=RETURNS)
+def test_an_early_return_in_ptx(body):
+    launch = Launch((1, 1, 1), (100, 1, 1), (Buffer("out", np.zeros(100, np.uint32)),))
+    program = compile_ptx(PTX.format(body), "k.ptx")
+    execution = execute(program, launch)
+    assert execution.buffers["out"].tolist() == [7 * (BEFORE in body)] * 40 + [60] * 60
+    simulate(SMALL, execution.trace, check=True)
+    with pytest.raises(ExecutionError, match=r"k.ptx:8: barrier .: only part of warp 1 of block"):
+        execute(program, dataclasses.replace(launch, strict_barriers=True))
+
+
+def test_a_kernel_that_returns_early():
+    execution = run(load(FIXTURES / "early.toml"), SMALL).execution
+    blocks = np.split(execution.buffers["in"][:300], [128, 256])
+    sums = [block[i:].sum() for block in blocks for i in range(len(block))]
+    assert execution.buffers["out"].tolist() == sums + [-1] * 84
+    assert execution.buffers["votes"].tolist() == [(block % 2).sum() for block in blocks]
+    simulate(SMALL, execution.trace, check=True)
