@@ -54,10 +54,12 @@ class Checker:
         self._write(flight, fields, defined)
 
     def _write(self, flight: Flight, fields: Mapping[str, Any], defined: int) -> None:
+        """The destination is written. A full write leaves anything in lanes that have exited."""
         if fields["writes"]:
             key = flight.warp.number, fields["dst"]
             word, lanes = self._registers.get(key, (0, 0))
-            self._registers[key] = merge(word, flight.word, fields["lanes"]), lanes & ~fields["lanes"] | defined
+            kept = 0 if fields["full"] else lanes & ~fields["lanes"]
+            self._registers[key] = merge(word, flight.word, fields["lanes"]), kept | defined
 
     def accepted(
         self, flight: Flight, fields: Mapping[str, Any], slots: Sequence[Compact | None], result: Compact | None,

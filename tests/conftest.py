@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from checked_runs import all_runs_checked
 
 from warploom.arch.config import SmConfig
 from warploom.cli import main
@@ -14,6 +15,13 @@ from warploom.kernels.library import kernels
 
 Evaluated = tuple[str, dict[str, Any]]
 """What an experiment prints, and its JSON document."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def checked_runs():
+    """No functional run of any test goes unchecked."""
+    with all_runs_checked():
+        yield
 
 
 @pytest.fixture

@@ -162,6 +162,14 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
     assert checked(config("a"), trace).statistics.affine["accepted"] == 2
 
 
+def test_lanes_that_have_exited_hold_anything() -> None:
+    """The lanes that are left make a register compact that held products; its expansion differs from them elsewhere."""
+    leave = Instruction(op=Op.EXIT, guard=0, guard_not=True)
+    few = replace(LOW_HALF, imm=8, pdst=1)
+    code = LANE, replace(SPREAD, dst=3), LOW_HALF, leave, add(3, 1), few, replace(add(3, 3), guard=1)
+    assert checked(config("abm"), executed(*code)).statistics.affine["expansions"] == 1
+
+
 def test_a_warp_finds_the_tags_of_the_one_before() -> None:
     """Only the first block writes R2 and R3. The second adds R2 all the same, of which functional execution has another
     value, and writes R3 in half of the lanes."""

@@ -1,0 +1,82 @@
+"""Every functional run of a test is timed twice, all mechanisms off and all on, and its trace is checked on the way.
+
+The checker is the one that lockstep uses: operands and predicates that go in, results that come out
+(`golden_model.check`). So no test can be content with final memory while the trace says something else.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from golden_model.functional import executor
+from golden_model.functional.operations.warp import to_masks
+from golden_model.functional.resident import launched_lanes
+from golden_model.simulate import simulate
+from golden_model.trace import Trace
+from warploom.arch.config import SmConfig
+from warploom.compiler.writeback_hints import annotate_for
+
+OFF = dataclasses.replace(SmConfig.preset("fermi"), rows=4096, shared_bytes=1 << 18)
+"""The published baseline, with room for any block: a test may use more registers than an SM has."""
+
+ON = OFF.with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"])
+
+LONGEST = 20_000
+"""Warp instructions of the longest trace that is checked here: about two seconds. Of the bundled kernels at their
+default size, which are longer, the long regression checks the traces."""
+
+
+def check_trace(trace: Trace) -> int:
+    """Time a trace with all mechanisms off and with all on; returns the number of operands compared. Raises `Mismatch`
+    where the machine moves or computes what the trace does not say."""
+    compared = 0
+    for config in (OFF, ON):
+        timed = dataclasses.replace(trace, program=annotate_for(trace.program, config))
+        checker = simulate(config, timed, check=True).sm.checker
+        assert checker is not None
+        compared += checker.checked
+    return compared
+
+
+def _digest(trace: Trace) -> bytes:
+    """What a trace says, in a few bytes."""
+    digest = hashlib.sha256(repr((trace.program, trace.launch.grid, trace.launch.block)).encode())
+    for warp in trace.warps:
+        for column in (warp.pc, warp.lanes, warp.pred_in, warp.pred_out):
+            digest.update(column.tobytes())
+    digest.update(trace.results.tobytes() + trace.addresses.tobytes())
+    return digest.digest()
+
+
+_CHECKED: set[bytes] = set()
+"""Digests of traces that have been checked in this process: many tests run the bundled kernels."""
+
+
+class _CheckedRun(executor._Run):
+    """A launch that is recorded whether or not its caller wants the trace."""
+
+    def __init__(self, program, launch, record) -> None:
+        super().__init__(program, launch, True)
+        self.wanted = record
+
+    def run(self) -> None:
+        super().run()
+        assert self.recorder is not None
+        trace = self.recorder.trace(self.program, self.launch, to_masks(launched_lanes(self.launch)))
+        digest = _digest(trace)
+        if digest not in _CHECKED and self.steps.clock <= LONGEST:
+            check_trace(trace)
+            _CHECKED.add(digest)
+        if not self.wanted:
+            self.recorder = None
+
+
+@contextmanager
+def all_runs_checked() -> Iterator[None]:
+    """From here on, in this process, `execute` checks what it records."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executor, "_Run", _CheckedRun)
+        yield
