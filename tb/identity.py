@@ -12,10 +12,10 @@ from warploom.kernels.launchfile import LaunchFile
 
 
 def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
-    """The digest of configuration, launch with the contents of its buffers, PTX, entry and seed, in hexadecimal. Where
-    the files lie does not matter. Raises `OSError`."""
+    """The digest of configuration, launch with the contents of its buffers, PTX, entry, how it is compiled, and seed,
+    in hexadecimal. Where the files lie does not matter. Raises `OSError`."""
     digest = hashlib.sha256()
-    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, seed))
+    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.optimise, seed))
     return digest.hexdigest()
 
 

@@ -141,7 +141,8 @@ def _run(
     cycles: int | None = None,
 ) -> None:  # fmt: skip
     """One run of the bench, of each kernel to the end or for some cycles."""
-    job = {JOB: json.dumps({"launches": [str(file.path.resolve()) for file in files], "cycles": cycles})}
+    launches = [{"path": str(file.path.resolve()), "optimise": file.optimise} for file in files]
+    job = {JOB: json.dumps({"launches": launches, "cycles": cycles})}
     runner.simulate(made, folder, BENCH, seed, environment=job, waves_from=waves_from)
 
 

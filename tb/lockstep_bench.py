@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -278,7 +279,8 @@ async def kernels(dut: cocotb.handle.SimHandleBase) -> None:
     try:
         for launch in job["launches"]:
             outcomes.append({"found": None})
-            await _compare_kernel(ports, load(launch), job["cycles"], outcomes[-1])
+            file = replace(load(launch["path"]), optimise=launch["optimise"])
+            await _compare_kernel(ports, file, job["cycles"], outcomes[-1])
     finally:
         write_whole(Path(RESULT), json.dumps(outcomes).encode())
 

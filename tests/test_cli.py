@@ -256,6 +256,19 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
     assert "window" not in document
 
 
+def test_machine_code_that_is_not_optimised(capsys, tmp_path):
+    """It is longer, and gives the same results; functional execution is told so too."""
+    lengths = []
+    for options in ([], ["--no-optimise"]):
+        path = tmp_path / "code.json"
+        assert main(["compile", str(kernel("bfs").ptx), *options, "--json", str(path)]) == 0
+        lengths.append(json.loads(path.read_text())["instructions"])
+        assert main(["run", "bfs", "--size", "tiny", "--functional", *options, "--json", str(path)]) == 0
+        document = json.loads(path.read_text())
+        assert (document["kernel"]["instructions"], document["mismatches"]) == (lengths[-1], [])
+    assert lengths[0] < lengths[1]
+
+
 def test_the_machine_code_of_a_kernel_with_hints(capsys, tmp_path):
     path = kernel("vector_add").ptx
     assert main(["compile", str(path), "--window", "3", "--json", str(tmp_path / "code.json")]) == 0

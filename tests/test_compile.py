@@ -102,6 +102,21 @@ def test_short_sides_become_guards(name):
     assert guards[1] > guards[0]
 
 
+@pytest.mark.parametrize("name", [k.name for k in kernels()])
+def test_plain_code_gives_the_same_memory(name):
+    file = kernel(name).load("tiny")
+    plain, optimised = (compile_file(file.ptx, file.entry, optimise=optimise) for optimise in (False, True))
+    assert len(plain.instructions) > len(optimised.instructions)
+    assert buffers_after(plain, file.launch) == buffers_after(optimised, file.launch)
+
+
+def test_barrier_number_through_copies_in_plain_code():
+    text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ .reg .b32 %a, %b;\n"
+    body = "mov.u32 %a, 3; mov.u32 %b, %a; bar.sync %b; ret; }"
+    codes = [compile_ptx(text + body, "k.ptx", optimise=optimise).instructions for optimise in (False, True)]
+    assert [[i.imm for i in code if i.op is Op.BAR] for code in codes] == [[3], [3]]
+
+
 def test_unreadable_file(tmp_path):
     with pytest.raises(PtxError, match="No such file"):
         compile_file(tmp_path / "absent.ptx")

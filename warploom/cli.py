@@ -130,6 +130,7 @@ def _add_run(verbs: _Verbs) -> None:
     run.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
     run.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
     run.add_argument("--out", type=Path, metavar="DIR", help="write the buffers that come back to DIR/<name>.npy")
+    _add_optimise(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
@@ -146,8 +147,14 @@ def _add_compile(verbs: _Verbs) -> None:
                     configured=False)
     compile_.add_argument("file", type=Path, help="a PTX file")
     compile_.add_argument("--entry", help="which kernel, where the file has several")
+    _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors that keep N instructions (2 to 8)")
+
+
+def _add_optimise(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--no-optimise", action="store_false", dest="optimise",
+                      help="compile each PTX instruction by itself: more instructions, the same results")
 
 
 def _add_verilog(verbs: _Verbs) -> None:

@@ -58,7 +58,7 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit `config`) or
     `ExecutionError`.
     """
-    program = annotate_for(compile_file(file.ptx, file.entry), config)
+    program = annotate_for(compile_file(file.ptx, file.entry, optimise=file.optimise), config)
     file.launch.check(program)
     check_fits(config, program, file.launch)
     execution = execute(program, file.launch, record=record)

@@ -4,6 +4,7 @@ The fewest registers are wanted, not merely at most the limit, so units are colo
 has few neighbours among those coloured before it) with the lowest number that is free.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from warploom.arch.errors import PtxError
@@ -39,15 +40,16 @@ class Allocation:
 
 
 def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
-             max_predicates: int = PREDICATE_REGISTERS) -> Allocation:
+             max_predicates: int = PREDICATE_REGISTERS, *, optimise: bool = True) -> Allocation:
     """Find a place for every register of a function, whose own nodes stay as they are.
 
     Predicates beyond `max_predicates` go to general registers, general registers beyond `max_registers` to local
-    memory. Raises `PtxError` when a single instruction needs more registers than there are.
+    memory. Without `optimise` registers that copies connect are not joined, and constants are spilled like any value.
+    Raises `PtxError` when a single instruction needs more registers than there are.
     """
     flow = ControlFlow(function.body)
     origins = {node: node for block in flow.blocks for node in block.nodes}
-    allocator = _Allocator(function, flow, Spiller(function, origins))
+    allocator = _Allocator(function, flow, Spiller(function, origins), optimise=optimise)
     predicates = allocator.run(RegisterClass.PREDICATE, max_predicates)
     general = allocator.run(RegisterClass.GENERAL, max_registers)
     registers = max(general.values(), default=0) + 1
@@ -57,13 +59,15 @@ def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
 class _Allocator:
     """Colours one class, spilling until all units have a place."""
 
-    def __init__(self, function: Function, flow: ControlFlow, spiller: Spiller) -> None:
-        self.function, self.flow, self.spiller = function, flow, spiller
+    def __init__(self, function: Function, flow: ControlFlow, spiller: Spiller, *, optimise: bool) -> None:
+        self.function, self.flow, self.spiller, self.optimise = function, flow, spiller, optimise
         self.local_bytes = function.kernel.local_bytes
 
     def run(self, kind: RegisterClass, limit: int) -> dict[int, int]:
         while True:
             interference = build_interference(self.flow, kind)
+            if not self.optimise:  # nothing is joined, and nothing made again
+                interference.copies, interference.makers = [], defaultdict(list)
             units = Units(interference)
             costs = {unit: self._cost(unit, interference) for unit in units.all}
             places, failed = colour(elimination_order(units, costs, limit), units, limit)

@@ -15,25 +15,29 @@ from warploom.compiler.pairing import find_hints
 from warploom.compiler.parser import parse
 
 
-def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:
+def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
+                optimise: bool = True) -> Program:
     """Compile one entry of a PTX text; `entry` may be left out where there is only one.
 
     `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
-    Raises `PtxError` for everything that is wrong with or not supported in the text, except inside functions that the
-    entry does not call: those are not looked at.
+    Without `optimise` every rewrite that docs/compiler.md lists is left out: more instructions and registers, the same
+    memory. Raises `PtxError` for everything that is wrong with or not supported in the text, except inside functions
+    that the entry does not call: those are not looked at.
     """
-    function = lower(link(parse(excerpt(text, entry), file), entry))
-    convert_branches(function)
-    allocation = allocate(function, max_registers)
+    function = lower(link(parse(excerpt(text, entry), file), entry), optimise=optimise)
+    if optimise:
+        convert_branches(function)
+    allocation = allocate(function, max_registers, optimise=optimise)
     emitted = emit(function, allocation)
     return replace(emitted.program, hints=find_hints(emitted, allocation.flow))
 
 
-def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS) -> Program:
+def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
+                 optimise: bool = True) -> Program:
     """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # ValueError: no text, or no path
         reason = error.strerror if isinstance(error, OSError) else error
         raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
-    return compile_ptx(text, str(path), entry, max_registers)
+    return compile_ptx(text, str(path), entry, max_registers, optimise=optimise)

@@ -28,8 +28,8 @@ OUTLINE = ("integer, bit, compare, f32 and f64 arithmetic, cvt, mov, ld, st, ato
            "barriers and branches; not textures, surfaces, wmma, f16, asynchronous copies, clusters")
 
 
-def lower(kernel: ptx.Kernel) -> Function:
-    """The kernel in machine nodes, simplified. Raises `PtxError` for what is not supported."""
+def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
+    """The kernel in machine nodes, simplified if `optimise`. Raises `PtxError` for what is not supported."""
     function = Function(kernel, layout_parameters(kernel))
     for name, type_ in kernel.registers.items():
         function.names[name] = _registers(function, name, type_)
@@ -41,7 +41,8 @@ def lower(kernel: ptx.Kernel) -> Function:
             function.body += _lower_instruction(Emitter(function, item, carry))
     if not _ends(function):
         function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
-    simplify(function)
+    if optimise:
+        simplify(function)
     lower_control.place_barrier_numbers(function)
     return function
 

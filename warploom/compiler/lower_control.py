@@ -5,7 +5,7 @@ from warploom.arch.isa import Op
 from warploom.arch.modifiers import Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
-from warploom.compiler.ir import Function, Node
+from warploom.compiler.ir import Function, Node, Operand, VirtualRegister
 from warploom.compiler.registry import NO_TYPE, lowers
 
 BARRIERS = 16
@@ -54,16 +54,30 @@ def _count(e: Emitter, given: list[ptx.Operand]) -> int:
 def place_barrier_numbers(function: Function) -> None:
     """Move barrier numbers, which lowering leaves in operand slot 0, to the nodes' `imm`.
 
-    After constants have been propagated, so that a number passed to an inlined function is seen. Raises `PtxError` for
-    a number that is not constant or too large.
+    A number may come through copies, as one that is passed to an inlined function does. Raises `PtxError` for a number
+    that is not constant or too large.
     """
-    for node in function.body:
-        if isinstance(node, Node) and node.op in (Op.BAR, Op.BARRED):
-            number = known(node.src[0])
+    nodes = [item for item in function.body if isinstance(item, Node)]
+    makers: dict[Operand, list[Node]] = {}
+    for node in nodes:
+        makers.setdefault(node.dst, []).append(node)
+    for node in nodes:
+        if node.op in (Op.BAR, Op.BARRED):
+            number = known(_origin(node.src[0], makers))
             if number is None or number >= BARRIERS:
                 raise PtxError(f"the barrier number must be a constant from 0 to {BARRIERS - 1}",
                                file=function.kernel.file, line=node.line)
             node.imm, node.src[0] = number, None
+
+
+def _origin(operand: Operand, makers: dict[Operand, list[Node]]) -> Operand:
+    """What a chain of copies, each the only write of its register, begins with."""
+    while isinstance(operand, VirtualRegister):
+        found = makers.get(operand, ())
+        if len(found) != 1 or found[0].op is not Op.MOV:
+            return operand
+        operand = found[0].src[0]
+    return operand
 
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")

@@ -20,7 +20,7 @@ MAX_GRID = (2**31 - 1, 65535, 65535)
 @dataclass(frozen=True)
 class LaunchFile:
     """A launch file, read: `ptx` is the path of the PTX file, `entry` None where the file has only one, `outputs` the
-    names of the buffers and symbols that come back."""
+    names of the buffers and symbols that come back. `optimise` says how its kernel is to be compiled."""
 
     path: Path
     ptx: Path
@@ -28,6 +28,7 @@ class LaunchFile:
     launch: Launch
     outputs: tuple[str, ...]
     expectations: tuple[Expectation, ...]
+    optimise: bool = True
 
 
 def load(path: str | Path) -> LaunchFile:

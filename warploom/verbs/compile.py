@@ -12,7 +12,7 @@ from warploom.verbs import Body
 
 def main(options: argparse.Namespace) -> Body:
     """Compile one kernel and list it."""
-    program = compile_file(options.file, options.entry)
+    program = compile_file(options.file, options.entry, optimise=options.optimise)
     hints: Body = {}
     if options.window is not None:
         hints = _hints(program, options.window)

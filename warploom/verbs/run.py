@@ -19,7 +19,7 @@ def main(options: argparse.Namespace) -> Body:
     if options.rtl:
         config.check_hardware()
         need_simulator()
-    file = find(options.kernel, options.size)
+    file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
     try:
         with report.working("executing"):
             executed = run(file, config, record=not options.functional)
