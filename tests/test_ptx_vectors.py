@@ -1,36 +1,21 @@
 """PTX instructions, one by one, through the compiler and the golden model, against recorded exact answers and, where
 PTX only bounds the answer, against mpmath. `vectors/README.md` says what was recorded."""
 
-import json
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
+from ptx_rows import FOLDER, ROWS, WORDS, recorded_operands, register_type, width
 
 from golden_model.functional.executor import execute
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
 
-FOLDER = Path(__file__).parent / "vectors"
-ROWS = json.loads((FOLDER / "rows.json").read_text())
-ROWS_PER_KERNEL, WORDS = 24, 64
+ROWS_PER_KERNEL = 24
 SENTINEL = 0xCCCCCCCC
 BIT_FOR_BIT, OPEN = 0, 1
-
-
-def width(kind: str) -> int:
-    """Bits of the register of an operand; 8-bit types live in 32-bit registers."""
-    if kind == "pred":
-        return 1
-    bits = int(kind.lstrip("bfsu"))
-    return 32 if bits == 8 else bits
-
-
-def register_type(kind: str) -> str:
-    return "pred" if kind == "pred" else f"b{width(kind)}"
 
 
 def load(letter: str, kind: str, slot: int) -> list[str]:
@@ -105,10 +90,7 @@ def run(rows: list[dict], operands: np.ndarray) -> np.ndarray:
 
 def chunks(exact: bool) -> Iterator[tuple[list[dict], np.ndarray, slice]]:
     """Rows of one kind by the kernel, with their operands and where their recorded results are."""
-    with np.load(FOLDER / "vectors.npz") as archive:
-        operands = archive["operands"]
-    ends = np.cumsum([len(row["ins"]) for row in ROWS])
-    chosen = [(row, operands[end - len(row["ins"]) : end]) for row, end in zip(ROWS, ends, strict=True)
+    chosen = [(row, operands) for row, operands in zip(ROWS, recorded_operands(), strict=True)
               if row["exact"] == exact]  # fmt: skip
     done = 0
     for first in range(0, len(chosen), ROWS_PER_KERNEL):

@@ -1,0 +1,40 @@
+"""Constants everywhere: each operand of each PTX instruction as a constant, a literal, a parameter or a special
+register gives what the same value gives that comes from memory; and optimised code gives what plain code gives."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from operand_kinds import Kernel
+from ptx_rows import ROWS, recorded_operands
+
+ROWS_PER_KERNEL = 8
+CHOSEN = [(row, operands) for row, operands in zip(ROWS, recorded_operands(), strict=True)
+          if row["form"] != "warp.part"]  # fmt: skip
+CHUNKS = [CHOSEN[first : first + ROWS_PER_KERNEL] for first in range(0, len(CHOSEN), ROWS_PER_KERNEL)]
+EVERY = range(12)
+"""Indices of all values that an operand is given."""
+
+
+def check(chunk: Sequence[tuple[dict, np.ndarray]], chosen: Sequence[Sequence[int]]) -> None:
+    kernel = Kernel()
+    for (row, operands), which in zip(chunk, chosen, strict=True):
+        kernel.add(row, operands, which)
+    out = kernel.run(optimise=True)
+    wrong = [*kernel.differences(out)]
+    assert not wrong, "\n".join(wrong)
+    plain = kernel.run(optimise=False)
+    assert (out == plain).all(), "optimised code stores something else"
+
+
+@pytest.mark.parametrize("number", range(len(CHUNKS)))
+def test_one_value(number):
+    """Each row has one of the values, in turn."""
+    first = number * ROWS_PER_KERNEL
+    check(CHUNKS[number], [(index,) for index in range(first, first + len(CHUNKS[number]))])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", range(len(CHOSEN)))
+def test_all_values(row):
+    check([CHOSEN[row]], [EVERY])
