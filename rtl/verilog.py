@@ -70,6 +70,7 @@ from rtl.placement import Placer
 from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
+from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
@@ -249,10 +250,12 @@ def to_verilog(component: wiring.Component, name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "unit.il").write_text(to_rtlil(component, name, source_lines=False))
         Path(folder, "unit.ys").write_text(_SCRIPT)
-        done = subprocess.run([sys.executable, "-c", _YOSYS, "unit.ys"], cwd=folder, capture_output=True, text=True,
-                              check=False)
-        if done.returncode:
-            reason = next((line for line in done.stdout.splitlines() if "ERROR" in line), done.stderr.strip())
+        log = Path(folder, "unit.log")
+        with log.open("w") as output:
+            status = processes.run([sys.executable, "-c", _YOSYS, "unit.ys"], folder, output)
+        if status:
+            lines = log.read_text(errors="replace").splitlines() or ["no output"]
+            reason = next((line for line in lines if "ERROR" in line), lines[-1])
             raise ToolError(f"Yosys, needed to write Verilog, failed ({reason}): pip install pyosys==0.70")
         text = Path(folder, "unit.v").read_text()
     return re.sub(r"^/\*.*?\*/\n", "", text, count=1, flags=re.DOTALL)

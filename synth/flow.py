@@ -23,7 +23,7 @@ from synth.netlist import MACRO, Linker
 from synth.report import Report, Row
 from synth.sram import Macro
 from synth.sta import Timer
-from warploom import kept
+from warploom import kept, processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 
@@ -113,7 +113,7 @@ def _map_all(design: Design, modules: list[str], library: Library, build: Path) 
                 mapped[jobs[job]] = job.result()
                 progress.update(task, advance=1, description=jobs[job])
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            processes.abandon(pool, jobs)
             raise
     return mapped
 

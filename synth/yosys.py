@@ -4,11 +4,11 @@ Only the pinned `pyosys` wheel is used, which brings its own ABC; a `yosys` on `
 Amaranth emits.
 """
 
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
+from warploom import processes
 from warploom.arch.errors import ToolError
 
 _RUN = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
@@ -32,9 +32,8 @@ def run(script: str, folder: Path, name: str) -> None:
     (folder / f"{name}.ys").write_text(script)
     log = folder / f"{name}.log"
     with log.open("w") as stream:
-        done = subprocess.run([sys.executable, "-c", _RUN, f"{name}.ys"], cwd=folder, check=False,
-                              stdout=stream, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-    if done.returncode:
+        status = processes.run([sys.executable, "-c", _RUN, f"{name}.ys"], folder, stream)
+    if status:
         lines = log.read_text(errors="replace").splitlines()
         reason = next((line for line in lines if "ERROR" in line), lines[-1] if lines else "no output")
         raise ToolError(f"Yosys failed ({reason.strip()}); its log is {log}")

@@ -15,13 +15,13 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.runner import BenchError
-from tb.toolchain import ROOT, source_hash
-from warploom import kept
+from tb.toolchain import CACHE, need_cache, source_hash
+from warploom import kept, processes
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 from warploom.kernels.library import kernel, kernels
 
-CACHE = ROOT / "build" / "regress"
+OUTCOMES = CACHE / "regress"
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model", "rtl", "tb")
 """What a result depends on, beside its configuration."""
 
@@ -132,6 +132,7 @@ def _affine() -> list[SmConfig]:
 
 def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:
     """Run all cases, two at a time; `report` hears of each as it ends. Raises `ToolError` when a tool is missing."""
+    need_cache()
     sources = source_hash(*SOURCES)
     outcomes = []
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -141,7 +142,7 @@ def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> l
                 outcomes.append(future.result())
                 report(outcomes[-1])
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            processes.abandon(pool, futures)
             raise
     return outcomes
 
@@ -163,7 +164,7 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
 
 def _run(case: Case, seed: int, sources: str) -> Outcome:
     key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size, seed)).encode()).hexdigest()
-    path = CACHE / f"{case.kernel}-{case.size}-{key[:16]}.kept"
+    path = OUTCOMES / f"{case.kernel}-{case.size}-{key[:16]}.kept"
     known = kept.read(path, lambda text: Outcome(case, **json.loads(text), cached=True))
     if known is not None:
         return known

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,18 +19,18 @@ from filelock import FileLock
 
 from rtl import verilog
 from tb.runs import own_folder
-from tb.toolchain import ROOT, source_hash, verilator_folder, versions
+from tb.toolchain import CACHE, need_cache, source_hash, verilator_folder, versions
 from tb.verdict import raised
-from warploom import kept
+from warploom import kept, processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 
 WAVES = Path(__file__).with_name("waves.sv")
 
-BUILDS = ROOT / "build" / "verilator"
+BUILDS = CACHE / "verilator"
 """Where builds are kept, one folder for each design, set of flags and set of tools."""
 
-RUNS = ROOT / "build" / "runs"
+RUNS = CACHE / "runs"
 """Where runs have their folders."""
 
 LINT = {
@@ -106,8 +105,7 @@ class _Runner(cocotb_runner.Verilator):
         self, cmds: Sequence[list[str]], cwd: str | os.PathLike[str], stdout: TextIO | None = None
     ) -> None:
         for command in cmds:
-            self.status = subprocess.run(command, cwd=cwd, env=self.env, check=False, stdin=subprocess.DEVNULL,
-                                         stdout=stdout, stderr=subprocess.STDOUT).returncode  # fmt: skip
+            self.status = processes.run(command, cwd, stdout, self.env)
             if self.status:
                 raise RuntimeError(f"{command[0]} ended with status {self.status}")
 
@@ -120,6 +118,7 @@ def build(
     `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
     leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
     """
+    need_cache()
     module = verilog.module_name(unit)
     text, ports = _convert(component, module) if component else _design(config, unit, module)
     visible = [port["name"] for port in ports] + ["clk", "rst"]

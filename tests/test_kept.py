@@ -74,7 +74,7 @@ def test_a_folder_that_lacks_a_file_is_not_whole(tmp_path, capsys):
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_outcome_of_the_regression_is_made_again(tmp_path, monkeypatch, damage):
-    monkeypatch.setattr(regress, "CACHE", tmp_path)
+    monkeypatch.setattr(regress, "OUTCOMES", tmp_path)
     ran = []
 
     def lockstep(config, file, seed):

@@ -4,10 +4,12 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 """
 
 import argparse
+import atexit
 import errno
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +17,7 @@ from pathlib import Path
 from warploom import __version__
 from warploom.arch.errors import WarploomError, one_line
 
-FAILURE, INTERRUPTED = 1, 130
+FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
 """Exit statuses beside 0; argparse exits with 2 on wrong usage."""
 
 DESCRIPTION = """\
@@ -35,7 +37,27 @@ examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; returns the exit status: 0, 1 for an error or a failed check, 130 when interrupted."""
+    """Run one verb; returns the exit status: 0, 1 for an error or a failed check, 130 when interrupted, 143 when
+    asked to end (SIGTERM)."""
+    for late in (signal.SIGINT, signal.SIGTERM):
+        atexit.register(signal.signal, late, signal.SIG_IGN)
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt as interrupt:
+        status, what = interrupt.args or (INTERRUPTED, "interrupted")
+        print(f"warploom: {what}", file=sys.stderr)
+        return status
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _terminate(*_: object) -> None:
+    """Being asked to end is an interrupt with another status."""
+    raise KeyboardInterrupt(TERMINATED, "terminated")
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     _prepare_streams()
     options = _parser().parse_args(arguments)
     try:
@@ -57,9 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = f"{error.name}: a Python package that is needed and not installed: pip install -r requirements.txt"
     except MemoryError:
         message = "out of memory: use smaller buffers or a smaller grid"
-    except KeyboardInterrupt:
-        print("warploom: interrupted", file=sys.stderr)
-        return INTERRUPTED
     print(f"warploom: error: {one_line(message)}", file=sys.stderr)
     return FAILURE
 

@@ -7,7 +7,9 @@ evaluation goes on where it stopped, and a second one has nothing to simulate.
 import hashlib
 import json
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -74,7 +76,7 @@ def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[t
     if not paths:
         return []
     found = []
-    pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _ignore_interrupts)
+    pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _follow_parent)
     try:
         jobs = {pool.submit(_simulate, case, path): case for case, path in paths.items()}
         for job in as_completed(jobs):
@@ -92,9 +94,17 @@ def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[t
     return found
 
 
-def _ignore_interrupts() -> None:
-    """An interrupt is for the process that started this one, which then ends it."""
+def _follow_parent() -> None:
+    """An interrupt is for the process that started this one, which then ends it; where that is gone, this one goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def _path(case: Case, sources: str) -> Path:

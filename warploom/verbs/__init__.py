@@ -14,9 +14,10 @@ Body = dict[str, Any]
 
 def need_simulator() -> None:
     """Raise `ToolError` now, rather than after minutes of work, where the machine cannot simulate hardware."""
-    from tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
+    from tb.toolchain import need_cache, versions  # noqa: PLC0415  (who only runs the model needs no simulator)
 
     versions()
+    need_cache()
 
 
 def configuration(options: argparse.Namespace) -> SmConfig:

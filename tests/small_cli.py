@@ -1,0 +1,33 @@
+"""The command line with little to do: a kernel to evaluate, and two cases to regress. For tests that disturb it.
+
+Says that it is there by the file that `READY` names, before which a signal would find Python alone.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+READY = "SMALL_CLI_READY"
+
+
+def main() -> int:
+    """As `warploom.cli.main`, which it calls."""
+    from tb import regress
+    from warploom import cli
+    from warploom.arch.config import SmConfig
+    from warploom.kernels.library import kernels
+    from warploom.verbs import evaluate
+
+    vector_add = [kernel for kernel in kernels() if kernel.name == "vector_add"]
+    small = SmConfig.preset("small")
+    evaluate.kernels = lambda: vector_add
+    regress.cases = lambda config: iter([regress.Case(small.with_settings([f"scheduler={scheduler}"]), "vector_add",
+                                                      "tiny") for scheduler in ("lrr", "gto")])  # fmt: skip
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever it was for who started us
+    Path(os.environ[READY]).touch()
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""Commands that are killed, interrupted, starved of disk or of permission: one line, nothing half-written, no process
+left, and afterwards they do what they should. A few chosen moments; the random ones are in the long regression.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from disturbed import EVALUATE, RUN, SYNTH, VERILOG, Command, check_ending, parts, results
+from test_simultaneous_runs import CONFIG
+
+from tb import runner
+from tb.toolchain import CACHE
+from warploom.cli import main
+
+MOMENTS = {
+    "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
+    "evaluate": (EVALUATE, "spawn_main"),
+}  # fmt: skip
+"""Commands, and the process at whose sight they are disturbed."""
+
+
+BUILD = """
+from tb import runner
+from warploom.arch.config import SmConfig
+print(runner.build(SmConfig.preset("small"), "SubBank").folder)
+"""
+
+
+def command(name, tmp_path) -> Command:
+    if name == "run":
+        runner.build(CONFIG, "Datapath")
+    return Command(MOMENTS[name][0], tmp_path / "here", CACHE)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("name", "ending"), [
+    ("run", signal.SIGKILL), ("run", signal.SIGTERM), ("run", signal.SIGINT), ("verilog", signal.SIGTERM),
+    ("synth", signal.SIGINT), ("evaluate", signal.SIGKILL), ("evaluate", signal.SIGTERM),
+])  # fmt: skip
+def test_a_signal_ends_all_of_it(tmp_path, name, ending):
+    one = command(name, tmp_path)
+    one.wait_until(lambda: any(MOMENTS[name][1] in f"{line} " for line in one.others()))
+    one.process.send_signal(ending)
+    check_ending(ending, *one.end())
+    assert one.leaves_no_process()
+    assert not parts(tmp_path)
+    assert "out.json" not in results(tmp_path / "here")
+    if ending == signal.SIGKILL:
+        again = command(name, tmp_path)
+        assert again.end() == (0, [])
+        assert "out.json" in results(tmp_path / "here")
+    assert not list((CACHE / "runs").glob("here-*")), "folders of runs that are over"
+
+
+@pytest.mark.rtl
+def test_a_build_that_is_killed_is_begun_again(tmp_path):
+    command = [sys.executable, "-c", BUILD]
+    environment = {**os.environ, "WARPLOOM_CACHE": str(tmp_path)}
+    with subprocess.Popen(command, env=environment) as process:
+        while not list(tmp_path.glob("verilator/*/*.o")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    assert not list(tmp_path.rglob("seal.kept"))
+
+    def build(_: int) -> str:
+        return subprocess.check_output(command, env=environment, text=True, stderr=subprocess.STDOUT)
+
+    with ThreadPoolExecutor(2) as pool:  # at once: one builds, the other waits for it
+        first, second = pool.map(build, range(2))
+    assert first == second
+    assert len(first.splitlines()) == 1
+    assert len(list(tmp_path.rglob("seal.kept"))) == 2  # the simulator's and the library's
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("name", "blocks", "line"), [
+    ("run", 2, "out.json: File too large"), ("verilog", 2, "File too large"), ("evaluate", 1, "File too large"),
+])  # fmt: skip
+def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
+    if name == "run":
+        runner.build(CONFIG, "Datapath")
+    limit = ("sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh")
+    one = Command(MOMENTS[name][0], tmp_path / "here", CACHE, limit)
+    status, lines = one.end()
+    assert status == 1
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("warploom: error: ")
+    assert line in lines[0]
+    assert one.leaves_no_process()
+    assert not parts(tmp_path)
+    assert not (tmp_path / "here" / "out.json").exists()
+
+
+@pytest.mark.parametrize("verb", [RUN, ("regress",)])
+def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys, verb):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tb.toolchain.CACHE", tmp_path / "file" / "deep")
+    monkeypatch.chdir(tmp_path)
+    assert main([*verb]) == 1
+    line = capsys.readouterr().err
+    assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: simulators are built and kept there: set "
+                    "WARPLOOM_CACHE to another folder\n")  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
+    """Two commands that write Verilog to one folder: as if there had been one."""
+    def verilog(number):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        one = Command((*VERILOG[:-4], "--out", "../out", "--json", "../out.json"), folder, CACHE)
+        return one.end()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(verilog, range(2))) == [(0, [])] * 2
+    together = results(tmp_path)
+    shutil.rmtree(tmp_path / "out")
+    assert verilog(4) == (0, [])
+    assert results(tmp_path) == together
+    assert len(together) == 3
+    assert not parts(tmp_path)

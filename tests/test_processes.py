@@ -1,0 +1,75 @@
+"""Programs that we start end when we do."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from warploom import processes
+
+TREE = "sleep 100 & echo $! > grandchild; echo $$ > child; wait"
+"""A command with a child of its own."""
+
+PARENT = f"""
+import sys
+from warploom import processes
+processes.run(["sh", "-c", {TREE!r}], sys.argv[1], None)
+"""
+
+
+def is_there(process: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def written(path) -> bool:
+    return path.exists() and path.read_text().endswith("\n")
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9), ("kill -11 $$", -11)])
+def test_status_and_output(tmp_path, script, status):
+    with (tmp_path / "log").open("w") as log:
+        assert processes.run(["sh", "-c", f"pwd; echo $NAME >&2; {script}"], tmp_path, log, {"NAME": "x"}) == status
+    assert (tmp_path / "log").read_text().split() == [str(tmp_path), "x"]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_us(tmp_path, ending):
+    names = [tmp_path / name for name in ("child", "grandchild")]
+    with subprocess.Popen([sys.executable, "-c", PARENT, tmp_path], stderr=subprocess.DEVNULL) as parent:
+        wait_for(lambda: all(map(written, names)))
+        tree = [int(name.read_text()) for name in names]
+        assert all(map(is_there, tree))
+        parent.send_signal(ending)
+    wait_for(lambda: not any(map(is_there, tree)))
+
+
+def test_a_pool_is_abandoned_at_once(tmp_path):
+    def work(number):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        return processes.run(["sh", "-c", TREE], folder, None)
+
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(work, number) for number in range(3)]
+        wait_for(lambda: written(tmp_path / "0" / "child") and written(tmp_path / "1" / "child"))
+        processes.abandon(pool, jobs)
+    assert [job.result() for job in jobs[:2]] == [-signal.SIGKILL] * 2
+    assert jobs[2].cancelled()
+    children = [int(path.read_text()) for path in tmp_path.glob("*/*child")]
+    assert len(children) == 4
+    wait_for(lambda: not any(map(is_there, children)))

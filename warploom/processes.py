@@ -1,0 +1,54 @@
+"""Other programs, none of which outlives us: neither where we are interrupted nor where we are killed."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, TextIO
+
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+
+_running: set[subprocess.Popen[bytes]] = set()
+_lock = threading.Lock()
+
+
+def run(
+    command: Sequence[str], cwd: str | os.PathLike[str], output: TextIO | None, env: Mapping[str, str] | None = None
+) -> int:
+    """Run a command in a folder, without input, to its end; `output` takes all that it prints. Returns its exit status,
+    negative for a signal. Raises what interrupts us, once nothing of the command is left."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
+        stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    with _lock:
+        _running.add(process)
+    try:
+        return process.wait()
+    finally:
+        with _lock:
+            _running.discard(process)
+        _end(process)
+        process.wait()
+
+
+def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
+    """Start no more jobs of a pool of threads, and end those that run, with the commands that they run."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    while not all(job.done() for job in jobs):
+        with _lock:
+            for process in _running:
+                _end(process)
+        time.sleep(0.05)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipe that the supervisor watches."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
