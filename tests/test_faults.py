@@ -40,8 +40,9 @@ def command(name, tmp_path) -> Command:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("name", "ending"), [
-    ("run", signal.SIGKILL), ("run", signal.SIGTERM), ("run", signal.SIGINT), ("verilog", signal.SIGTERM),
-    ("synth", signal.SIGINT), ("evaluate", signal.SIGKILL), ("evaluate", signal.SIGTERM),
+    ("run", signal.SIGKILL), ("run", signal.SIGINT), ("verilog", signal.SIGTERM), ("evaluate", signal.SIGTERM),
+    *(pytest.param(*rest, marks=pytest.mark.long) for rest in [
+        ("run", signal.SIGTERM), ("synth", signal.SIGINT), ("synth", signal.SIGKILL), ("evaluate", signal.SIGKILL)]),
 ])  # fmt: skip
 def test_a_signal_ends_all_of_it(tmp_path, name, ending):
     one = command(name, tmp_path)
@@ -81,7 +82,8 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path):
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("name", "blocks", "line"), [
-    ("run", 2, "out.json: File too large"), ("verilog", 2, "File too large"), ("evaluate", 1, "File too large"),
+    ("verilog", 2, "File too large"), pytest.param("run", 2, "out.json: File too large", marks=pytest.mark.long),
+    pytest.param("evaluate", 1, "File too large", marks=pytest.mark.long),
 ])  # fmt: skip
 def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
     if name == "run":
@@ -110,6 +112,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.long
 def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
     """Two commands that write Verilog to one folder: as if there had been one."""
     def verilog(number):

@@ -58,6 +58,24 @@ def test_nothing_outlives_us(tmp_path, ending):
     wait_for(lambda: not any(map(is_there, tree)))
 
 
+@pytest.mark.parametrize("ending", processes.INTERRUPTS)
+def test_an_interrupt_comes_later(ending):
+    came = []
+    previous = signal.signal(ending, lambda number, _: came.append(number))
+    try:
+        with processes.interrupts_later():
+            signal.raise_signal(ending)
+            os.kill(os.getpid(), ending)
+            blocked = subprocess.run(["grep", "SigBlk", "/proc/self/status"], capture_output=True, check=True).stdout
+            assert not came
+        assert set(came) == {ending}
+        assert int(blocked.split()[1], 16) >> ending - 1 & 1
+        signal.raise_signal(ending)
+        assert len(came) > 1
+    finally:
+        signal.signal(ending, previous)
+
+
 def test_a_pool_is_abandoned_at_once(tmp_path):
     def work(number):
         folder = tmp_path / str(number)

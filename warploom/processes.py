@@ -2,14 +2,17 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, TextIO
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
@@ -45,6 +48,23 @@ def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
             for process in _running:
                 _end(process)
         time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Whatever asks us to end while the body runs does so after it. Processes that it starts begin with that blocked:
+    before they are ready for it they would answer with a traceback. For the main thread only."""
+    came: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in INTERRUPTS}
+    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for late in came:
+            signal.raise_signal(late)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

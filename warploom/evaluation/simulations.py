@@ -23,7 +23,7 @@ from golden_model.statistics import Statistics
 from golden_model.trace import Trace
 from golden_model.values import Values, values
 from tb.toolchain import source_hash
-from warploom import kept
+from warploom import kept, processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.compiler.compile import compile_file
@@ -78,7 +78,8 @@ def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[t
     found = []
     pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _follow_parent)
     try:
-        jobs = {pool.submit(_simulate, case, path): case for case, path in paths.items()}
+        with processes.interrupts_later():
+            jobs = {pool.submit(_simulate, case, path): case for case, path in paths.items()}
         for job in as_completed(jobs):
             found.append((jobs[job], job.result()))
             done(jobs[job])
@@ -87,7 +88,7 @@ def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[t
                              "evaluation again; it goes on where it stopped") from None
     except BaseException:
         for process in multiprocessing.active_children():
-            process.terminate()
+            process.kill()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -95,8 +96,9 @@ def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[t
 
 
 def _follow_parent() -> None:
-    """An interrupt is for the process that started this one, which then ends it; where that is gone, this one goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """An interrupt, still blocked, is for the process that started this one, which then ends it; where that is gone,
+    this one goes."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
     assert parent is not None
 
