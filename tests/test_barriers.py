@@ -9,6 +9,7 @@ from assembler import Assembler, Imm
 
 from golden_model.functional.executor import Execution, execute
 from golden_model.simulate import simulate
+from golden_model.sm import Sm
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Op
@@ -31,8 +32,9 @@ def complete(asm: Assembler, launch: Launch) -> Execution:
     """Runs to its end in functional execution, and with the same instructions in the cycle model."""
     execution = execute(asm.program(), launch)
     for scheduler in ("lrr", "two_level"):
-        found = simulate(SMALL.with_settings([f"scheduler={scheduler}"]), execution.trace, check=True).statistics
-        assert found.warp_instructions == execution.warp_instructions
+        config = SMALL.with_settings([f"scheduler={scheduler}"])
+        found = simulate(config, execution.trace, check=True, max_cycles=20_000)
+        assert found.statistics.warp_instructions == execution.warp_instructions
     return execution
 
 
@@ -158,6 +160,36 @@ def test_the_exit_of_a_warp_opens_several_barriers():
     asm.op(Op.MOV, 5, Imm(9))
     asm.op(Op.EXIT)
     assert (complete(asm, block(128)).final_registers(0, 2)[5] == 9).all()
+
+
+@pytest.mark.parametrize("last", [Op.EXIT, Op.BAR])
+def test_the_cycle_in_which_a_barrier_opens(last):
+    """What waits issues in the cycle after the EXIT, or the BAR, of the last warp that it waited for."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.WARPID)
+    asm.op(Op.ISETP, RZ, 0, Imm(3), cond=Cond.EQ, pdst=1)
+    for _ in range(20):
+        asm.op(Op.MOV, 4, Imm(1), guard=1)
+    if last is Op.EXIT:
+        asm.op(Op.EXIT, guard=1)
+    asm.op(Op.BAR)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.op(Op.EXIT)
+    sm, issues = Sm(SMALL, execute(asm.program(), Launch((1, 1, 1), (128, 1, 1))).trace, check=True), []
+    issued = sm.frontend.issued
+
+    def note(warp):
+        issues.append((sm.cycle, warp.slot, warp.next.op, warp.lanes[warp.index] != 0))
+        issued(warp)
+
+    sm.frontend.issued = note
+    while not sm.finished and sm.cycle < 1000:
+        sm.step()
+    opens, = (cycle for cycle, slot, op, lanes in issues if slot == 3 and op is last and lanes)
+    behind = {slot: min(cycle for cycle, who, op, lanes in issues if who == slot and op is Op.MOV and lanes)
+              for slot in range(3)}
+    assert min(behind.values()) == opens + 1
+    assert max(cycle for cycle, slot, op, _ in issues if op is Op.BAR and slot < 3) < opens - 20
 
 
 def lanes_elsewhere() -> Assembler:
