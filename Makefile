@@ -18,7 +18,7 @@ OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 help:  ## list the verbs
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  PRESET=fermi|small|FILE.toml and SET='field=value ...' choose the configuration, KERNEL= the kernel of run,"
-	@echo "  SEED=NUMBER repeats the benches of a regress"
+	@echo "  SEED=NUMBER repeats a regress, or goes on with it"
 
 setup: $(STAMP)  ## create .venv from pinned wheels
 
@@ -38,8 +38,10 @@ verilog: $(STAMP)  ## generate the Verilog of the datapath and its units
 	$(VENV)/bin/warploom verilog $(SETTINGS)
 
 regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resumable; then all benches with new seeds
-	$(VENV)/bin/warploom regress $(SETTINGS)
-	$(VENV)/bin/pytest -n auto -m "long or rtl" --seed $(SEED)
+	@base=$$($(VENV)/bin/python -m tb.seeds $(SEED)) && \
+	echo "To go on after an interruption: make regress SEED=$$base, with the same PRESET and SET" && \
+	$(VENV)/bin/warploom regress $(SETTINGS) --seed $$base && \
+	$(VENV)/bin/pytest -n auto -m "long or rtl" --seed $$base
 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)

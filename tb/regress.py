@@ -15,6 +15,7 @@ from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.runner import BenchError
+from tb.seeds import seed_of
 from tb.toolchain import CACHE, need_cache, source_hash
 from warploom import kept, processes
 from warploom.arch.config import SmConfig
@@ -59,6 +60,9 @@ class Case:
     config: SmConfig
     kernel: str
     size: str
+
+    def __str__(self) -> str:
+        return f"{self.kernel} ({self.size}; {self.settings})"
 
     @property
     def settings(self) -> str:
@@ -130,13 +134,14 @@ def _affine() -> list[SmConfig]:
     return [*found, replace(whole, coalescing=Coalescing.ON, gating=Gating.CROSS_LANE, bypass=Bypass.BOW_HINTS)]
 
 
-def regress(config: SmConfig, seed: int, report: Callable[[Outcome], None]) -> list[Outcome]:
-    """Run all cases, two at a time; `report` hears of each as it ends. Raises `ToolError` when a tool is missing."""
+def regress(config: SmConfig, base: int, report: Callable[[Outcome], None]) -> list[Outcome]:
+    """Run all cases, two at a time, with the seeds of a base; `report` hears of each as it ends. Raises `ToolError`
+    when a tool is missing."""
     need_cache()
     sources = source_hash(*SOURCES)
     outcomes = []
     with ThreadPoolExecutor(WORKERS) as pool:
-        futures = [pool.submit(_run, case, seed, sources) for case in cases(config)]
+        futures = [pool.submit(_run, case, seed_of(str(case), base), sources) for case in cases(config)]
         try:
             for future in futures:
                 outcomes.append(future.result())
@@ -156,7 +161,7 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
             ungated = dataclasses.replace(case, config=dataclasses.replace(case.config, gating=Gating.OFF))
             runs.setdefault(ungated, {})[case.config.gating] = outcome.cycles
     return [
-        f"{case.kernel} ({case.size}; {case.settings}): cycles differ with gating: "
+        f"{case}: cycles differ with gating: "
         + ", ".join(f"{gating} {cycles}" for gating, cycles in found.items())
         for case, found in runs.items() if len(set(found.values())) > 1
     ]  # fmt: skip

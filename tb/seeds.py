@@ -7,6 +7,7 @@ prints it, and given again (``--seed``) it brings the same seeds.
 import argparse
 import hashlib
 import secrets
+import sys
 
 FIXED = 1
 """The base that is the same every time."""
@@ -32,3 +33,10 @@ def seed_of(name: str, base: int = FIXED) -> int:
     """The seed of what has this name: the same for one base, and another one for every name."""
     digest = hashlib.sha256(f"{base} {name}".encode()).digest()
     return int.from_bytes(digest[:8]) % LIMIT
+
+
+if __name__ == "__main__":
+    try:
+        print(read(*sys.argv[1:]))
+    except argparse.ArgumentTypeError as error:
+        sys.exit(f"error: {error}")

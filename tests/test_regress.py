@@ -2,12 +2,17 @@
 
 import dataclasses
 from itertools import product
+from pathlib import Path
 
 import pytest
 
+from tb import regress
+from tb.lockstep import Lockstep
 from tb.regress import Case, Outcome, cases, disagreements
 from warploom.arch.config import SmConfig, presets
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
+from warploom.cli import main
+from warploom.kernels.launchfile import LaunchFile
 from warploom.kernels.library import kernels
 
 CONFIG = SmConfig.preset("small")
@@ -81,3 +86,41 @@ def test_other_settings_may_change_cycles() -> None:
         _outcome(100), _outcome(100, "gating=active"), _outcome(90, "coalescing=on"), _outcome(110, "scheduler=gto"),
         _outcome(90, "coalescing=on", "gating=in_lane"), _outcome(0, "gating=in_lane", failure="differs"),
     ])  # fmt: skip
+
+
+# ------------------------------------------------------------------ seeds
+
+REPLAY = "After an interruption, or to run the same again: warploom regress --preset small --set rows=64 --seed "
+
+
+def _regress(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[str, list[str]]:
+    """The base that a regression prints at its start, and the lines of its cases."""
+    assert main(["regress", "--preset", "small", "--set", "rows=64", *options]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith(REPLAY)
+    return first.removeprefix(REPLAY), [line for line in lines if line.startswith("vector_add (tiny; ")]
+
+
+def test_a_regression_has_a_new_seed_and_goes_on_with_an_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds: list[int] = []
+
+    def lockstep(config: SmConfig, file: LaunchFile, seed: int) -> Lockstep:
+        seeds.append(seed)
+        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, None)
+
+    monkeypatch.setattr(regress, "OUTCOMES", tmp_path)
+    monkeypatch.setattr(regress, "lockstep", lockstep)
+    monkeypatch.setattr(regress, "cases", lambda config: [Case(config, "vector_add", "tiny"),
+                                                          Case(SmConfig.preset("fermi"), "vector_add", "tiny")])
+    base, lines = _regress(capsys)
+    assert [line.endswith(": equal") for line in lines] == [True, True]
+    assert len(set(seeds)) == 2, "each case has its own"
+    again, lines = _regress(capsys, "--seed", base)
+    assert again == base
+    assert [line.endswith(": equal, as before") for line in lines] == [True, True]
+    other, lines = _regress(capsys)
+    assert other != base
+    assert [line.endswith(": equal") for line in lines] == [True, True]
+    assert len(set(seeds)) == 4

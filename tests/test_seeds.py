@@ -1,6 +1,8 @@
 """Where seeds come from."""
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,15 @@ def test_what_a_command_line_may_ask_for() -> None:
 def test_what_it_may_not(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=f"^{text}: must be a number from 0 to {LIMIT - 1}, or new$"):
         read(text)
+
+
+def test_the_makefile_asks_for_one_too() -> None:
+    def ask(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "tb.seeds", text], capture_output=True, text=True, check=False)
+
+    assert ask("77").stdout == "77\n"
+    assert ask(NEW).stdout != ask(NEW).stdout
+    assert (ask("x").returncode, ask("x").stderr) == (1, f"error: x: must be a number from 0 to {LIMIT - 1}, or new\n")
 
 
 def test_each_test_has_its_own(pytester: pytest.Pytester) -> None:

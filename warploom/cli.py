@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tb import seeds
 from warploom import __version__
 from warploom.arch.errors import WarploomError, one_line
 
@@ -153,7 +154,8 @@ def _add_run(verbs: _Verbs) -> None:
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
-    run.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents, with --rtl (default: 1)")
+    run.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
+                     help=f"of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
@@ -188,7 +190,8 @@ def _add_verilog(verbs: _Verbs) -> None:
 def _add_checks(verbs: _Verbs) -> None:
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")
-    regress.add_argument("--seed", type=int, default=1, help="of the hardware's power-up contents (default: 1)")
+    regress.add_argument("--seed", type=seeds.read, default=seeds.NEW, metavar="N",
+                         help="base of the seeds of all runs; what it began before goes on (default: a new one)")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import shlex
 
 from tb.regress import Outcome, disagreements, regress
 from warploom import report
@@ -13,9 +14,12 @@ SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", 
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Run what has not passed yet, say how each run went, and list all."""
+    """Run what has not passed yet with these seeds, say how each run went, and list all."""
     config = configuration(options)
     config.check_hardware()
+    chosen = ["--preset", options.preset, *(word for setting in options.settings for word in ("--set", setting))]
+    print(f"After an interruption, or to run the same again: warploom regress {shlex.join(chosen)} "
+          f"--seed {options.seed}", flush=True)
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
     columns = ("kernel", "size", "verdict", "cycles", "warp_instructions")
@@ -31,8 +35,7 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _show(outcome: Outcome) -> None:
-    case = outcome.case
-    print(f"{case.kernel} ({case.size}; {case.settings}): {_verdict(outcome)}", flush=True)
+    print(f"{outcome.case}: {_verdict(outcome)}", flush=True)
 
 
 def _describe(outcome: Outcome) -> Body:
