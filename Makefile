@@ -3,6 +3,7 @@
 PRESET ?= fermi
 SET ?=
 KERNEL ?= hotspot
+PROGRAMS ?= 10000
 SEED ?= new
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +13,7 @@ SETTINGS := --preset $(PRESET) $(SETS)
 # Gating and bypassing have presets of their own, unless the user names one.
 OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
-.PHONY: help setup run test lint verilog regress synth evaluate bench mutation clean
+.PHONY: help setup run test lint verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
 help:  ## list the verbs
@@ -65,6 +66,9 @@ lint: $(STAMP)
 
 mutation: $(STAMP)  ## plant a bug in each hardware unit and require its bench to catch it
 	$(VENV)/bin/pytest -m mutation
+
+fuzz: $(STAMP)  ## PROGRAMS random CUDA kernels, compiled and executed twice, resumable; needs nvcc
+	cd tests && $(abspath $(VENV))/bin/python -m fuzz run $(PROGRAMS)
 
 clean:  ## remove builds and reports, keep .venv
 	rm -rf build

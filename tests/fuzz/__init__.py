@@ -1,0 +1,1 @@
+"""Random CUDA C: nvcc, the compiler and the models on one side, g++ and the host's threads on the other."""

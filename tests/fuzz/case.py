@@ -1,0 +1,127 @@
+"""A program as it is kept and run: PTX, launch, and what the host's threads computed."""
+
+import re
+import signal
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from fuzz.generator import VERSION
+from fuzz.given import ROW_BYTES, by_value, inputs
+from fuzz.program import Program
+from golden_model.functional.executor import Execution, execute
+from golden_model.simulate import simulate
+from warploom.arch.config import SmConfig
+from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.arch.program import Program as CompiledProgram
+from warploom.compiler.compile import compile_ptx
+from warploom.compiler.writeback_hints import annotate_for
+
+CORES = (
+    SmConfig.preset("fermi"),
+    SmConfig.preset("fermi").with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"]),
+)
+"""The cores on which programs are timed: without any mechanism, and with all."""
+
+CYCLES = 3_000_000
+SECONDS = 120
+"""Nothing takes so long that ends at all."""
+
+
+class Endless(Exception):
+    """Compilation, execution or timing goes on and on."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel with its launch. `rows` is the CRC-32 of each thread's row of output, `common` the common words after
+    the run. As text it is a PTX file with the others in its first lines."""
+
+    seed: int
+    version: int
+    grid: int
+    block: tuple[int, int]
+    dynamic_shared: int
+    rows: tuple[int, ...]
+    common: bytes
+    ptx: str
+
+    @classmethod
+    def of(cls, program: Program, ptx: str, expected: tuple[bytes, bytes]) -> "Case":
+        """A program that was compiled, with its expected (output, common words)."""
+        return cls(program.seed, VERSION, program.grid, program.block, program.dynamic_shared, _rows(expected[0]),
+                   expected[1], ptx)  # fmt: skip
+
+    def __str__(self) -> str:
+        launch = f"{self.seed} {self.version} {self.grid} {self.block[0]} {self.block[1]} {self.dynamic_shared}"
+        rows = b64encode(np.array(self.rows, "<u4").tobytes()).decode()
+        return (f"// seed, version, grid, block x, block y, dynamic shared bytes: {launch}\n// rows: {rows}\n"
+                f"// common: {b64encode(self.common).decode()}\n{self.ptx}")  # fmt: skip
+
+    @classmethod
+    def read(cls, path: Path) -> "Case":
+        """The case that a file holds."""
+        launch, rows, common, ptx = path.read_text(encoding="utf-8").split("\n", 3)
+        seed, version, grid, x, y, dynamic = map(int, launch.split(": ")[1].split())
+        checks = np.frombuffer(b64decode(rows.split(": ")[1]), "<u4")
+        return cls(seed, version, grid, (x, y), dynamic, tuple(checks.tolist()), b64decode(common.split(": ")[1]), ptx)
+
+    def run(self, cores: Sequence[SmConfig] = ()) -> None:
+        """Compile and execute it, and time it on some cores, every operand checked. Raises `AssertionError` where a
+        result is not the host's, and whatever compiler and models raise."""
+        previous = signal.signal(signal.SIGALRM, _endless)
+        signal.alarm(SECONDS)
+        try:
+            program = compile_ptx(self.ptx, f"{self.seed}.ptx")
+            self._compare(self._execution(program, record=False))
+            for core in cores:
+                trace = self._execution(annotate_for(program, core), record=True).trace
+                assert trace is not None
+                simulate(core, trace, check=True, max_cycles=CYCLES)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, previous)
+
+    def _execution(self, program: CompiledProgram, *, record: bool) -> Execution:
+        data, output, common, _ = inputs(self.seed, len(self.rows))
+        buffers = [Buffer(name, np.frombuffer(content, np.uint8))
+                   for name, content in (("input", data), ("output", output), ("common", common))]
+        parameters = program.parameters[len(buffers) :]
+        values = by_value(self.seed, [parameter.size for parameter in parameters])
+        scalars = [Scalar(parameter.type, value) for parameter, value in zip(parameters, values, strict=True)]
+        launch = Launch((self.grid, 1, 1), (*self.block, 1), (*buffers, *scalars), self.dynamic_shared)
+        return execute(program, launch, record=record)
+
+    def _compare(self, execution: Execution) -> None:
+        found = _rows(execution.buffers["output"].tobytes())
+        wrong = [number for number, (a, b) in enumerate(zip(found, self.rows, strict=True)) if a != b]
+        assert not wrong, f"{len(wrong)} of {len(found)} threads differ from the host's, the first is {wrong[0]}"
+        common = execution.buffers["common"].tobytes()
+        different = [at for at in range(len(common)) if common[at] != self.common[at]]
+        assert not different, f"common words differ from the host's from byte {different[0]} on"
+
+
+def _rows(output: bytes) -> tuple[int, ...]:
+    return tuple(crc32(output[at : at + ROW_BYTES]) for at in range(0, len(output), ROW_BYTES))
+
+
+def _endless(*_) -> None:
+    raise Endless(f"goes on after {SECONDS} s")
+
+
+def verdict(case: Case, cores: Sequence[SmConfig] = ()) -> str | None:
+    """What is wrong with a run, in one line: the kind of failure, then its message. None where nothing is."""
+    try:
+        case.run(cores)
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    return None
+
+
+def signature(wrong: str) -> str:
+    """What stays of a verdict while a program shrinks: its kind, and the message without numbers."""
+    return re.sub(r"0x[0-9a-f]+|\d+|\(.*?\)|%\w+", "#", wrong)[:60]

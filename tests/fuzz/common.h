@@ -1,0 +1,43 @@
+// What a random program uses beyond CUDA's own functions, alike for nvcc and for the host. Signed arithmetic goes
+// through unsigned, since its overflow is undefined; a NaN is replaced before its bits can be seen.
+typedef unsigned char u8;
+typedef signed char s8;
+typedef unsigned short u16;
+typedef short s16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+typedef float f32;
+typedef double f64;
+typedef unsigned __int128 u128;
+typedef __int128 s128;
+
+// A structure that kernels take by value, and one that functions return.
+struct Bundle {
+    u32 word[4];
+    u8 small;
+    u64 large;
+    f32 real;
+};
+struct Result {
+    u32 a;
+    u64 b;
+    s16 c;
+    f32 d;
+};
+
+HELPER s32 add(s32 a, s32 b) { return (s32)((u32)a + (u32)b); }
+HELPER s32 sub(s32 a, s32 b) { return (s32)((u32)a - (u32)b); }
+HELPER s32 mul(s32 a, s32 b) { return (s32)((u32)a * (u32)b); }
+HELPER s64 add(s64 a, s64 b) { return (s64)((u64)a + (u64)b); }
+HELPER s64 sub(s64 a, s64 b) { return (s64)((u64)a - (u64)b); }
+HELPER s64 mul(s64 a, s64 b) { return (s64)((u64)a * (u64)b); }
+HELPER s32 quotient(s32 a, s32 b) { return b == 0 || b == -1 ? a : a / b; }
+HELPER s32 rest(s32 a, s32 b) { return b == 0 || b == -1 ? a : a % b; }
+HELPER s64 quotient(s64 a, s64 b) { return b == 0 || b == -1 ? a : a / b; }
+HELPER s64 rest(s64 a, s64 b) { return b == 0 || b == -1 ? a : a % b; }
+HELPER f32 known(f32 a) { return a == a ? a : 1.5f; }
+HELPER f64 known(f64 a) { return a == a ? a : 2.5; }
+HELPER u64 high(u128 a) { return (u64)(a >> 64); }
+HELPER u128 wide(u64 high, u64 low) { return (u128)high << 64 | low; }

@@ -1,0 +1,84 @@
+// The device's side of `common.h`: what CUDA C has no function for is PTX.
+#define HELPER static __device__ __forceinline__
+#include "common.h"
+#define ROLLED _Pragma("unroll 1")
+#define DYNAMIC_SHARED(name) extern __shared__ u32 name[]
+
+HELPER f32 plus(f32 a, f32 b) { return a + b; }
+HELPER f32 minus(f32 a, f32 b) { return a - b; }
+HELPER f32 times(f32 a, f32 b) { return a * b; }
+HELPER f32 over(f32 a, f32 b) { return a / b; }
+HELPER f64 plus(f64 a, f64 b) { return a + b; }
+HELPER f64 minus(f64 a, f64 b) { return a - b; }
+HELPER f64 times(f64 a, f64 b) { return a * b; }
+HELPER f64 over(f64 a, f64 b) { return a / b; }
+HELPER f32 least(f32 a, f32 b) { return fminf(a, b); }
+HELPER f32 most(f32 a, f32 b) { return fmaxf(a, b); }
+HELPER f64 least(f64 a, f64 b) { return fmin(a, b); }
+HELPER f64 most(f64 a, f64 b) { return fmax(a, b); }
+HELPER f64 widened(f32 a) { return (f64)a; }
+HELPER u32 bit_field(u32 a, u32 at, u32 bits) {
+    u32 d;
+    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at), "r"(bits));
+    return d;
+}
+HELPER s32 bit_field(s32 a, u32 at, u32 bits) {
+    s32 d;
+    asm("bfe.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at), "r"(bits));
+    return d;
+}
+HELPER u64 bit_field(u64 a, u32 at, u32 bits) {
+    u64 d;
+    asm("bfe.u64 %0, %1, %2, %3;" : "=l"(d) : "l"(a), "r"(at), "r"(bits));
+    return d;
+}
+HELPER u32 inserted(u32 a, u32 b, u32 at, u32 bits) {
+    u32 d;
+    asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(at), "r"(bits));
+    return d;
+}
+HELPER u64 inserted(u64 a, u64 b, u32 at, u32 bits) {
+    u64 d;
+    asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(d) : "l"(a), "l"(b), "r"(at), "r"(bits));
+    return d;
+}
+HELPER u32 leading(u32 a) {
+    u32 d;
+    asm("bfind.u32 %0, %1;" : "=r"(d) : "r"(a));
+    return d;
+}
+HELPER u32 leading(s32 a) {
+    u32 d;
+    asm("bfind.s32 %0, %1;" : "=r"(d) : "r"(a));
+    return d;
+}
+HELPER s32 saturated(s32 a, s32 b) {
+    s32 d;
+    asm("add.sat.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
+HELPER u32 chosen(u32 a, u32 b, s32 c) {
+    u32 d;
+    asm("slct.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER u32 majority(u32 a, u32 b, u32 c) {
+    u32 d;
+    asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER u32 carried(u32 a, u32 b, u32 c, u32 d) { // low words, then high words: the high word of the difference
+    u32 e, f;
+    asm("sub.cc.u32 %0, %2, %3; subc.u32 %1, %4, %5;" : "=r"(e), "=r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f;
+}
+HELPER u32 multiplied(u32 a, u32 b, u32 c, u32 d) { // (a * b + c, carried into a * b's high word + d)
+    u32 e, f;
+    asm("mad.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %5;" : "=r"(e), "=r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f;
+}
+HELPER s8 narrowed(s32 a) {
+    s32 d;
+    asm("cvt.sat.s8.s32 %0, %1;" : "=r"(d) : "r"(a));
+    return (s8)d;
+}

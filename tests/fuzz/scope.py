@@ -1,0 +1,65 @@
+"""Chance, and what a piece of program may name where it stands."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+class Dice:
+    """Reproducible choices: of `random.Random` only `random()` is promised to stay the same from version to version."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed).random
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to `bound` - 1."""
+        return int(self._random() * bound)
+
+    def choice(self, items: Sequence[Any]) -> Any:
+        """One of the items."""
+        return items[self.below(len(items))]
+
+    def chance(self, probability: float) -> bool:
+        """True so often."""
+        return self._random() < probability
+
+
+Names = dict[str, list[str]]
+"""Names by type."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be named: variables to read and to write, places in arrays of the thread's own (those that atomics reach
+    apart), and `uniform` words, alike in all threads that take part.
+
+    These are at `level` the threads of a block, those of a warp, or a lane for itself. `work` is how often a loop may
+    repeat its body. Inside a function, names of the kernel are unknown.
+    """
+
+    read: Names
+    write: Names
+    places: Names
+    atomic_places: Names
+    uniform: tuple[str, ...]
+    level: str = "lane"
+    depth: int = 0
+    work: int = 24
+    in_loop: bool = False
+    may_return: bool = False
+    in_function: bool = False
+
+    def at(self, level: str) -> "Scope":
+        """The scope of a branch in which those of a level take part; fewer than around it may not leave a loop."""
+        return replace(self, level=level, depth=self.depth + 1, in_loop=self.in_loop and level == self.level)
+
+    def agreeing(self, level: str) -> "Scope":
+        """The scope of a condition on which those of a level agree."""
+        return replace(self, uniform=(*self.uniform, "(tid >> 5)")) if level == "warp" else self
+
+    def loop(self, level: str, variable: str, times: int) -> "Scope":
+        """The scope of a loop's body."""
+        uniform = self.uniform if level == "lane" else (*self.uniform, variable)
+        read = {**self.read, "u32": [*self.read["u32"], variable]}
+        return replace(self.at(level), in_loop=True, work=self.work // (times + 1), read=read, uniform=uniform)

@@ -1,0 +1,138 @@
+"""Make a failing program small: statements go, expressions become a part of themselves or a constant."""
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from fuzz.program import Program
+from fuzz.templates import TYPES
+from fuzz.tree import STATEMENT, Node
+
+CHUNK = 32
+"""Candidates that are built in one go."""
+
+Path = tuple[int, ...]
+"""From the root: the number of a kid, and for a list of statements the place in it, and so on."""
+
+Edit = tuple[Path, Callable[[Node], list[Node]]]
+"""What stands instead of the node at a path: for an expression one node, for a statement any number."""
+
+Fails = Callable[[Sequence[Program]], list[bool]]
+"""Which of some programs fail in the way that matters."""
+
+
+def shrink(program: Program, fails: Fails, say: Callable[[str], None] = print) -> Program:
+    """The smallest program found that fails as this one does. Raises `ValueError` where it does not fail."""
+    if fails([program]) != [True]:
+        raise ValueError(f"program {program.seed} does not fail")
+    smaller: Program | None = program
+    while smaller:
+        program = smaller
+        say(f"{len(program.source())} characters")
+        smaller = _smaller(program, fails)
+    return program
+
+
+def _smaller(program: Program, fails: Fails) -> Program | None:
+    """The program after the first edits that it survives, as many as go together; None where it survives none."""
+    edits = _edits(program)
+    for at in range(0, len(edits), CHUNK):
+        chunk = edits[at : at + CHUNK]
+        failing = fails([_variant(program, [edit], label) for label, edit in enumerate(chunk)])
+        good = [edit for edit, fail in zip(chunk, failing, strict=True) if fail]
+        while len(good) > 1 and fails([_variant(program, good, None)]) != [True]:
+            good = good[: len(good) // 2]
+        if good:
+            return _variant(program, good, None)
+    return None
+
+
+def _variant(program: Program, edits: list[Edit], label: int | None) -> Program:
+    """The program with some edits applied; of two that overlap, the outer or the first one."""
+    root = copy.deepcopy(Node("root", "$" * (1 + len(program.functions)), [*program.functions, program.tree]))
+    first = dict(reversed(edits))
+    for path in sorted(first, reverse=True):
+        if not any(path[: len(other)] == other for other in first if other != path):
+            _apply(root, path, first[path])
+    *functions, tree = root.kids
+    text = str(root)
+    functions = [function for function in functions if text.count(_name(function)) > 1]
+    return replace(program, tree=tree, functions=functions, label=label)
+
+
+def _name(function: Node) -> str:
+    return re.search(r"f_\d+_\d+", function.text)[0]
+
+
+def _apply(node: Node, path: Path, change: Callable[[Node], list[Node]]) -> None:
+    while True:
+        kid = node.kids[path[0]]
+        if isinstance(kid, list):
+            if len(path) == 2:
+                kid[path[1] : path[1] + 1] = change(kid[path[1]])
+                return
+            node, path = kid[path[1]], path[2:]
+        else:
+            if len(path) == 1:
+                (node.kids[path[0]],) = change(kid)
+                return
+            node, path = kid, path[1:]
+
+
+def _edits(program: Program) -> list[Edit]:
+    """All edits, those that cut most first."""
+    root = Node("root", "$" * (1 + len(program.functions)), [*program.functions, program.tree])
+    found = [(size, edit) for size, edit in _below(root, ()) if size > 0]
+    return [edit for _, edit in sorted(found, key=lambda one: -one[0])]
+
+
+def _below(node: Node, path: Path) -> Iterator[tuple[int, Edit]]:
+    for number, kid in enumerate(node.kids):
+        if isinstance(kid, list):
+            for place, one in enumerate(kid):
+                yield from _of_statement(one, (*path, number, place))
+                yield from _below(one, (*path, number, place))
+        else:
+            if kid.kind in (*TYPES, "b"):
+                yield from _of_expression(kid, (*path, number))
+            yield from _below(kid, (*path, number))
+
+
+def _of_statement(node: Node, path: Path) -> Iterator[tuple[int, Edit]]:
+    size = len(str(node))
+    if node.fixed:
+        return
+    yield size, (path, lambda _: [])
+    blocks = [kid for kid in node.kids if isinstance(kid, list)]
+    body = "".join(str(one) for block in blocks for one in block)
+    if node.kind != STATEMENT or not blocks or "break" in body or "continue" in body:
+        return
+    variable = re.search(r"u32 (i\d+)", node.text)
+    before = [Node(STATEMENT, f"u32 {variable[1]} = 1;\n")] if variable else []
+    for number, kid in enumerate(node.kids):
+        if isinstance(kid, list) and not node.text.startswith("{ if (tid"):
+            inner = len("".join(map(str, kid)))
+            yield size - inner - 9, (path, lambda one, number=number, before=before: _opened(one, number, before))
+
+
+def _opened(node: Node, number: int, before: list[Node]) -> list[Node]:
+    inner = Node(STATEMENT, "{ $$}\n", [list(before), node.kids[number]])
+    return [inner] if before else list(node.kids[number])
+
+
+def _of_expression(node: Node, path: Path) -> Iterator[tuple[int, Edit]]:
+    size = len(str(node))
+    for constant in ("0", "1"):
+        text = "({0} == 1u)".replace("{0}", f"{constant}u") if node.kind == "b" else f"({node.kind}){constant}"
+        if node.kids or (not node.text.startswith("(") and not node.text[:1].isdigit()):
+            yield size - len(text) + 4, (path, lambda one, text=text: [Node(one.kind, text)])
+    for number, kid in enumerate(node.kids):
+        if isinstance(kid, Node) and kid.kind == node.kind:
+            yield size - len(str(kid)), (path, lambda one, number=number: [one.kids[number]])
+        elif isinstance(kid, Node) and kid.kind[0] in "us" and node.kind[0] in "usf" and kid.kind in TYPES:
+            yield size - len(str(kid)) - 6, (path, lambda one, number=number: [_cast(one, number)])
+
+
+def _cast(node: Node, number: int) -> Node:
+    return Node(node.kind, f"({node.kind})$", [node.kids[number]])

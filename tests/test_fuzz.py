@@ -1,0 +1,153 @@
+"""Random CUDA C programs: those kept run in `make test`; the long regression makes new ones, with nvcc and g++."""
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from fuzz import build, campaign
+from fuzz.__main__ import BUILD, KEPT, SHRUNK, main
+from fuzz.case import CORES, Case, signature, verdict
+from fuzz.generator import VERSION, generate
+from fuzz.program import Program
+from fuzz.shrink import shrink
+
+from warploom.arch.errors import ToolError
+
+PATHS = [*sorted(KEPT.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
+SOURCES = (2, "3241e3038be5d8f0")
+"""Which version of the generator makes programs of which digest."""
+
+PROGRAMS = 2048
+"""That the long regression makes, with those of calls before it."""
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_kept_programs(path: Path) -> None:
+    """Every other program is timed with all mechanisms, the others without any."""
+    Case.read(path).run([CORES[PATHS.index(path) % 2]])
+
+
+def test_programs_are_kept() -> None:
+    assert len(PATHS) > 100
+
+
+# ------------------------------------------------------------ the check can fail
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    """A program that passes."""
+    return Case.read(PATHS[0])
+
+
+def test_a_wrong_result_is_seen(case: Case) -> None:
+    rows = list(case.rows)
+    rows[3] ^= 1
+    assert verdict(replace(case, rows=tuple(rows))) == (
+        f"AssertionError: 1 of {len(rows)} threads differ from the host's, the first is 3")  # fmt: skip
+    common = bytes([*case.common[:7], case.common[7] ^ 1, *case.common[8:]])
+    assert verdict(replace(case, common=common)) == "AssertionError: common words differ from the host's from byte 7 on"
+
+
+def test_a_refusal_is_a_failure(case: Case) -> None:
+    wrong = verdict(replace(case, ptx=case.ptx.replace("mov.u32", "mov.u99", 1)))
+    assert wrong is not None and wrong.startswith("PtxError: ")
+    assert signature(wrong) == signature(wrong.replace(f"{case.seed}.ptx", "77.ptx"))
+
+
+def test_a_program_that_never_ends_is_a_failure(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.case.SECONDS", 1)
+    monkeypatch.setattr("fuzz.case.compile_ptx", lambda *_: [None for _ in iter(int, 1)])
+    assert verdict(case) == "Endless: goes on after 1 s"
+
+
+def test_cases_are_read_as_they_were_written(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "case.ptx").write_text(str(case))
+    assert Case.read(tmp_path / "case.ptx") == case
+
+
+# ------------------------------------------------------------ programs
+
+
+def test_a_seed_is_a_program() -> None:
+    """A change of what seeds generate needs a new version: what has passed is counted by version."""
+    text = "".join(generate(seed).source() for seed in range(32))
+    assert (VERSION, sha256(text.encode()).hexdigest()[:16]) == SOURCES
+
+
+def test_shrinking_keeps_what_matters() -> None:
+    def fails(programs: list[Program]) -> list[bool]:
+        return ["__umulhi" in str(program.tree) for program in programs]
+
+    program = next(program for program in map(generate, range(100)) if fails([program])[0])
+    small = shrink(program, fails, lambda _: None)
+    assert fails([small]) == [True]
+    assert len(small.source()) < 1800 and not small.functions
+    with pytest.raises(ValueError, match="does not fail"):
+        shrink(program, lambda programs: [False for _ in programs])
+
+
+# ------------------------------------------------------------ campaigns
+
+
+@pytest.fixture
+def passing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Programs are not compiled; the seeds that ran."""
+    ran: list[int] = []
+
+
+    def cases(programs: list[Program]) -> list[Case]:
+        return [Case(program.seed, 1, 1, (32, 1), 0, (), b"", "") for program in programs]
+
+    def verdict(case: Case, _: object) -> str | None:
+        ran.append(case.seed)
+        return "wrong" if case.seed == 5 else None
+
+    monkeypatch.setattr(campaign, "cases", cases)
+    monkeypatch.setattr(campaign, "verdict", verdict)
+    return ran
+
+
+def test_a_campaign_goes_on_where_it_was(passing: list[int], tmp_path: Path) -> None:
+    first = campaign.campaign(tmp_path, 100, lambda _: None)
+    assert passing == list(range(2 * campaign.BATCH)) and first.failures == {"5": "wrong"}
+    assert sorted(path.name for path in (tmp_path / "failed").iterdir()) == ["5.cu", "5.ptx"]
+    campaign.campaign(tmp_path, 100, lambda _: None)
+    last = campaign.campaign(tmp_path, 3 * campaign.BATCH, lambda _: None)
+    assert passing == list(range(3 * campaign.BATCH)) and last.programs == 3 * campaign.BATCH
+    assert last.failures == {"5": "wrong"}
+
+
+def test_another_generator_starts_anew(passing: list[int], tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text(json.dumps({"version": VERSION - 1, "batches": 9, "failures": {"5": "old"}}))
+    assert campaign.campaign(tmp_path, 1, lambda _: None).programs == campaign.BATCH
+    assert passing == list(range(campaign.BATCH))
+
+
+def test_a_missing_tool_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["fuzz", "run", "1", "--folder", str(tmp_path / "state")])
+    assert main() == 1
+    assert "g++: not found; random CUDA programs need the CUDA toolkit and g++" in capsys.readouterr().err
+    with pytest.raises(ToolError, match="nvcc: not found"):
+        build.ptx([generate(1)], tmp_path)
+
+
+@pytest.mark.long
+def test_random_programs() -> None:
+    """Needs nvcc: where it is missing, this fails and says so."""
+    state = campaign.campaign(BUILD, PROGRAMS)
+    assert state.programs >= PROGRAMS and not state.failures
+
+
+@pytest.mark.long
+def test_programs_are_defined(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The host's sanitiser finds no undefined behaviour in them."""
+    options = [option for option in build.GXX if option != "-fwrapv"]
+    monkeypatch.setattr(build, "GXX", (*options, "-fsanitize=undefined", "-fno-sanitize-recover=all"))
+    for first in range(0, 512, campaign.BATCH):
+        build.expected([generate(seed) for seed in range(first, first + campaign.BATCH)], tmp_path)
