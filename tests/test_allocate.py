@@ -12,8 +12,8 @@ from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.modifiers import Access, Space
-from warploom.compiler import liveness
-from warploom.compiler.allocate import allocate
+from warploom.compiler import interference, liveness
+from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
 from warploom.compiler.emit import Emitted, emit
 from warploom.compiler.ir import Function, Imm, Node, RegisterClass
 
@@ -63,6 +63,28 @@ def test_spills_beyond_the_limit():
     assert checker.run() == 20
     assert emitted.program.registers == 8
     assert emitted.program.local_bytes >= 4 * 12
+
+
+@settings(max_examples=60, deadline=None)
+@given(functions(values=80, predicates=40), st.sampled_from([8, 16]))
+def test_crowded_functions(function, max_registers):
+    """What is spilled by pressure alone, before there is a graph, is spilled right."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interference, "CROWD", 30)
+        checker, emitted = compiled(function, max_registers=max_registers, max_predicates=5)
+    checker.run()
+    assert emitted.program.registers <= max_registers
+
+
+def test_thousands_of_live_values():
+    """All are spilled but as many as fit beside the one that is being filled, and each is stored and loaded once."""
+    count = 1500
+    checker, emitted = compiled(sum_of_inputs(count))
+    assert checker.run() == count
+    assert emitted.program.registers == GENERAL_REGISTERS
+    slots = count - (GENERAL_REGISTERS - 1)
+    assert emitted.program.local_bytes <= 4 * (slots + 4)
+    assert len(emitted.program.instructions) <= 2 * count + 1 + 2 * (slots + 4)
 
 
 def test_constants_are_made_again():

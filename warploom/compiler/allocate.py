@@ -12,6 +12,8 @@ from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.coalesce import Unit, Units
 from warploom.compiler.interference import Interference, build_interference
 from warploom.compiler.ir import Function, Label, Node, RegisterClass
+from warploom.compiler.liveness import Liveness
+from warploom.compiler.pressure import excess
 from warploom.compiler.spill import Bit, Constant, Home, Slot, Spiller
 
 GENERAL_REGISTERS = 255
@@ -65,28 +67,29 @@ class _Allocator:
 
     def run(self, kind: RegisterClass, limit: int) -> dict[int, int]:
         while True:
-            interference = build_interference(self.flow, kind)
+            liveness = Liveness(self.flow, kind)
+            interference = build_interference(self.flow, liveness, kind)
             if not self.optimise:  # nothing is joined, and nothing made again
                 interference.copies, interference.makers = [], defaultdict(list)
+            if interference.is_crowded:
+                victims = excess(liveness, interference, limit, self.spiller.temporaries)
+                self._spill([[[number] for number in victim] for victim in victims], interference, kind)
+                continue
             units = Units(interference)
             costs = {unit: self._cost(unit, interference) for unit in units.all}
             places, failed = colour(elimination_order(units, costs, limit), units, limit)
             if not failed:
                 return places
-            victims = [unit for unit in failed if costs[unit] < _NEVER]
-            if not victims:
-                victims = [self._neighbour(failed[0], units, costs)]
-            homes: dict[int, Home] = {}
-            for unit in victims:
-                homes |= self._homes(unit, interference, kind)
-            self.spiller.rewrite(self.flow, homes)
+            cheap = [unit for unit in failed if costs[unit] < _NEVER] or [self._neighbour(failed[0], units, costs)]
+            self._spill([unit.members for unit in cheap], interference, kind)
 
     def _cost(self, unit: Unit, interference: Interference) -> float:
         registers = unit.registers
         if self.spiller.temporaries.issuperset(registers):
             return _NEVER
-        cost = sum(interference.cost[n] for n in registers)
-        return cost / 2 if len(registers) == 1 and interference.constant(registers[0]) else cost
+        if len(registers) == 1:
+            return interference.spill_cost(registers[0])
+        return sum(interference.cost[number] for number in registers)
 
     def _neighbour(self, unit: Unit, units: Units, costs: dict[Unit, float]) -> Unit:
         """The cheapest unit that can make room for one that must have a register."""
@@ -97,14 +100,14 @@ class _Allocator:
                            file=kernel.file, line=kernel.line)
         return best
 
-    def _homes(self, unit: Unit, interference: Interference, kind: RegisterClass) -> dict[int, Home]:
-        """A home for each register of a unit, one for each half."""
+    def _spill(self, victims: list[list[list[int]]], interference: Interference, kind: RegisterClass) -> None:
+        """Give units, of which the members of each half are given, a home for each half."""
         homes: dict[int, Home] = {}
-        for members in unit.members:
+        for members in (half for victim in victims for half in victim):
             constant = interference.constant(members[0]) if len(members) == 1 else None
             home = Constant(constant) if constant else self._storage(kind)
             homes.update((number, home) for number in members)
-        return homes
+        self.spiller.rewrite(self.flow, homes)
 
     def _storage(self, kind: RegisterClass) -> Home:
         """A new bit or slot."""

@@ -1,6 +1,6 @@
 """Units of allocation: a register or an aligned pair, joined with everything that copies connect it to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warploom.compiler.interference import Edges, Interference
 from warploom.compiler.ir import Half
@@ -15,11 +15,10 @@ class Unit:
 
     members: list[list[int]]
     degree: int
+    size: int = field(init=False)  # physical registers: 1 or 2
 
-    @property
-    def size(self) -> int:
-        """Physical registers: 1 or 2."""
-        return len(self.members)
+    def __post_init__(self) -> None:
+        self.size = len(self.members)
 
     @property
     def registers(self) -> list[int]:

@@ -13,6 +13,12 @@ from warploom.compiler.liveness import Liveness
 _LOOP_WEIGHT = 10
 """How often a loop is guessed to run, for the cost of a spill and the gain of removing a copy."""
 
+_DEEPEST = 6
+"""Deeper loops weigh no more."""
+
+CROWD = 512
+"""Registers live at once, above which there is no graph: more than twice what a thread can have."""
+
 _PART = 1 << 20
 """Edges that are gathered before repeated ones are dropped."""
 
@@ -40,7 +46,7 @@ class Edges:
         """Sort the edges, all between numbers below `count`."""
         self._close_part()
         edges = np.concatenate(self._parts)
-        both = np.unique(np.concatenate([edges, edges << 32 | edges >> 32]))
+        both = _distinct(np.concatenate([edges, edges << 32 | edges >> 32]))
         self._ends = (both & 0xFFFFFFFF).astype(np.int32)
         self._starts = np.searchsorted(both, np.arange(count + 1, dtype=np.int64) << 32).tolist()
         self._parts = []
@@ -52,26 +58,37 @@ class Edges:
     def _close_part(self) -> None:
         nodes, others = np.repeat(self._nodes, self._counts).astype(np.int64), np.array(self._others, np.int64)
         different = nodes != others
-        self._parts.append(np.unique(nodes[different] << 32 | others[different]))
+        self._parts.append(_distinct(nodes[different] << 32 | others[different]))
         self._nodes, self._counts, self._others = [], [], []
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """The numbers in ascending order, each once; `np.unique` hashes, which takes several times as long."""
+    numbers.sort()
+    return numbers[np.diff(numbers, prepend=-1) != 0]
 
 
 @dataclass
 class Interference:
     """Of one register class. `edges` join registers that may not share a place; `cost[n]` counts reads and writes of
     register n and `copies` lists (weight, destination, source), both weighted by loop depth; `makers[n]` are the nodes
-    that write it."""
+    that write it. `is_crowded` where more than `CROWD` registers are live at once: edges and copies then lack."""
 
     registers: dict[int, VirtualRegister] = field(default_factory=dict)
     edges: Edges = field(default_factory=Edges)
     cost: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     copies: list[tuple[int, int, int]] = field(default_factory=list)
     makers: dict[int, list[Node]] = field(default_factory=lambda: defaultdict(list))
+    is_crowded: bool = False
 
     def constant(self, register: int) -> Node | None:
         """The node that makes a register which can be made again instead of being spilled."""
         makers = self.makers[register]
         return makers[0] if len(makers) == 1 and makers[0].rematerialisable else None
+
+    def spill_cost(self, register: int) -> float:
+        """What a register costs that lives elsewhere: to make it again saves the store."""
+        return self.cost[register] / 2 if self.constant(register) else self.cost[register]
 
 
 def copy_source(node: Node) -> VirtualRegister | None:
@@ -82,32 +99,36 @@ def copy_source(node: Node) -> VirtualRegister | None:
     return None
 
 
-def build_interference(flow: ControlFlow, kind: RegisterClass) -> Interference:
-    """The interference of one class of registers in a control-flow graph.
+def build_interference(flow: ControlFlow, liveness: Liveness, kind: RegisterClass) -> Interference:
+    """The interference of one class of registers in a control-flow graph, from the liveness of that class.
 
     A write clobbers every register that is live after it, except that a copy leaves both sides with one value.
     """
-    found, liveness = Interference(), Liveness(flow, kind)
-    for block in flow.blocks:
-        for node in block.nodes:
+    found = Interference()
+    for block, accesses, depth in zip(flow.blocks, liveness.accesses, flow.depths, strict=True):
+        weight = _weight(depth)
+        for node, access in zip(block.nodes, accesses, strict=True):
             for register in (*node.reads, *node.writes):
                 if register.kind is kind:
                     found.registers[register.number] = register
+                    found.cost[register.number] += weight
+            for number in access.writes:
+                found.makers[number].append(node)
     for index, depth in enumerate(flow.depths):
-        weight = _LOOP_WEIGHT ** min(depth, 6)
-        for access in liveness.accesses[index]:
-            for number in (*access.reads, *access.writes):
-                found.cost[number] += weight
-        for node, live in liveness.after(index):
-            source = copy_source(node)
-            for register in node.writes:
-                if register.kind is not kind:
-                    continue
-                found.makers[register.number].append(node)
+        for access, live in liveness.after(index):
+            if len(live) > CROWD:
+                found.is_crowded = True
+                return found
+            source = copy_source(access.node)
+            for number in access.writes:
                 if source is not None and source.kind is kind:
-                    found.copies.append((weight, register.number, source.number))
-                    found.edges.add(register.number, live - {source.number})
+                    found.copies.append((_weight(depth), number, source.number))
+                    found.edges.add(number, live - {source.number})
                 else:
-                    found.edges.add(register.number, live)
+                    found.edges.add(number, live)
     found.edges.finish(max(found.registers, default=0) + 1)
     return found
+
+
+def _weight(depth: int) -> int:
+    return _LOOP_WEIGHT ** min(depth, _DEEPEST)

@@ -59,6 +59,9 @@ class VirtualRegister:
         """True for the class PREDICATE."""
         return self.kind is RegisterClass.PREDICATE
 
+    def __hash__(self) -> int:
+        return self.number
+
     def __repr__(self) -> str:
         return f"{'vp' if self.is_predicate else 'v'}{self.number}"
 
@@ -113,8 +116,11 @@ class Node:
     @property
     def reads(self) -> list[VirtualRegister]:
         """Virtual registers read, of both classes, guard included; without repeats."""
-        found = [*self.src, self.psrc, self.guard]
-        return list(dict.fromkeys(r for r in found if isinstance(r, VirtualRegister)))
+        found: list[VirtualRegister] = []
+        for operand in (*self.src, self.psrc, self.guard):
+            if isinstance(operand, VirtualRegister) and operand not in found:
+                found.append(operand)
+        return found
 
     @property
     def writes(self) -> list[VirtualRegister]:

@@ -8,7 +8,7 @@ Most registers live within one block. Only those that some block reads before wr
 whole graph, as bits of Python integers; inside a block live registers are a set.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -49,6 +49,8 @@ class Liveness:
         self._live_out = [_union(self._live_in, found) for found in successors]
         defined = _solve(flow.postorder[::-1], predecessors, successors, lambda b, met: met | written[b])
         self._defined_in = [_union(defined, found) for found in predecessors]
+        self._ignored: set[int] = set()
+        self._ignored_mask = 0
 
     def enters(self, index: int, register: VirtualRegister) -> bool:
         """True when a block, or one behind it, may read a register before that is written there; whether or not it has
@@ -56,20 +58,27 @@ class Liveness:
         bit = self._bit.get(register.number)
         return bit is not None and bool(self._live_in[index] >> bit & 1)
 
-    def after(self, index: int) -> Iterator[tuple[Node, set[int]]]:
-        """(node, registers live after it) for the nodes of a block, last node first. The set changes with the next
-        step."""
+    def ignore(self, registers: list[int]) -> None:
+        """Regard registers as never live from here on."""
+        self._ignored.update(registers)
+        self._ignored_mask |= self._mask(registers)
+
+    def after(self, index: int) -> Iterator[tuple[Access, set[int]]]:
+        """(access, registers live after it) for the nodes of a block, last node first. The set changes with the next
+        step; what the caller takes out of it and ignores stays out."""
         undefined = self._registers((self._live_in[index] | self._live_out[index]) & ~self._defined_in[index])
         steps = self.accesses[index]
         if undefined:
             steps = [_hide(access, undefined) for access in steps]
-        live = self._registers(self._live_out[index]) - undefined
+        live = self._registers(self._live_out[index] & ~self._ignored_mask) - undefined
         for access in reversed(steps):
-            yield access.node, live
+            yield access, live
             live.difference_update(access.kills)
             live.update(access.reads)
+            if self._ignored:
+                live.difference_update(self._ignored.intersection(access.reads))
 
-    def _mask(self, registers: set[int]) -> int:
+    def _mask(self, registers: Iterable[int]) -> int:
         bits = [self._bit[register] for register in registers if register in self._bit]
         octets = bytearray(max(bits, default=0) // 8 + 1)
         for bit in bits:
