@@ -1,0 +1,161 @@
+"""One machine instruction after the other, an operand of each unknown to the compiler, a constant, and a parameter.
+
+Bodies are made of nodes, so that every form is there, whatever PTX is lowered to.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from forms import forms, is_legal
+from random_function import empty_function
+
+from golden_model.functional.executor import execute
+from golden_model.scoreboard import has_wide_result
+from warploom.arch.isa import MODIFIERS, Instruction, Op, Pipe
+from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.arch.memory_map import GLOBALS_BASE
+from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special, Vote
+from warploom.arch.program import Parameter
+from warploom.compiler.allocate import allocate
+from warploom.compiler.emit import emit
+from warploom.compiler.ir import Function, Imm, Node, Operand, Param, RegisterClass, VirtualRegister
+from warploom.compiler.simplify import simplify
+
+WORDS = (0, 1, 0xFFFFFFFF, 16, 1 << 31, 0x3F800000)
+"""0, 1, -1, powers of two, and 1.0."""
+
+PLACES = {Space.SHARED: (0, 8, 128), Space.GLOBAL: (GLOBALS_BASE, GLOBALS_BASE + 8)}
+"""Addresses, and low words of such."""
+
+BANK = tuple(dict.fromkeys([*WORDS, *(place for places in PLACES.values() for place in places)]))
+"""The words of the parameter bank, behind the address of the results."""
+
+FEW = {Op.LOP3: 17, Op.CVT: 29, Op.FADD: 3, Op.FMUL: 3, Op.FFMA: 3}
+"""Of operations with many forms, every so many."""
+
+NO_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.ST, Op.RED)
+PREDICATE_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.IADD, Op.ISUB, Op.IMAD, Op.SHFL)
+PREDICATE_OPERAND = (Op.IADD, Op.ISUB, Op.IMAD, Op.SEL, Op.ISETP, Op.FSETP, Op.DSETP, Op.VOTE)
+DATA_OPS = [op for op in Op if op < Op.LATCH and op not in (Op.S2R, Op.LD, Op.ST, Op.ATOM, Op.RED)]
+
+
+def data_forms(op: Op) -> list[Instruction]:
+    """Forms of an operation without an address."""
+    return [form for form in forms(op)[:: FEW.get(op, 1)] if is_legal(form)]
+
+
+def memory_forms(space: Space) -> Iterator[Instruction]:
+    """Loads, stores, atomics and reductions in a space, of words and of pairs."""
+    wide = space is Space.GLOBAL
+    for op in (Op.LD, Op.ST):
+        yield from (Instruction(op=op, space=space, access=access, wide=wide) for access in (Access.B32, Access.U8))
+    for op, atom, kind in ((op, atom, kind) for op in (Op.ATOM, Op.RED) for atom in Atom for kind in (
+            DType.U32, DType.S32, DType.U64, DType.S64)):  # fmt: skip
+        if atom not in (Atom.INC, Atom.DEC) or kind is DType.U32:
+            yield Instruction(op=op, space=space, atom=atom, dst_type=kind, wide=wide)
+
+
+class Trials:
+    """A straight-line body whose results go to memory, one row after the other; `groups` are their numbers by trial:
+    those of the unknown operand, then those of each other source, with what they are."""
+
+    def __init__(self) -> None:
+        self.function: Function = replace(empty_function(), parameters=(Parameter("out", "b64", 0, 8), *(
+            Parameter(f"v{n}", "b32", 8 + 4 * n, 4) for n in range(len(BANK)))))
+        self.function.kernel.globals, self.function.kernel.shared_bytes = bytes(1024), 1024
+        self.rows = 0
+        self.groups: list[list[tuple[str, range]]] = []
+        self.lane = self._node(Op.S2R, special=Special.LANEID)
+        self.zero = self._node(Op.LOP3, self.lane, self.lane, lut=0x3C)  # lane ^ lane, which the compiler cannot know
+        self.data = [self._node(Op.IMUL, self.lane, Imm(factor)) for factor in (0x9E3779B1, 0x01000193, 0x7F4A7C15)]
+        self.offset = self._node(Op.SHF, None, self.lane, Imm(3))
+        self.predicate = self._compare(11)
+
+    def add(self, form: Instruction, slot: int, word: int) -> None:
+        """An instruction with a word in one of its operand slots, of which a latched one has six, in every way."""
+        unknown = self._node(Op.IADD, self.zero, Imm(word) if word else None)
+        constant = self._node(Op.MOV, Imm(word) if word else None)
+        parameter = self._node(Op.MOV, Param(8 + 4 * BANK.index(word)))
+        named = " ".join(f"{name}={getattr(form, name)!s}" for name in MODIFIERS.get(form.op, ()))
+        what = f"{form.op.name} {named}: slot {slot} = {word:#x} as"
+        self.groups.append([(f"{what} {name}", self._use(form, slot, operand)) for name, operand in (
+            ("a register", unknown), ("a constant", constant), ("a parameter", parameter))])
+
+    def differences(self) -> Iterator[str]:
+        """A line for each way that does not do what the unknown operand does."""
+        out = np.zeros((self.rows, 32), np.uint32)
+        self._append(Op.EXIT, None)
+        simplify(self.function)
+        program = emit(self.function, allocate(self.function)).program
+        bank = [Scalar("b32", word.to_bytes(4, "little")) for word in BANK]
+        launch = Launch((1, 1, 1), (32, 1, 1), (Buffer("out", out), *bank))
+        out = execute(program, launch).buffers["out"]
+        for (_, reference), *others in self.groups:
+            for what, rows in others:
+                if (out[rows.start : rows.stop] != out[reference.start : reference.stop]).any():
+                    yield what
+
+    def _use(self, form: Instruction, slot: int, operand: VirtualRegister) -> range:
+        first = self.rows
+        operands: list[Operand] = [*self.data, *self.data]
+        fields = {name: getattr(form, name) for name in MODIFIERS.get(form.op, ()) if int(getattr(form, name))}
+        memory = form.pipe is Pipe.MEM and form.op is not Op.SHFL
+        if memory:
+            operands = [*self._place(form), None if form.op is Op.LD else self.data[0], *self.data[1:], self.data[0]]
+            for half, word in enumerate(self.data[:2]):
+                self._append(Op.ST, None, *self._place(form), word, imm=4 * half, **self._access(form))
+        if not form.latched:
+            operands = operands[:3]
+        operands[slot] = operand
+        if form.latched:
+            self._append(Op.LATCH, None, *operands[:3], **({"memory": True} if memory else {}))
+        votes = form.op is Op.VOTE and form.vote is not Vote.BALLOT
+        dst = None if form.op in NO_RESULT or votes else self.function.new()
+        pdst = self.function.new(RegisterClass.PREDICATE) if form.op in PREDICATE_RESULT or votes else None
+        psrc = self.predicate if form.op in PREDICATE_OPERAND else None
+        self._append(form.op, dst, *operands[-3:], pdst=pdst, psrc=psrc, **fields)
+        if dst is not None and has_wide_result(form):
+            self._store(self._node(Op.HIGH, **({"memory": True} if memory else {})))
+        if dst is not None:
+            self._store(dst)
+        if pdst is not None:
+            self._store(self._node(Op.SEL, Imm(1), psrc=pdst))
+        for half in range(2 * memory):
+            self._store(self._node(Op.LD, *self._place(form), imm=4 * half, **self._access(form)))
+        return range(first, self.rows)
+
+    def _place(self, form: Instruction) -> tuple[VirtualRegister, Operand]:
+        """The lane's own pair of words in the space of a memory instruction."""
+        if form.space is Space.SHARED:
+            return self.offset, None
+        return self._node(Op.IADD, self.offset, Imm(GLOBALS_BASE)), self.zero
+
+    @staticmethod
+    def _access(form: Instruction) -> dict[str, object]:
+        return {"space": form.space, "access": Access.B32, **({"wide": True} if form.wide else {})}
+
+    def _store(self, word: VirtualRegister) -> None:
+        """A row of the results."""
+        carry = self.function.new(RegisterClass.PREDICATE)
+        low = self._node(Op.SHF, None, self.lane, Imm(2))
+        low, high = self._node(Op.IADD, low, Param(0), pdst=carry), self._node(Op.IADD, None, Param(4), psrc=carry)
+        place = {"space": Space.GLOBAL, "access": Access.B32, "wide": True}
+        self._append(Op.ST, None, low, high, word, imm=128 * self.rows, **place)
+        self.rows += 1
+
+    def _compare(self, limit: int) -> VirtualRegister:
+        """A predicate that holds in the lanes below a limit."""
+        made = self.function.new(RegisterClass.PREDICATE)
+        self._append(Op.ISETP, None, self.lane, Imm(limit), pdst=made, cond=Cond.LT)
+        return made
+
+    def _node(self, op: Op, *src: Operand, **fields: object) -> VirtualRegister:
+        dst = self.function.new()
+        self._append(op, dst, *src, **fields)
+        return dst
+
+    def _append(self, op: Op, dst: VirtualRegister | None, *src: Operand, **fields: object) -> None:
+        own = {name: fields.pop(name) for name in ("psrc", "pdst", "imm") if name in fields}
+        slots = [*src, None, None, None][:3]
+        self.function.body.append(Node(op, dst, slots, modifiers=fields, **own))  # type: ignore[arg-type]

@@ -1,0 +1,58 @@
+"""Constants everywhere, in machine code: each operand slot of each form of each machine instruction has the same effect
+whether the compiler knows its value or not."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from machine_trials import DATA_OPS, PLACES, WORDS, Trials, data_forms, memory_forms
+
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Atom
+
+FORMS_PER_BODY = 8
+
+ONE, ALL = 1, len(WORDS)
+COUNTS = [ONE, pytest.param(ALL, marks=pytest.mark.long)]
+"""Values that each slot of a form is given: one of them, in turn, or all."""
+
+
+Slots = dict[int, Sequence[int]]
+"""By operand slot, the words that it may be given."""
+
+
+def check(forms: Sequence[Instruction], slots_of: Callable[[Instruction], Slots], count: int) -> None:
+    """Every slot of every form with so many of the words that it may be given."""
+    for first in range(0, len(forms), FORMS_PER_BODY):
+        trials = Trials()
+        for number, form in enumerate(forms[first : first + FORMS_PER_BODY], first):
+            for slot, words in slots_of(form).items():
+                for word in dict.fromkeys(words[(number + slot + n) % len(words)] for n in range(count)):
+                    trials.add(form, slot, word)
+        assert not [*trials.differences()]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("op", DATA_OPS, ids=lambda op: op.name)
+def test_data(op, count):
+    forms = data_forms(op)
+    assert forms
+    check(forms, lambda form: dict.fromkeys(range(6 if form.latched else 3), WORDS), count)
+
+
+def memory_slots(form: Instruction) -> Slots:
+    """What the slots of a memory instruction are given: addresses, a zero high word, and data."""
+    found: Slots = {0: PLACES[form.space]}
+    if form.wide:
+        found[1] = (0,)
+    data: tuple[int, ...] = () if form.op is Op.LD else (2,)
+    if form.latched:
+        cas, wide = form.atom is Atom.CAS, form.dst_type.is_wide
+        data = ((2, 3, 4, 5) if wide else (2, 3)) if cas else (3, 4)
+    return found | dict.fromkeys(data, WORDS)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("space", PLACES, ids=lambda space: space.name)
+@pytest.mark.parametrize("op", [Op.LD, Op.ST, Op.ATOM, Op.RED], ids=lambda op: op.name)
+def test_memory(op, space, count):
+    check([form for form in memory_forms(space) if form.op is op], memory_slots, count)
