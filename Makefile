@@ -13,6 +13,9 @@ SETTINGS := --preset $(PRESET) $(SETS)
 # Gating and bypassing have presets of their own, unless the user names one.
 OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
+# As many workers as there are processors, each with hardware of its own (conftest.py).
+PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
+
 .PHONY: help setup run test lint verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
@@ -42,7 +45,7 @@ regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resu
 	@base=$$($(VENV)/bin/python -m tb.seeds $(SEED)) && \
 	echo "To go on after an interruption: make regress SEED=$$base, with the same PRESET and SET" && \
 	$(VENV)/bin/warploom regress $(SETTINGS) --seed $$base && \
-	$(VENV)/bin/pytest -n auto -m "long or rtl" --seed $$base
+	$(PYTEST) -m "long or rtl" --seed $$base
 
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
@@ -58,7 +61,7 @@ bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)
 
 test: lint  ## everything that must hold
-	$(VENV)/bin/pytest -n auto -m "not mutation and not long"
+	$(PYTEST) -m "not mutation and not long"
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check

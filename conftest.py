@@ -1,4 +1,5 @@
-"""What all tests have: a seed of their own (`tb.seeds`), and at the end how to get the same ones again."""
+"""What all tests have: a seed of their own (`tb.seeds`), at the end how to get the same ones again, and the worker that
+has their hardware."""
 
 import pytest
 
@@ -16,6 +17,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Hypothesis draws from the same base."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(config.option.seed)
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that run on the same hardware go to the same worker, so that no other waits for its build: those of one
+    core, and else those of one file."""
+    for item in items:
+        if item.get_closest_marker("rtl") and not item.get_closest_marker("xdist_group"):
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            item.add_marker(pytest.mark.xdist_group(parameters.get("core", item.path.stem)))
 
 
 def pytest_report_header(config: pytest.Config) -> str:

