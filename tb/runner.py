@@ -185,8 +185,8 @@ def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) 
     try:
         _Runner().build(sources=sources, hdl_toplevel=module, build_args=flags, build_dir=folder,
                         always=True, waves=waves, timescale=("1ns", "1ps"), log_file=log)
-    except (RuntimeError, SystemExit):
-        lines = [line for line in log.read_text().splitlines() if "rror" in line] or ["no message"]
+    except (RuntimeError, SystemExit) as error:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if "rror" in line] or [str(error)]
         raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
     if not is_known:
         _keep(folder, runtime)

@@ -10,6 +10,7 @@ from tb import lockstep, runner
 from tb.identity import identity
 from tb.runs import own_folder
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.kernels.launchfile import load
 
@@ -110,3 +111,18 @@ def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
     assert len(set(found)) == len(found)
     other.ptx.write_text(one.ptx.read_text())
     assert identity(small, other, 1) == found[0], "where it lies does not matter"
+
+
+@pytest.mark.parametrize(("log", "message"), [
+    ("", "verilator ended with status 1"),
+    ("cc x\nx.cpp:1: fatal error: no space\nmake: ", "x.cpp:1: fatal error: no space"),
+])  # fmt: skip
+def test_a_build_that_fails_says_why(tmp_path, monkeypatch, log, message):
+    def build(self, *, log_file, **_):
+        log_file.write_text(log)
+        raise RuntimeError("verilator ended with status 1")
+
+    monkeypatch.setattr(runner, "BUILDS", tmp_path)
+    monkeypatch.setattr(runner._Runner, "build", build)
+    with pytest.raises(ToolError, match=f"^Verilator failed on bank: {message}; its log is {tmp_path}/build.log$"):
+        runner._verilate(tmp_path, "bank", [], [""])

@@ -86,7 +86,8 @@ def test_a_pool_is_abandoned_at_once(tmp_path):
         jobs = [pool.submit(work, number) for number in range(3)]
         wait_for(lambda: written(tmp_path / "0" / "child") and written(tmp_path / "1" / "child"))
         processes.abandon(pool, jobs)
-    assert [job.result() for job in jobs[:2]] == [-signal.SIGKILL] * 2
+    assert [type(job.exception()) for job in jobs[:2]] == [processes.Abandoned] * 2
+    assert not processes._running | processes._abandoned
     assert jobs[2].cancelled()
     children = [int(path.read_text()) for path in tmp_path.glob("*/*child")]
     assert len(children) == 4

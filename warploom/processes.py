@@ -17,14 +17,19 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 _running: set[subprocess.Popen[bytes]] = set()
+_abandoned: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
+
+
+class Abandoned(Exception):
+    """A command was ended because nobody wants its result any more: it has not failed."""
 
 
 def run(
     command: Sequence[str], cwd: str | os.PathLike[str], output: TextIO | None, env: Mapping[str, str] | None = None
 ) -> int:
     """Run a command in a folder, without input, to its end; `output` takes all that it prints. Returns its exit status,
-    negative for a signal. Raises what interrupts us, once nothing of the command is left."""
+    negative for a signal. Raises `Abandoned`, or what interrupts us, once nothing of the command is left."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
         stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
@@ -32,19 +37,24 @@ def run(
     with _lock:
         _running.add(process)
     try:
-        return process.wait()
+        status = process.wait()
     finally:
-        with _lock:
-            _running.discard(process)
         _end(process)
         process.wait()
+        with _lock:
+            _running.discard(process)
+    if process in _abandoned:
+        _abandoned.discard(process)
+        raise Abandoned
+    return status
 
 
 def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
-    """Start no more jobs of a pool of threads, and end those that run, with the commands that they run."""
+    """Start no more jobs of a pool of threads, and end those that run, with all commands that run now."""
     pool.shutdown(wait=False, cancel_futures=True)
     while not all(job.done() for job in jobs):
         with _lock:
+            _abandoned.update(_running)
             for process in _running:
                 _end(process)
         time.sleep(0.05)
