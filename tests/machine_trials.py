@@ -72,14 +72,16 @@ class Trials:
         self.offset = self._node(Op.SHF, None, self.lane, Imm(3))
         self.predicate = self._compare(11)
 
-    def add(self, form: Instruction, slot: int, word: int) -> None:
-        """An instruction with a word in one of its operand slots, of which a latched one has six, in every way."""
+    def add(self, form: Instruction, slot: int, word: int, *, alone: bool) -> None:
+        """An instruction with a word in one of its operand slots, of which a latched one has six, in every way. The
+        other data are zero if it is `alone`."""
         unknown = self._node(Op.IADD, self.zero, Imm(word) if word else None)
         constant = self._node(Op.MOV, Imm(word) if word else None)
         parameter = self._node(Op.MOV, Param(8 + 4 * BANK.index(word)))
         named = " ".join(f"{name}={getattr(form, name)!s}" for name in MODIFIERS.get(form.op, ()))
-        what = f"{form.op.name} {named}: slot {slot} = {word:#x} as"
-        self.groups.append([(f"{what} {name}", self._use(form, slot, operand)) for name, operand in (
+        what = f"{form.op.name} {named}: slot {slot} = {word:#x}{' alone' * alone} as"
+        data: list[Operand] = [None] * 3 if alone else [*self.data]
+        self.groups.append([(f"{what} {name}", self._use(form, slot, operand, data)) for name, operand in (
             ("a register", unknown), ("a constant", constant), ("a parameter", parameter))])
 
     def differences(self) -> Iterator[str]:
@@ -96,13 +98,13 @@ class Trials:
                 if (out[rows.start : rows.stop] != out[reference.start : reference.stop]).any():
                     yield what
 
-    def _use(self, form: Instruction, slot: int, operand: VirtualRegister) -> range:
+    def _use(self, form: Instruction, slot: int, operand: VirtualRegister, data: list[Operand]) -> range:
         first = self.rows
-        operands: list[Operand] = [*self.data, *self.data]
+        operands = [*data, *data]
         fields = {name: getattr(form, name) for name in MODIFIERS.get(form.op, ()) if int(getattr(form, name))}
         memory = form.pipe is Pipe.MEM and form.op is not Op.SHFL
         if memory:
-            operands = [*self._place(form), None if form.op is Op.LD else self.data[0], *self.data[1:], self.data[0]]
+            operands = [*self._place(form), None if form.op is Op.LD else data[0], *data[1:], data[0]]
             for half, word in enumerate(self.data[:2]):
                 self._append(Op.ST, None, *self._place(form), word, imm=4 * half, **self._access(form))
         if not form.latched:

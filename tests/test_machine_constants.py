@@ -26,8 +26,9 @@ def check(forms: Sequence[Instruction], slots_of: Callable[[Instruction], Slots]
         trials = Trials()
         for number, form in enumerate(forms[first : first + FORMS_PER_BODY], first):
             for slot, words in slots_of(form).items():
-                for word in dict.fromkeys(words[(number + slot + n) % len(words)] for n in range(count)):
-                    trials.add(form, slot, word)
+                for n in range(count):
+                    trials.add(form, slot, words[(number + slot + n) % len(words)], alone=False)
+                    trials.add(form, slot, words[(number + slot + n + 1) % len(words)], alone=True)
         assert not [*trials.differences()]
 
 
