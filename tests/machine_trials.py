@@ -3,11 +3,12 @@
 Bodies are made of nodes, so that every form is there, whatever PTX is lowered to.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from forms import forms, is_legal
+from forms import TYPES, is_legal
 from random_function import empty_function
 
 from golden_model.functional.executor import execute
@@ -15,7 +16,7 @@ from golden_model.scoreboard import has_wide_result
 from warploom.arch.isa import MODIFIERS, Instruction, Op, Pipe
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import GLOBALS_BASE
-from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special, Vote
+from warploom.arch.modifiers import MODIFIER_KINDS, Access, Atom, Cond, DType, Kind, Space, Special, Vote
 from warploom.arch.program import Parameter
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
@@ -31,8 +32,17 @@ PLACES = {Space.SHARED: (0, 8, 128), Space.GLOBAL: (GLOBALS_BASE, GLOBALS_BASE +
 BANK = tuple(dict.fromkeys([*WORDS, *(place for places in PLACES.values() for place in places)]))
 """The words of the parameter bank, behind the address of the results."""
 
-FEW = {Op.LOP3: 17, Op.CVT: 29, Op.FADD: 3, Op.FMUL: 3, Op.FFMA: 3}
-"""Of operations with many forms, every so many."""
+FORMS = 12
+"""Of operations with many forms, about so many, evenly chosen."""
+
+SOME = {(Op.REDUX, "atom"): (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR),
+        (Op.REDUX, "src_type"): (DType.U32, DType.S32), (Op.VOTE, "vote"): [v for v in Vote if v is not Vote.POPC],
+        (Op.ISETP, "cond"): [Cond(number) for number in range(6)],  # the others are of floats
+        (Op.DP4A, "src_type"): (DType.U8, DType.S8), (Op.DP4A, "dst_type"): (DType.U8, DType.S8)}  # fmt: skip
+"""What an operation takes of a modifier that others take more of."""
+
+VALUES = {"lut": range(256), "src_type": TYPES, "dst_type": TYPES,
+          **dict.fromkeys((name for name, kind in MODIFIER_KINDS.items() if kind is Kind.FLAG), (False, True))}
 
 NO_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.ST, Op.RED)
 PREDICATE_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.IADD, Op.ISUB, Op.IMAD, Op.SHFL)
@@ -42,7 +52,10 @@ DATA_OPS = [op for op in Op if op < Op.LATCH and op not in (Op.S2R, Op.LD, Op.ST
 
 def data_forms(op: Op) -> list[Instruction]:
     """Forms of an operation without an address."""
-    return [form for form in forms(op)[:: FEW.get(op, 1)] if is_legal(form)]
+    names = MODIFIERS.get(op, ())
+    choices = [SOME.get((op, name)) or VALUES.get(name) or list(MODIFIER_KINDS[name].value[1]) for name in names]
+    forms = [Instruction(op=op, **dict(zip(names, chosen, strict=True))) for chosen in itertools.product(*choices)]
+    return [form for form in forms[:: len(forms) // FORMS | 1] if is_legal(form)]
 
 
 def memory_forms(space: Space) -> Iterator[Instruction]:
