@@ -46,8 +46,8 @@ FLAGS = ("-Wall", *(f"-Wno-{name}" for name in LINT), "--x-initial", "unique", "
 
 MAKE = " -- VM_PARALLEL_BUILDS=0 OPT_FAST=-O1"
 """What make must know. The C++ of a module is compiled as one file: file by file, with two precompiled headers for each
-module, takes half as long again. Verilator's makefile optimises for size unless told otherwise. -O2 takes a third
-longer to build and is 7 % faster to run, -O0 a third shorter and twice as slow: most tests build longer than they run.
+module, takes almost twice as long. Verilator's makefile optimises for size unless told otherwise. -O2 takes a third
+longer to build and is 7 % faster to run, and -O0 builds in half the time: most tests build about as long as they run.
 """
 
 REWRITTEN = "test_*.py"

@@ -41,7 +41,7 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "name"), [
     *(pytest.param("small", name, marks=on("baseline")) for name in ALL),
-    *(pytest.param("fermi", name, marks=on("fermi")) for name in DIVERGENT),
+    *(pytest.param("fermi", name, marks=[on("fermi"), pytest.mark.long]) for name in DIVERGENT),
 ])  # fmt: skip
 def test_kernel(preset: str, name: str, seed: int) -> None:
     _compare(SmConfig.preset(preset), name, seed)
@@ -58,7 +58,9 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
 
 @on("write")
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[] if name in DIVERGENT else pytest.mark.long) for name in ALL
+])  # fmt: skip
 def test_coalescing_by_write(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name, seed)
 
@@ -119,7 +121,7 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "names"), [
-    pytest.param(["affine=a"], ["vector_add", "reduction"], marks=on("a")),
+    pytest.param(["affine=a"], ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
     pytest.param(AFFINE["abm"], ["histogram", "bfs"], marks=on("abm")),
     pytest.param(AFFINE["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
     pytest.param(AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],

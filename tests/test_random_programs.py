@@ -1,7 +1,7 @@
 """Random kernels on the cycle model against sequential execution, with bypassing and without; right and wrong hints.
 
-A failing kernel is shrunk, printed, and left in `build/random_programs`; kept under `tests/programs` it runs first ever
-after.
+A failing kernel is shrunk, printed, and left in `build/random_programs`; kept in `tests/programs/machine` it runs first
+ever after.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, note
+from program_bugs import BUGS, plant
 from random_case import Case
 from random_programs import cases, samples, some
 from warp_programs import LostValueError, Window
@@ -24,7 +25,7 @@ from warploom.arch.isa import RZ
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate
 
-KEPT = sorted((Path(__file__).parent / "programs").glob("*.ptx"))
+KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 FAILED = ROOT / "build" / "random_programs"
 WINDOWS = range(2, 9)
 LIMIT = 1_000_000
@@ -40,13 +41,21 @@ def check(case: Case) -> None:
         FAILED.mkdir(parents=True, exist_ok=True)
         path = FAILED / f"{case.config.bypass}.ptx"
         path.write_text(str(case), encoding="utf-8")
-        note(f"to be kept under tests/programs, from {path}:\n{case}")
+        note(f"to be kept in tests/programs/machine, from {path}:\n{case}")
         raise
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_kept_programs(path: Path) -> None:
     check(Case.read(path))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_kept_programs_see_the_bugs_that_they_were_kept_of(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, = (Case.read(path) for path in KEPT if path.stem == bug)
+    plant(monkeypatch, bug)
+    with pytest.raises(Mismatch, match="operand"):
+        simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
 
 
 def test_saved_programs_are_read_again(tmp_path: Path) -> None:

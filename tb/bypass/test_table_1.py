@@ -63,7 +63,9 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("bypass", "entries"), [(Bypass.BOW, 12), (Bypass.BOW_WR, 6), (Bypass.BOW_HINTS, 12)])
+@pytest.mark.parametrize(("bypass", "entries"), [
+    (Bypass.BOW, 12), (Bypass.BOW_WR, 6), pytest.param(Bypass.BOW_HINTS, 12, marks=pytest.mark.long),
+])  # fmt: skip
 def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
     """On some of the hardware that runs whole kernels too."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])

@@ -237,7 +237,10 @@ def _build(*settings: str) -> runner.Build:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("testcase", ["random_requests", "pairs_of_requests"])
-@pytest.mark.parametrize("settings", [(), ("banks=2", "collectors=5"), ("banks=8", "collectors=3")])
+@pytest.mark.parametrize("settings", [
+    (), ("banks=2", "collectors=5"), ("collectors=3",),
+    pytest.param(("banks=8", "collectors=3"), marks=pytest.mark.long),
+])  # fmt: skip
 def test_arbiter(settings: tuple[str, ...], testcase: str, seed: int) -> None:
     runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase=testcase)
 
