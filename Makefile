@@ -67,7 +67,7 @@ lint: $(STAMP)
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 
-mutation: $(STAMP)  ## plant a bug in each hardware unit and require its bench to catch it
+mutation: $(STAMP)  ## plant bugs in hardware units and compiler passes, and require each to be caught
 	$(VENV)/bin/pytest -m mutation
 
 fuzz: $(STAMP)  ## PROGRAMS random CUDA kernels, compiled and executed twice, resumable; needs nvcc

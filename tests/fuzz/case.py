@@ -6,9 +6,11 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+from checked_runs import OFF, ON
 
 from fuzz.generator import VERSION
 from fuzz.given import ROW_BYTES, by_value, inputs
@@ -21,15 +23,16 @@ from warploom.arch.program import Program as CompiledProgram
 from warploom.compiler.compile import compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
 
-CORES = (
-    SmConfig.preset("fermi"),
-    SmConfig.preset("fermi").with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"]),
-)
+CORES = (OFF, ON)
 """The cores on which programs are timed: without any mechanism, and with all."""
 
-CYCLES = 3_000_000
-SECONDS = 120
-"""Nothing takes so long that ends at all."""
+FEW: dict[str, Any] = {"max_registers": 12}
+WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": False})
+"""How programs are compiled, one after the other: most as users do it, some with so few registers that values are
+spilled, some without rewrites."""
+
+LIMIT, CYCLES, SECONDS = 1_000_000, 3_000_000, 120
+"""Instructions (as the launch counts them), cycles and seconds: nothing takes so many that ends at all."""
 
 
 class Endless(Exception):
@@ -76,7 +79,7 @@ class Case:
         previous = signal.signal(signal.SIGALRM, _endless)
         signal.alarm(SECONDS)
         try:
-            program = compile_ptx(self.ptx, f"{self.seed}.ptx")
+            program = compile_ptx(self.ptx, f"{self.seed}.ptx", **WAYS[self.seed % len(WAYS)])
             self._compare(self._execution(program, record=False))
             for core in cores:
                 trace = self._execution(annotate_for(program, core), record=True).trace
@@ -93,7 +96,7 @@ class Case:
         parameters = program.parameters[len(buffers) :]
         values = by_value(self.seed, [parameter.size for parameter in parameters])
         scalars = [Scalar(parameter.type, value) for parameter, value in zip(parameters, values, strict=True)]
-        launch = Launch((self.grid, 1, 1), (*self.block, 1), (*buffers, *scalars), self.dynamic_shared)
+        launch = Launch((self.grid, 1, 1), (*self.block, 1), (*buffers, *scalars), self.dynamic_shared, LIMIT)
         return execute(program, launch, record=record)
 
     def _compare(self, execution: Execution) -> None:

@@ -77,6 +77,33 @@ HELPER u32 multiplied(u32 a, u32 b, u32 c, u32 d) { // (a * b + c, carried into 
     asm("mad.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %5;" : "=r"(e), "=r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
     return e ^ f;
 }
+HELPER u32 into_factor(u32 a, u32 b, u32 c, u32 d) { // a * b + (d, c), its low word where a was
+    u32 e;
+    asm("{ .reg .u32 l, h; mul.lo.u32 l, %0, %2; mul.hi.u32 h, %0, %2; add.cc.u32 %0, l, %3; addc.u32 %1, h, %4; }"
+        : "+&r"(a), "=&r"(e) : "r"(b), "r"(c), "r"(d));
+    return a ^ e;
+}
+HELPER u32 factor_moves(u32 a, u32 b, u32 c, u32 d) { // the same, but a is another one when the sum is made
+    u32 e, f;
+    asm("{ .reg .u32 l, h; mul.lo.u32 l, %2, %3; mul.hi.u32 h, %2, %3; xor.b32 %2, %2, %5;\n"
+        "add.cc.u32 %0, l, %4; addc.u32 %1, h, %5; }"
+        : "=&r"(e), "=&r"(f), "+&r"(a) : "r"(b), "r"(c), "r"(d));
+    return a ^ e ^ f;
+}
+HELPER u32 guarded(u32 a, u32 b, u32 c) {
+    asm("{ .reg .pred p; setp.lt.u32 p, %1, %2; @p xor.b32 %0, %0, %2; @!p add.u32 %0, %0, %1; }" : "+&r"(a) : "r"(b), "r"(c));
+    return a;
+}
+HELPER u32 saturated_half(u32 a) {
+    u32 d;
+    asm("{ .reg .u16 h; cvt.sat.u16.u32 h, %1; cvt.u32.u16 %0, h; }" : "=r"(d) : "r"(a));
+    return d;
+}
+HELPER u32 second_dynamic() { // of the dynamic shared memory, by an address that is known
+    u32 d;
+    asm volatile("{ .reg .u32 a; mov.u32 a, dynamic; ld.shared.u32 %0, [a+4]; }" : "=r"(d)::"memory");
+    return d;
+}
 HELPER s8 narrowed(s32 a) {
     s32 d;
     asm("cvt.sat.s8.s32 %0, %1;" : "=r"(d) : "r"(a));

@@ -140,6 +140,8 @@ static void launch(Place grid, Place block, void (*kernel)()) {
     for (u32 i = 0; i < grid.x; i++) blockIdx = {i, 0, 0}, run_block();
 }
 
+static inline u32 second_dynamic() { return dynamic_shared[1]; }
+
 // ------------------------------------------------------------ barriers, votes, shuffles
 
 static inline void __syncthreads() { meet_block(0); }
@@ -335,6 +337,13 @@ static inline u32 multiplied(u32 a, u32 b, u32 c, u32 d) {
     u32 low = (u32)product + c;
     return low ^ ((u32)(product >> 32) + d + (low < c));
 }
+static inline u32 into_factor(u32 a, u32 b, u32 c, u32 d) {
+    u64 sum = (u64)a * b + ((u64)d << 32 | c);
+    return (u32)sum ^ (u32)(sum >> 32);
+}
+static inline u32 factor_moves(u32 a, u32 b, u32 c, u32 d) { return into_factor(a, b, c, d) ^ a ^ d; }
+static inline u32 guarded(u32 a, u32 b, u32 c) { return b < c ? a ^ c : a + b; }
+static inline u32 saturated_half(u32 a) { return a > 0xffff ? 0xffff : a; }
 static inline s8 narrowed(s32 a) { return (s8)(a > 127 ? 127 : a < -128 ? -128 : a); }
 
 // ------------------------------------------------------------ floating point

@@ -109,16 +109,13 @@ def _of_statement(node: Node, path: Path) -> Iterator[tuple[int, Edit]]:
     if node.kind != STATEMENT or not blocks or "break" in body or "continue" in body:
         return
     variable = re.search(r"u32 (i\d+)", node.text)
-    before = [Node(STATEMENT, f"u32 {variable[1]} = 1;\n")] if variable else []
+    opened = f"{{ u32 {variable[1]} = 1;\n$}}\n" if variable else "$"
+    if node.text == opened or node.text.startswith("{ if (tid"):
+        return
     for number, kid in enumerate(node.kids):
-        if isinstance(kid, list) and not node.text.startswith("{ if (tid"):
-            inner = len("".join(map(str, kid)))
-            yield size - inner - 9, (path, lambda one, number=number, before=before: _opened(one, number, before))
-
-
-def _opened(node: Node, number: int, before: list[Node]) -> list[Node]:
-    inner = Node(STATEMENT, "{ $$}\n", [list(before), node.kids[number]])
-    return [inner] if before else list(node.kids[number])
+        if isinstance(kid, list):
+            gain = size - len(opened) - len("".join(map(str, kid)))
+            yield gain, (path, lambda one, number=number: [Node(STATEMENT, opened, [one.kids[number]])])
 
 
 def _of_expression(node: Node, path: Path) -> Iterator[tuple[int, Edit]]:

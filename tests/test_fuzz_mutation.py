@@ -1,0 +1,24 @@
+"""Bugs planted in the compiler are caught by the kept random programs, which pass without. On demand: `-m mutation`."""
+
+import checked_runs
+import pytest
+from compiler_bugs import BUGS, HINTS
+from fuzz.case import ON, Case, verdict
+from planted import Bug
+from test_fuzz import PATHS
+
+IDS = [f"{bug.where.split(':')[0]}, {bug.symptom}" for bug in BUGS]
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=IDS)
+def test_bugs_can_be_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    bug.plant(monkeypatch)
+
+
+@pytest.mark.mutation
+@pytest.mark.parametrize("bug", BUGS, ids=IDS)
+def test_kept_programs_catch(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results tell, except of hints, which only the cycle model sees."""
+    monkeypatch.setattr(checked_runs, "LONGEST", 0)
+    bug.plant(monkeypatch)
+    assert any(verdict(Case.read(path), (ON,) if bug in HINTS else ()) for path in PATHS)
