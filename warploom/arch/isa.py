@@ -170,6 +170,8 @@ MODIFIERS: dict[Op, tuple[str, ...]] = {
 }  # fmt: skip
 """Legal modifiers of each operation, in encoding order; operations left out have none."""
 
+_MODIFIER_NAMES = tuple(MODIFIER_KINDS)
+
 INTEGER_OPS = frozenset(op for op in Op if op <= Op.SEL)
 """Operations that the hardware's integer lanes execute."""
 
@@ -262,12 +264,14 @@ class Instruction:
             if not 0 <= value <= limit:
                 raise ValueError(f"{self.op.name}: {name} = {value} is outside 0..{limit}")
         legal = MODIFIERS.get(self.op, ())
-        for name, kind in MODIFIER_KINDS.items():
+        for name in _MODIFIER_NAMES:
             value = getattr(self, name)
-            if value and name not in legal:
+            if not value:
+                continue
+            if name not in legal:
                 raise ValueError(f"{self.op.name} does not take the modifier {name}")
-            if not 0 <= int(value) < 1 << kind.bits:
-                raise ValueError(f"{self.op.name}: {name} = {value} does not fit {kind.bits} bits")
+            if not 0 <= int(value) < 1 << (bits := MODIFIER_KINDS[name].bits):
+                raise ValueError(f"{self.op.name}: {name} = {value} does not fit {bits} bits")
 
     @cached_property
     def pipe(self) -> Pipe:

@@ -7,6 +7,7 @@ becomes a variable in local memory.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from warploom.compiler.ptx import (
     TYPE_BYTES,
@@ -36,9 +37,9 @@ class _Use:
     loaded: set[tuple[int, int]] = field(default_factory=set)
     in_memory: bool = False
 
-    @property
+    @cached_property
     def registers(self) -> dict[int, int]:
-        """Bytes of the register at each offset that is both stored and loaded."""
+        """Bytes of the register at each offset that is both stored and loaded, once all uses are known."""
         loaded = {offset for offset, _ in self.loaded}
         return {offset: size for offset, size in self.stored if offset in loaded}
 
@@ -47,16 +48,14 @@ class _Use:
         stored = dict(self.stored)
         if self.in_memory or len(stored) < len(self.stored):
             return False
-        whole = {(offset, stored[offset] if self._is_low(offset, read) else read) for offset, read in self.loaded}
+        whole = {(offset, stored[offset] if read <= MAX_LOW_BYTES and read < stored.get(offset, 0) else read)
+                 for offset, read in self.loaded}  # fmt: skip
         end = 0
         for offset, width in sorted(self.stored | whole):
             if offset < end or width > MAX_PIECE_BYTES:
                 return False
             end = offset + width
         return end <= size
-
-    def _is_low(self, offset: int, size: int) -> bool:
-        return size <= MAX_LOW_BYTES and any(start == offset and size < width for start, width in self.stored)
 
 
 def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:

@@ -29,20 +29,26 @@ def fuse_multiply_add(function: Function) -> None:
     writes = Counter(register for node in nodes for register in node.writes)
     single = {register for register in writes if writes[register] == reads[register] == 1}
     products: dict[VirtualRegister, _Product] = {}
+    factors: dict[VirtualRegister, list[VirtualRegister]] = {}  # the products that each is a factor of
     replaced: dict[Node, list[Node]] = {}
     for item, after in zip(function.body, [*function.body[1:], None], strict=True):
         if isinstance(item, Label):
             products.clear()
+            factors.clear()
             continue
         if isinstance(after, Node):
             for product in (products[s] for s in item.src[:2] if isinstance(s, VirtualRegister) and s in products):
                 if _is_sum(item, after, product):
                     replaced |= {product.low: [], product.high: [], **_fused(function, product, item, after)}
                     break
-        written = set(item.writes)
-        products = {low: p for low, p in products.items() if not written.intersection(p.factors)}
+        for written in item.writes:
+            for low in factors.pop(written, ()):
+                products.pop(low, None)
         if item.dst is not None and isinstance(after, Node) and _is_product(item, after, single):
             products[item.dst] = _Product(item, after)
+            for factor in products[item.dst].factors:
+                if isinstance(factor, VirtualRegister):
+                    factors.setdefault(factor, []).append(item.dst)
     body: list[Node | Label] = []
     for item in function.body:
         body += replaced.get(item, [item]) if isinstance(item, Node) else [item]

@@ -19,6 +19,7 @@ guard does not hold. Rules that lowering keeps and the back end may rely on and 
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from warploom.arch.isa import Op, is_latched
@@ -190,8 +191,19 @@ class Function:
     def has_parameter_word(self, offset: int) -> bool:
         """True where the parameter bank has a whole word at a byte offset, so that it can be an operand. Reading any
         other place stays a load, which fails when it is executed."""
-        size = max((p.offset + p.size for p in self.parameters), default=0)
-        return offset % 4 == 0 and 0 <= offset <= size - 4
+        return offset % 4 == 0 and 0 <= offset <= self._parameter_bytes - 4
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of a name."""
+        return self._parameter_names.get(name)
+
+    @cached_property
+    def _parameter_bytes(self) -> int:
+        return max((p.offset + p.size for p in self.parameters), default=0)
+
+    @cached_property
+    def _parameter_names(self) -> dict[str, Parameter]:
+        return {p.name: p for p in self.parameters}
 
     def new(self, kind: RegisterClass = RegisterClass.GENERAL, local: bool = False) -> VirtualRegister:
         """A fresh virtual register."""

@@ -44,7 +44,8 @@ def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
     callparams.resolve(kernel, inliner.call_parameters)
     images.lay_out(kernel, variables.values(), functions)
     lines = module.text.split("\n")
-    kernel.sources = {item.line: lines[item.line - 1].strip() for item in kernel.body if 0 < item.line <= len(lines)}
+    used = dict.fromkeys(item.line for item in kernel.body)  # once each: a line may hold the whole kernel
+    kernel.sources = {line: lines[line - 1].strip() for line in used if 0 < line <= len(lines)}
     return kernel
 
 

@@ -39,12 +39,8 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
             aliases[item.name] = item.target
         else:
             functions.append(item)
-    functions += [
-        replace(function, name=name)
-        for name, target in aliases.items()
-        for function in functions
-        if function.name == target and function.body
-    ]
+    defined = {function.name: function for function in functions if function.body}
+    functions += [replace(defined[target], name=name) for name, target in aliases.items() if target in defined]
     version, target = header.get("version", ""), header.get("target", "")
     return ptx.Module(file, version, target, tuple(variables), tuple(functions), text)
 

@@ -44,12 +44,12 @@ def space_of(function: Function, symbol: ptx.Symbol) -> Space | None:
     """The state space of a variable or parameter; None for an unknown name."""
     if symbol.name in function.kernel.variables:
         return SPACES[function.kernel.variables[symbol.name].space]
-    return Space.PARAM if any(p.name == symbol.name for p in function.parameters) else None
+    return Space.PARAM if function.parameter(symbol.name) else None
 
 
 def address_of(function: Function, symbol: ptx.Symbol) -> int | None:
     """Address of a variable or parameter in its own space, offset included; None for an unknown name."""
     if symbol.name in function.kernel.base:
         return function.kernel.base[symbol.name] + symbol.offset
-    found = [p.offset for p in function.parameters if p.name == symbol.name]
-    return found[0] + symbol.offset if found else None
+    found = function.parameter(symbol.name)
+    return found.offset + symbol.offset if found else None

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -94,6 +95,10 @@ class _Flow:
         diverging = {pc: i for pc, i in enumerate(self.code) if i.op is Op.BRA and i.guarded}
         meeting = {i.reconverge for i in diverging.values()}
         self.successors = successors(self.code)
+        self.predecessors: list[list[int]] = [[] for _ in self.code]
+        for pc, found in enumerate(self.successors):
+            for successor in found:
+                self.predecessors[successor].append(pc)
         self.waiting = [[pc in diverging or after in meeting for after in found]
                         for pc, found in enumerate(self.successors)]  # fmt: skip
 
@@ -103,16 +108,22 @@ class _Flow:
         Where lanes may wait, anything but `NEVER` becomes `waits`, if given.
         """
         before = np.full((len(self.code), RZ), NEVER, np.int16)
-        changed = True
-        while changed:
-            changed = False
-            for pc in reversed(range(len(self.code))):
-                found = transfer(self.code[pc], self._after(pc, before, waits))
-                if (found != before[pc]).any():
-                    before[pc], changed = found, True
+        waiting, queued = list(range(1 - len(self.code), 1)), [True] * len(self.code)  # negative: the last one first
+        while waiting:
+            pc = -heappop(waiting)
+            queued[pc] = False
+            found = transfer(self.code[pc], self._after(pc, before, waits))
+            if (found != before[pc]).any():
+                before[pc] = found
+                for predecessor in self.predecessors[pc]:
+                    if not queued[predecessor]:
+                        queued[predecessor] = True
+                        heappush(waiting, -predecessor)
         return [self._after(pc, before, waits) for pc in range(len(self.code))]
 
     def _after(self, pc: int, before: np.ndarray, waits: int | None) -> np.ndarray:
+        if len(self.successors[pc]) == 1 and not any(self.waiting[pc]):
+            return before[self.successors[pc][0]]
         result = np.full(RZ, NEVER, np.int16)
         for successor, waiting in zip(self.successors[pc], self.waiting[pc], strict=True):
             found = before[successor]
