@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from warploom.arch.isa import Op
-from warploom.compiler.dominators import Forest, immediate_dominators
+from warploom.compiler.dominators import Forest, immediate_dominators, postorder
 from warploom.compiler.ir import Label, Node
 
 EXIT_BLOCK = -1
@@ -58,18 +58,7 @@ class ControlFlow:
     @cached_property
     def postorder(self) -> list[int]:
         """The blocks so that each, but for back edges, comes after its successors."""
-        order: list[int] = []
-        seen, waiting = {0}, [(0, iter(self.blocks[0].successors))]
-        while waiting:
-            index, successors = waiting[-1]
-            following = next((s for s in successors if s not in seen), None)
-            if following is None:
-                order.append(index)
-                waiting.pop()
-            else:
-                seen.add(following)
-                waiting.append((following, iter(self.blocks[following].successors)))
-        return order
+        return postorder([block.successors for block in self.blocks], 0)
 
     @cached_property
     def postdominators(self) -> dict[int, int]:

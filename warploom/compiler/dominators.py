@@ -1,4 +1,4 @@
-"""Dominators of a graph, and trees in which one sees at once whether a node lies below another."""
+"""Orders and dominators of a graph, and trees in which one sees at once whether a node lies below another."""
 
 from collections.abc import Sequence
 
@@ -30,6 +30,22 @@ def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> dict
         if dominator[i] != semi[i]:
             dominator[i] = dominator[dominator[i]]
     return {order[i]: order[dominator[i]] for i in range(1, len(order))}
+
+
+def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+    """The nodes that can be reached from `root`, each, but for back edges, after its successors."""
+    order: list[int] = []
+    seen, waiting = {root}, [(root, iter(successors[root]))]
+    while waiting:
+        node, left = waiting[-1]
+        following = next((successor for successor in left if successor not in seen), None)
+        if following is None:
+            order.append(node)
+            waiting.pop()
+        else:
+            seen.add(following)
+            waiting.append((following, iter(successors[following])))
+    return order
 
 
 def _depth_first(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:

@@ -45,9 +45,10 @@ class Liveness:
         self._bit = {register: bit for bit, register in enumerate(self._wide)}
         exposed, killed, written = ([self._mask(found[part]) for found in local] for part in range(3))
         successors, predecessors = [block.successors for block in flow.blocks], flow.predecessors
-        self._live_in = _solve(flow.postorder, successors, predecessors, lambda b, met: exposed[b] | met & ~killed[b])
+        order, depths = flow.postorder, flow.depths
+        self._live_in = _solve(order, depths, successors, predecessors, lambda b, met: exposed[b] | met & ~killed[b])
         self._live_out = [_union(self._live_in, found) for found in successors]
-        defined = _solve(flow.postorder[::-1], predecessors, successors, lambda b, met: met | written[b])
+        defined = _solve(order[::-1], depths, predecessors, successors, lambda b, met: met | written[b])
         self._defined_in = [_union(defined, found) for found in predecessors]
         self._ignored: set[int] = set()
         self._ignored_mask = 0
@@ -118,23 +119,35 @@ def _upward(accesses: list[Access]) -> tuple[set[int], set[int], set[int]]:
     return exposed, killed, written
 
 
-def _solve(order: list[int], sources: Sequence[Sequence[int]], users: Sequence[Sequence[int]],
+def _solve(order: list[int], depths: list[int], sources: Sequence[Sequence[int]], users: Sequence[Sequence[int]],
            transfer: Callable[[int, int], int]) -> list[int]:
-    """The least masks for which each block's is the transfer of the union of those of its sources; blocks whose sources
-    have changed are taken in the given order."""
+    """The least masks for which each block's is the transfer of the union of those of its sources.
+
+    Blocks whose sources have changed are taken from the innermost loops outwards, then inwards, and so on; those of one
+    depth in the given order, in which sources come first but for those around a loop. So nothing goes more than a few
+    times through a nest of loops, however deep it is.
+    """
     masks = [0] * len(order)
     place = {block: index for index, block in enumerate(order)}
-    waiting, queued = list(range(len(order))), [True] * len(order)
-    while waiting:
-        block = order[heappop(waiting)]
-        queued[block] = False
-        mask = transfer(block, _union(masks, sources[block]))
-        if mask != masks[block]:
+    changed, outwards = set(order), True
+    while changed:
+        sign = -1 if outwards else 1
+        waiting = sorted((sign * depths[block], place[block]) for block in changed)
+        queued, changed = changed, set()
+        while waiting:
+            block = order[heappop(waiting)[1]]
+            queued.remove(block)
+            mask = transfer(block, _union(masks, sources[block]))
+            if mask == masks[block]:
+                continue
             masks[block] = mask
             for user in users[block]:
-                if not queued[user]:
-                    queued[user] = True
-                    heappush(waiting, place[user])
+                if sign * depths[user] < sign * depths[block]:
+                    changed.add(user)
+                elif user not in queued:
+                    queued.add(user)
+                    heappush(waiting, (sign * depths[user], place[user]))
+        outwards = not outwards
     return masks
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
+from warploom.compiler.dominators import postorder
 
 NEVER = 1 << 14
 """More instructions than any window has."""
@@ -108,9 +109,12 @@ class _Flow:
         Where lanes may wait, anything but `NEVER` becomes `waits`, if given.
         """
         before = np.full((len(self.code), RZ), NEVER, np.int16)
-        waiting, queued = list(range(1 - len(self.code), 1)), [True] * len(self.code)  # negative: the last one first
+        end = len(self.code)
+        order = postorder([*self.successors, range(end)], end)[:end]  # what nothing leads to has hints too
+        place = {pc: index for index, pc in enumerate(order)}
+        waiting, queued = list(range(len(order))), [True] * len(self.code)
         while waiting:
-            pc = -heappop(waiting)
+            pc = order[heappop(waiting)]
             queued[pc] = False
             found = transfer(self.code[pc], self._after(pc, before, waits))
             if (found != before[pc]).any():
@@ -118,7 +122,7 @@ class _Flow:
                 for predecessor in self.predecessors[pc]:
                     if not queued[predecessor]:
                         queued[predecessor] = True
-                        heappush(waiting, -predecessor)
+                        heappush(waiting, place[predecessor])
         return [self._after(pc, before, waits) for pc in range(len(self.code))]
 
     def _after(self, pc: int, before: np.ndarray, waits: int | None) -> np.ndarray:
