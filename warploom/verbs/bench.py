@@ -1,4 +1,5 @@
-"""``warploom bench``: the speed of functional execution, of the cycle model, and of the lockstep with the hardware."""
+"""``warploom bench``: the speed of the compiler, of functional execution, of the cycle model, and of the lockstep with
+the hardware."""
 
 import argparse
 import dataclasses
@@ -12,14 +13,18 @@ from tb import bare_loop
 from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.compiler.compile import compile_file
+from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.kernels.large import SHAPES
 from warploom.kernels.library import Kernel, kernels
 from warploom.running import find
 from warploom.verbs import Body, configuration, need_simulator
 
 LOCKSTEP = "pathfinder"
 """The kernel whose lockstep is measured."""
+
+LARGE = 10_000
+"""Instructions of the kernels that the compiler is measured with."""
 
 
 def main(options: argparse.Namespace) -> Body:
@@ -37,6 +42,9 @@ def main(options: argparse.Namespace) -> Body:
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
                    r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
                    r["warp_instructions"] / r["cycle_model_seconds"] / 1e3, r["cycles"]) for r in rows])
+    shapes = [_compile(shape) for shape in SHAPES]
+    report.table(f"Compiling {LARGE} PTX instructions of one shape", ("shape", "machine instructions", "CPU s"),
+                 [tuple(shape.values()) for shape in shapes])
     totals = {
         "thread_instructions_per_second": _rate(rows, "thread_instructions", "functional_seconds"),
         "warp_instructions_per_second": _rate(rows, "warp_instructions", "cycle_model_seconds"),
@@ -50,7 +58,16 @@ def main(options: argparse.Namespace) -> Body:
         f"lockstep of {machine}, with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
         "the same Verilated model in a bare loop, thousand cycles/s": totals["bare_loop_cycles_per_second"] / 1e3,
     })  # fmt: skip
-    return {"configuration": dataclasses.asdict(config), "kernels": rows, **totals}
+    return {"configuration": dataclasses.asdict(config), "kernels": rows, "shapes": shapes, **totals}
+
+
+def _compile(shape: str) -> dict[str, Any]:
+    text = SHAPES[shape](LARGE)
+    with report.working(f"compiling {shape}"):
+        start = time.process_time()
+        program = compile_ptx(text, f"{shape}.ptx", "large")
+        taken = time.process_time() - start
+    return {"shape": shape, "instructions": len(program.instructions), "compile_cpu_seconds": taken}
 
 
 def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
