@@ -26,7 +26,7 @@ from warploom.compiler.writeback_hints import annotate_for
 CORES = (OFF, ON)
 """The cores on which programs are timed: without any mechanism, and with all."""
 
-FEW: dict[str, Any] = {"max_registers": 12}
+FEW: dict[str, Any] = {"max_registers": 10}
 WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": False})
 """How programs are compiled, one after the other: most as users do it, some with so few registers that values are
 spilled, some without rewrites."""

@@ -94,6 +94,15 @@ HELPER u32 guarded(u32 a, u32 b, u32 c) {
     asm("{ .reg .pred p; setp.lt.u32 p, %1, %2; @p xor.b32 %0, %0, %2; @!p add.u32 %0, %0, %1; }" : "+&r"(a) : "r"(b), "r"(c));
     return a;
 }
+HELPER u32 guarded_once(u32 a, u32 b) {
+    asm("{ .reg .pred p; setp.lt.u32 p, %0, %1; @p xor.b32 %0, %0, %1; }" : "+&r"(a) : "r"(b));
+    return a;
+}
+HELPER s32 product24(s32 a, s32 b) {
+    s32 d;
+    asm("mul24.lo.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+    return d;
+}
 HELPER u32 saturated_half(u32 a) {
     u32 d;
     asm("{ .reg .u16 h; cvt.sat.u16.u32 h, %1; cvt.u32.u16 %0, h; }" : "=r"(d) : "r"(a));
@@ -102,6 +111,31 @@ HELPER u32 saturated_half(u32 a) {
 HELPER u32 second_dynamic() { // of the dynamic shared memory, by an address that is known
     u32 d;
     asm volatile("{ .reg .u32 a; mov.u32 a, dynamic; ld.shared.u32 %0, [a+4]; }" : "=r"(d)::"memory");
+    return d;
+}
+HELPER u32 sign_in_half(s32 a) {
+    u32 d;
+    asm("{ .reg .b16 h; cvt.u16.s8 h, %1; cvt.u32.u16 %0, h; }" : "=r"(d) : "r"(a));
+    return d;
+}
+HELPER s64 magnitude(s64 a) {
+    s64 d;
+    asm("abs.s64 %0, %1;" : "=l"(d) : "l"(a));
+    return d;
+}
+HELPER u32 nine_predicates(u32 a, u32 b) {
+    u32 d;
+    asm("{ .reg .pred p<9>; mov.u32 %0, 1;"
+        "setp.lt.u32 p0, %1, 8; setp.lt.u32 p1, %1, 64; setp.lt.u32 p2, %1, 512; \n"
+        "setp.lt.u32 p3, %1, 4096; setp.lt.u32 p4, %1, 32768; setp.lt.u32 p5, %1, 262144; \n"
+        "setp.lt.u32 p6, %1, 2097152; setp.lt.u32 p7, %1, 16777216; setp.lt.u32 p8, %1, 134217728; \n"
+        "@p0 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; @p1 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; \n"
+        "@p2 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; @p3 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; \n"
+        "@p4 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; @p5 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; \n"
+        "@p6 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; @p7 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; \n"
+        "@p8 xor.b32 %0, %0, %2; add.u32 %0, %0, %0; \n"
+        " }"
+        : "=&r"(d) : "r"(a), "r"(b));
     return d;
 }
 HELPER s8 narrowed(s32 a) {

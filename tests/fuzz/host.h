@@ -342,6 +342,15 @@ static inline u32 into_factor(u32 a, u32 b, u32 c, u32 d) {
     return (u32)sum ^ (u32)(sum >> 32);
 }
 static inline u32 factor_moves(u32 a, u32 b, u32 c, u32 d) { return into_factor(a, b, c, d) ^ a ^ d; }
+static inline u32 sign_in_half(s32 a) { return (u16)(s8)a; }
+static inline s64 magnitude(s64 a) { return absolute(a); }
+static inline u32 nine_predicates(u32 a, u32 b) {
+    u32 d = 1;
+    for (u32 k = 0; k < 9; k++) d = (a < 1u << (3 * k + 3) ? d ^ b : d) * 2;
+    return d;
+}
+static inline u32 guarded_once(u32 a, u32 b) { return a < b ? a ^ b : a; }
+static inline s32 product24(s32 a, s32 b) { return __mul24(a, b); }
 static inline u32 guarded(u32 a, u32 b, u32 c) { return b < c ? a ^ c : a + b; }
 static inline u32 saturated_half(u32 a) { return a > 0xffff ? 0xffff : a; }
 static inline s8 narrowed(s32 a) { return (s8)(a > 127 ? 127 : a < -128 ? -128 : a); }
