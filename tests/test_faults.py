@@ -35,7 +35,7 @@ print(runner.build(SmConfig.preset("small"), "SubBank").folder)
 def command(name, tmp_path) -> Command:
     if name == "run":
         runner.build(CONFIG, "Datapath")
-    return Command(MOMENTS[name][0], tmp_path / "here", CACHE)
+    return Command(MOMENTS[name][0], tmp_path / tmp_path.name, CACHE)  # runs are named after the folder
 
 
 @pytest.mark.rtl
@@ -51,12 +51,12 @@ def test_a_signal_ends_all_of_it(tmp_path, name, ending):
     check_ending(ending, *one.end())
     assert one.leaves_no_process()
     assert not parts(tmp_path)
-    assert "out.json" not in results(tmp_path / "here")
+    assert "out.json" not in results(tmp_path / tmp_path.name)
     if ending == signal.SIGKILL:
         again = command(name, tmp_path)
         assert again.end() == (0, [])
-        assert "out.json" in results(tmp_path / "here")
-    assert not list((CACHE / "runs").glob("here-*")), "folders of runs that are over"
+        assert "out.json" in results(tmp_path / tmp_path.name)
+    assert not list((CACHE / "runs").glob(f"{tmp_path.name}-*")), "folders of runs that are over"
 
 
 @pytest.mark.rtl
