@@ -32,7 +32,8 @@ WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": F
 spilled, some without rewrites."""
 
 LIMIT, CYCLES, SECONDS = 1_000_000, 3_000_000, 120
-"""Instructions (as the launch counts them), cycles and seconds: nothing takes so many that ends at all."""
+"""Instructions (as the launch counts them), cycles and seconds of this process: nothing takes so many that
+ends at all."""
 
 
 class Endless(Exception):
@@ -76,8 +77,8 @@ class Case:
     def run(self, cores: Sequence[SmConfig] = ()) -> None:
         """Compile and execute it, and time it on some cores, every operand checked. Raises `AssertionError` where a
         result is not the host's, and whatever compiler and models raise."""
-        previous = signal.signal(signal.SIGALRM, _endless)
-        signal.alarm(SECONDS)
+        previous = signal.signal(signal.SIGPROF, _endless)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             program = compile_ptx(self.ptx, f"{self.seed}.ptx", **WAYS[self.seed % len(WAYS)])
             self._compare(self._execution(program, record=False))
@@ -86,8 +87,8 @@ class Case:
                 assert trace is not None
                 simulate(core, trace, check=True, max_cycles=CYCLES)
         finally:
-            signal.alarm(0)
-            signal.signal(signal.SIGALRM, previous)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, previous)
 
     def _execution(self, program: CompiledProgram, *, record: bool) -> Execution:
         data, output, common, _ = inputs(self.seed, len(self.rows))
