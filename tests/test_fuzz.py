@@ -13,6 +13,7 @@ from fuzz.generator import VERSION, generate
 from fuzz.program import Program
 from fuzz.shrink import shrink
 
+from warploom import kept
 from warploom.arch.errors import ToolError
 
 PATHS = [*sorted(KEPT.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
@@ -121,9 +122,16 @@ def test_a_campaign_goes_on_where_it_was(passing: list[int], tmp_path: Path) -> 
 
 
 def test_another_generator_starts_anew(passing: list[int], tmp_path: Path) -> None:
-    (tmp_path / "state.json").write_text(json.dumps({"version": VERSION - 1, "batches": 9, "failures": {"5": "old"}}))
+    kept.write(tmp_path / "state.kept", json.dumps({"version": VERSION - 1, "batches": 9, "failures": {"5": "old"}}))
     assert campaign.campaign(tmp_path, 1, lambda _: None).programs == campaign.BATCH
     assert passing == list(range(campaign.BATCH))
+
+
+def test_a_damaged_count_starts_anew(passing: list[int], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    campaign.campaign(tmp_path, 2 * campaign.BATCH, lambda _: None)
+    (tmp_path / "state.kept").write_bytes((tmp_path / "state.kept").read_bytes()[:-3])
+    assert campaign.campaign(tmp_path, 1, lambda _: None).programs == campaign.BATCH
+    assert "is damaged: made again" in capsys.readouterr().err
 
 
 def test_a_missing_tool_is_named(

@@ -144,3 +144,18 @@ def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
     execution = execute(compile_file(file.ptx), file.launch, record=False)
     assert [e.mismatch(execution.buffers[e.name]) for e in file.expectations] == [None] * len(file.outputs)
     assert 0.75 * about <= execution.warp_instructions <= 1.25 * about
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_traces_of_default_size_are_checked(name):
+    """They are longer than those that every functional run of a test has checked."""
+    from checked_runs import LONGEST, check_trace
+
+    from golden_model.functional.executor import execute
+    from warploom.compiler.compile import compile_file
+
+    file = kernel(name).load("default")
+    trace = execute(compile_file(file.ptx), file.launch).trace
+    assert trace.warp_instructions > LONGEST
+    assert check_trace(trace) > LONGEST

@@ -10,6 +10,7 @@ from fuzz.build import LEVELS, expected, ptx
 from fuzz.case import CORES, Case, verdict
 from fuzz.generator import VERSION, generate
 from fuzz.program import Program
+from warploom import kept
 
 BATCH = 64
 """Programs, with consecutive seeds, that one call of each compiler makes."""
@@ -37,12 +38,11 @@ class State:
     """What a folder remembers: batches done, failures by seed. Of another generator's programs it forgets all."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / "state.json"
+        self.folder, self.path = folder, folder / "state.kept"
         self.done, self.failures = 0, {}
-        if self.path.exists():
-            content = json.loads(self.path.read_text())
-            if content["version"] == VERSION:
-                self.done, self.failures = content["batches"], content["failures"]
+        content = kept.read(self.path)
+        if content and content["version"] == VERSION:
+            self.done, self.failures = content["batches"], content["failures"]
 
     @property
     def programs(self) -> int:
@@ -51,11 +51,7 @@ class State:
 
     def save(self) -> None:
         """Write it, whole or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        content = {"version": VERSION, "batches": self.done, "failures": self.failures}
-        beside = self.path.with_suffix(".new")
-        beside.write_text(json.dumps(content, indent=1))
-        beside.replace(self.path)
+        kept.write(self.path, json.dumps({"version": VERSION, "batches": self.done, "failures": self.failures}))
 
 
 def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) -> State:
