@@ -1,6 +1,7 @@
 """What all tests have: a seed of their own (`tb.seeds`), at the end how to get the same ones again, and the worker that
 has their hardware."""
 
+import hypothesis
 import pytest
 
 from tb import seeds
@@ -14,7 +15,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its own
 def pytest_configure(config: pytest.Config) -> None:
-    """Hypothesis draws from the same base."""
+    """Hypothesis draws from the same base, on every machine: by itself it takes no seed where it finds a continuous
+    integration (`CI` in the environment), and elsewhere draws again what failed before."""
+    hypothesis.settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
+    hypothesis.settings.load_profile("seeded")
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(config.option.seed)
 

@@ -340,7 +340,7 @@ def cases(draw: st.DrawFn, bypasses: Sequence[str], affines: Sequence[str] = ("o
 
 def some(count: int) -> settings:
     """So many cases, none of them made of another one."""
-    return settings(max_examples=count, backend=BACKEND, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(max_examples=count, backend=BACKEND, suppress_health_check=list(HealthCheck))
 
 
 def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,
@@ -350,7 +350,7 @@ def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Seq
     def run(case: Case) -> None:
         test(case)
 
-    settings(some(count), database=None)(seed(number)(given(cases(bypasses, affines))(run)))()
+    some(count)(seed(number)(given(cases(bypasses, affines))(run)))()
 
 
 def samples(count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,

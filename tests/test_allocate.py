@@ -25,7 +25,7 @@ def compiled(function: Function, **limits: int) -> tuple[Checker, Emitted]:
     return Checker(function, allocation, emitted), emitted
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(functions(), st.sampled_from([8, 16, 255]), st.sampled_from([5, 7]))
 def test_random_functions(function, max_registers, max_predicates):
     """Every operand holds what it must, within the limits, and the code survives its encoding."""
@@ -65,7 +65,7 @@ def test_spills_beyond_the_limit():
     assert emitted.program.local_bytes >= 4 * 12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(functions(values=80, predicates=40), st.sampled_from([8, 16]))
 def test_crowded_functions(function, max_registers):
     """What is spilled by pressure alone, before there is a graph, is spilled right."""

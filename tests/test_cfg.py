@@ -83,7 +83,7 @@ def test_endless_loop():
     assert branches(". ?B A: . >A B: . x") == [(4, 4, False)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(functions(values=4, length=4))
 def test_postdominators_by_deleting_blocks(function: Function):
     """A block post-dominates another if without it the exit cannot be reached; all others post-dominate the nearest."""
@@ -99,7 +99,7 @@ def test_postdominators_by_deleting_blocks(function: Function):
         assert all(other == nearest or needs(nearest, other) for other in others)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 30).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=4), min_size=n, max_size=n)))
 def test_dominators_of_any_graph(successors: list[list[int]]):
@@ -109,7 +109,7 @@ def test_dominators_of_any_graph(successors: list[list[int]]):
     assert immediate_dominators(successors, 0) == {b: d for b, d in expected.items() if b != 0}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(functions(values=4, blocks=20, length=2))
 def test_loops_by_definition(function: Function):
     """A loop is a header with all blocks that reach a branch back to it, which it dominates, not running through it.

@@ -327,7 +327,7 @@ def mutants(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(mutants())
 def test_any_text_links_or_is_refused(text: str) -> None:
     try:
@@ -340,7 +340,7 @@ def test_any_text_links_or_is_refused(text: str) -> None:
     assert all(item.opcode != "call" for kernel in linked for item in kernel.body if isinstance(item, ptx.Instruction))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet='.entry k(){}[];,@!%|<>=+-0x1fld"/*\n\t', max_size=60))
 def test_random_text(text: str) -> None:
     try:

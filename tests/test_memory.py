@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from assembler import Assembler, Imm, Param
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_model.functional import atomics
@@ -187,7 +187,6 @@ def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is
     return old
 
 
-@settings(deadline=None)
 @given(st.sampled_from(Atom), st.sampled_from([DType.U32, DType.S32, DType.U64, DType.S64]), st.data())
 def test_atomics_equal_one_by_one(atom, kind, data):
     bits = 64 if kind.is_wide else 32

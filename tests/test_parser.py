@@ -223,7 +223,7 @@ def test_error_names_place_and_remedy(text: str, line: int, column: int, message
     assert "\n" not in str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 2**64 - 1))
 def test_integers_of_every_base(value: int) -> None:
     for text in (f"{value}", f"{value:#x}", f"{value:#X}U", f"0{value:o}", f"0b{value:b}"):

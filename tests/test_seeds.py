@@ -41,8 +41,11 @@ def test_the_makefile_asks_for_one_too() -> None:
     assert (ask("x").returncode, ask("x").stderr) == (1, f"error: x: must be a number from 0 to {LIMIT - 1}, or new\n")
 
 
-def test_each_test_has_its_own(pytester: pytest.Pytester) -> None:
-    """One base brings the same seeds, to Hypothesis too, in whatever process; another one brings others."""
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_each_test_has_its_own(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str) -> None:
+    """One base brings the same seeds, to Hypothesis too, in whatever process and on whatever machine; another one
+    brings others."""
+    monkeypatch.setenv("CI", ci)
     pytester.makeconftest(Path(ROOT, "conftest.py").read_text())
     pytester.makepyfile("""
         from hypothesis import given, settings, strategies as st
@@ -50,7 +53,7 @@ def test_each_test_has_its_own(pytester: pytest.Pytester) -> None:
         def test_one(seed): print("seed", seed)
         def test_other(seed): print("seed", seed)
 
-        @settings(max_examples=3, database=None)
+        @settings(max_examples=3)
         @given(st.integers(0, 1 << 60))
         def test_drawn(number): print("seed", number)
     """)
