@@ -42,7 +42,7 @@ def main() -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.verb == "run":
         state = campaign(options.folder, options.programs, lambda line: print(line, flush=True))
-        print(f"{state.programs} programs, {len(state.failures)} failed")
+        print(state)
         return bool(state.failures)
     if options.verb == "shrink":
         return _shrink(generate(options.seed), CORES if options.timed else ())

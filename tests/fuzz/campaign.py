@@ -1,9 +1,11 @@
 """Many programs, batch after batch, on and on: what has passed is on disk, and a second call goes on from there."""
 
+import gc
 import json
+import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from fuzz.build import LEVELS, expected, ptx
@@ -17,6 +19,9 @@ BATCH = 64
 
 TIMED = 20
 """One program of so many also goes through the cycle model."""
+
+Failure = tuple[int, str, str, str]
+"""Seed, verdict, CUDA C and the text of the case."""
 
 
 def levels(seed: int) -> tuple[tuple[str, ...], str]:
@@ -35,48 +40,69 @@ def cases(programs: Sequence[Program]) -> list[Case]:
 
 
 class State:
-    """What a folder remembers: batches done, failures by seed. Of another generator's programs it forgets all."""
+    """What a folder remembers: how many batches have been run, by version of the generator, and the cases that fail."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / "state.kept"
-        self.done, self.failures = 0, {}
-        content = kept.read(self.path)
-        if content and content["version"] == VERSION:
-            self.done, self.failures = content["batches"], content["failures"]
+        self.path, self.failed = folder / "state.kept", folder / "failed"
+        self.batches: dict[str, int] = kept.read(self.path) or {}
 
     @property
-    def programs(self) -> int:
-        """Programs that have been run."""
-        return self.done * BATCH
+    def done(self) -> int:
+        """Batches that have been run; the next one has the seeds that follow."""
+        return sum(self.batches.values())
 
-    def save(self) -> None:
-        """Write it, whole or not at all."""
-        kept.write(self.path, json.dumps({"version": VERSION, "batches": self.done, "failures": self.failures}))
+    @property
+    def failures(self) -> list[int]:
+        """Seeds of the programs that fail."""
+        return sorted(int(path.stem) for path in self.failed.glob("*.ptx"))
+
+    def add(self, failures: Iterable[Failure]) -> None:
+        """One more batch. Programs that fail are left as CUDA C and PTX; the count is written whole or not at all."""
+        for seed, _, source, case in failures:
+            self.failed.mkdir(parents=True, exist_ok=True)
+            (self.failed / f"{seed}.cu").write_text(source)
+            (self.failed / f"{seed}.ptx").write_text(case)
+        self.batches[str(VERSION)] = self.batches.get(str(VERSION), 0) + 1
+        kept.write(self.path, json.dumps(self.batches))
+
+    def try_again(self, say: Callable[[str], None]) -> None:
+        """Run what failed once more, and forget what passes by now."""
+        for seed in self.failures:
+            path = self.failed / f"{seed}.ptx"
+            wrong = verdict(Case.read(path), CORES)
+            say(f"{seed}: {wrong or 'passes by now'}")
+            if wrong is None:
+                path.unlink()
+                path.with_suffix(".cu").unlink(missing_ok=True)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{BATCH * count} of generator {version}" for version, count in self.batches.items())
+        return f"{BATCH * self.done} programs ({counts or 'none'}), {len(self.failures)} failed"
 
 
 def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) -> State:
-    """Run programs until so many have been, those before this call included. Programs that fail are left in the folder
-    as CUDA C and PTX. Raises `ToolError` where nvcc or g++ is missing."""
+    """Run programs on all processors until so many have been, those before this call included. Raises `ToolError` where
+    nvcc or g++ is missing."""
     state = State(folder)
-    while state.programs < programs:
-        start, first = time.process_time(), state.programs
-        made = [generate(seed) for seed in range(first, first + BATCH)]
-        for program, case in zip(made, cases(made), strict=True):
-            wrong = verdict(case, CORES if program.seed % TIMED == 0 else ())
-            if wrong:
-                state.failures[str(program.seed)] = wrong
-                _leave(folder, program, case)
-                say(f"{program.seed}: {wrong}")
-        state.done += 1
-        state.save()
-        each = (time.process_time() - start) / BATCH
-        say(f"{state.programs} programs, {len(state.failures)} failed; {1e3 * each:.0f} ms each in Python, "
-            f"options {' '.join(levels(first)[0]) or 'none'}")  # fmt: skip
+    state.try_again(say)
+    start, first = time.monotonic(), state.done
+    with multiprocessing.Pool(initializer=gc.disable) as pool:
+        for failures in pool.imap(_failures, range(first, -(-programs // BATCH))):
+            for seed, wrong, *_ in failures:
+                say(f"{seed}: {wrong}")
+            state.add(failures)
+            each = (time.monotonic() - start) / (BATCH * (state.done - first))
+            say(f"{state}; {1e3 * each:.0f} ms each")
     return state
 
 
-def _leave(folder: Path, program: Program, case: Case) -> None:
-    failed = folder / "failed"
-    failed.mkdir(parents=True, exist_ok=True)
-    (failed / f"{program.seed}.cu").write_text(program.source())
-    (failed / f"{program.seed}.ptx").write_text(str(case))
+def _failures(batch: int) -> list[Failure]:
+    """Run one batch. Garbage is collected at its end and not meanwhile: compilers make much of it, and it is small."""
+    made = [generate(seed) for seed in range(BATCH * batch, BATCH * (batch + 1))]
+    found = []
+    for program, case in zip(made, cases(made), strict=True):
+        wrong = verdict(case, CORES if program.seed % TIMED == 0 else ())
+        if wrong:
+            found.append((program.seed, wrong, program.source(), str(case)))
+    gc.collect()
+    return found
