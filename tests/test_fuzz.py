@@ -96,10 +96,12 @@ def test_shrinking_keeps_what_matters() -> None:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[int]]:
-    """Programs are not compiled, and number 5 fails; the seeds that ran, each as often as it did."""
+    """No program is compiled, number 5 fails, number 70 crashes nvcc; the seeds that ran, each as often as it did."""
     log = tmp_path / "ran"
 
     def cases(programs: list[Program]) -> list[Case]:
+        if any(program.seed == 70 for program in programs):
+            raise build.RefusedError("nvcc failed")
         return [Case(program.seed, VERSION, 1, (32, 1), 0, (), b"", "") for program in programs]
 
     def verdict(case: Case, _: object) -> str | None:
@@ -118,13 +120,15 @@ def quietly(folder: Path, programs: int) -> campaign.State:
 
 def test_a_campaign_goes_on_where_it_was(ran: Callable[[], list[int]], tmp_path: Path) -> None:
     first = quietly(tmp_path, 100)
-    assert ran() == list(range(2 * campaign.BATCH)) and first.failures == [5]
+    assert ran() == [seed for seed in range(2 * campaign.BATCH) if seed != 70]
+    assert first.failures == [5] and first.refused == [70]
     assert sorted(path.name for path in (tmp_path / "failed").iterdir()) == ["5.cu", "5.ptx"]
-    assert str(first) == f"128 programs (128 of generator {VERSION}), 1 failed"
+    assert str(first) == (f"128 programs (128 of generator {VERSION}), 1 failed, "
+                          "1 that nvcc or g++ did not take")  # fmt: skip
     quietly(tmp_path, 100)
     last = quietly(tmp_path, 3 * campaign.BATCH)
-    assert last.done == 3 and last.failures == [5]
-    assert ran() == sorted([5, 5, *range(3 * campaign.BATCH)]), "what failed runs again, and nothing else"
+    assert (last.done, last.failures, last.refused) == (3, [5], [70])
+    assert ran() == sorted([5, 5, *{*range(3 * campaign.BATCH)} - {70}]), "what failed runs again, and nothing else"
 
 
 def test_what_passes_by_now_is_forgotten(
@@ -138,7 +142,7 @@ def test_what_passes_by_now_is_forgotten(
 
 def test_another_generator_takes_other_seeds(ran: Callable[[], list[int]], tmp_path: Path) -> None:
     """What programs another one made have passed stays counted, apart."""
-    kept.write(tmp_path / "state.kept", json.dumps({str(VERSION - 1): 9}))
+    kept.write(tmp_path / "state.kept", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
     assert quietly(tmp_path, 10 * campaign.BATCH).batches == {str(VERSION - 1): 9, str(VERSION): 1}
     assert ran() == list(range(9 * campaign.BATCH, 10 * campaign.BATCH))
 

@@ -23,15 +23,19 @@ ITEM = re.compile(r"^\.(?:(?:(?:visible|weak|extern)\s+\.)?(?:func|entry)\b.*?^[
 NAME = re.compile(r"[\w$]+")
 
 
+class RefusedError(ToolError):
+    """A compiler does not take what the generator made, or crashes on it."""
+
+
 def tool(command: Sequence[str], folder: Path) -> None:
-    """Run a compiler. Raises `ToolError` where it is missing or refuses."""
+    """Run a compiler. Raises `ToolError` where it is missing, `RefusedError` where it fails."""
     try:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise ToolError(f"{command[0]}: not found; random CUDA programs need the CUDA toolkit and g++, install both "
                         "and put them on PATH") from None  # fmt: skip
     if result.returncode:
-        raise ToolError(f"{' '.join(command)} failed in {folder}:\n{(result.stderr or result.stdout).strip()[:2000]}")
+        raise RefusedError(f"{' '.join(command)} failed:\n{(result.stderr or result.stdout).strip()[:2000]}")
 
 
 def expected(programs: Sequence[Program], folder: Path, level: str = "-O0") -> list[tuple[bytes, bytes]]:

@@ -5,10 +5,11 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from fuzz.build import LEVELS, expected, ptx
+from fuzz.build import LEVELS, RefusedError, expected, ptx
 from fuzz.case import CORES, Case, verdict
 from fuzz.generator import VERSION, generate
 from fuzz.program import Program
@@ -22,6 +23,13 @@ TIMED = 20
 
 Failure = tuple[int, str, str, str]
 """Seed, verdict, CUDA C and the text of the case."""
+
+
+class Outcome(NamedTuple):
+    """What became of a batch: programs that failed, and seeds of those that nvcc or g++ did not take."""
+
+    failures: list[Failure]
+    refused: list[int]
 
 
 def levels(seed: int) -> tuple[tuple[str, ...], str]:
@@ -40,11 +48,12 @@ def cases(programs: Sequence[Program]) -> list[Case]:
 
 
 class State:
-    """What a folder remembers: how many batches have been run, by version of the generator, and the cases that fail."""
+    """What a folder remembers: how many batches have been run, by version of the generator, which programs nvcc or g++
+    did not take, and the cases that fail."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.failed = folder / "state.kept", folder / "failed"
-        self.batches: dict[str, int] = kept.read(self.path) or {}
+        self.batches, self.refused = kept.read(self.path, _counts) or ({}, [])
 
     @property
     def done(self) -> int:
@@ -56,14 +65,15 @@ class State:
         """Seeds of the programs that fail."""
         return sorted(int(path.stem) for path in self.failed.glob("*.ptx"))
 
-    def add(self, failures: Iterable[Failure]) -> None:
+    def add(self, outcome: Outcome) -> None:
         """One more batch. Programs that fail are left as CUDA C and PTX; the count is written whole or not at all."""
-        for seed, _, source, case in failures:
+        for seed, _, source, case in outcome.failures:
             self.failed.mkdir(parents=True, exist_ok=True)
             (self.failed / f"{seed}.cu").write_text(source)
             (self.failed / f"{seed}.ptx").write_text(case)
         self.batches[str(VERSION)] = self.batches.get(str(VERSION), 0) + 1
-        kept.write(self.path, json.dumps(self.batches))
+        self.refused += outcome.refused
+        kept.write(self.path, json.dumps({"batches": self.batches, "refused": self.refused}))
 
     def try_again(self, say: Callable[[str], None]) -> None:
         """Run what failed once more, and forget what passes by now."""
@@ -77,7 +87,13 @@ class State:
 
     def __str__(self) -> str:
         counts = ", ".join(f"{BATCH * count} of generator {version}" for version, count in self.batches.items())
-        return f"{BATCH * self.done} programs ({counts or 'none'}), {len(self.failures)} failed"
+        return (f"{BATCH * self.done} programs ({counts or 'none'}), {len(self.failures)} failed, "
+                f"{len(self.refused)} that nvcc or g++ did not take")  # fmt: skip
+
+
+def _counts(text: str) -> tuple[dict[str, int], list[int]]:
+    content = json.loads(text)
+    return dict(content["batches"]), list(content["refused"])
 
 
 def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) -> State:
@@ -87,22 +103,32 @@ def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) ->
     state.try_again(say)
     start, first = time.monotonic(), state.done
     with multiprocessing.Pool(initializer=gc.disable) as pool:
-        for failures in pool.imap(_failures, range(first, -(-programs // BATCH))):
-            for seed, wrong, *_ in failures:
+        for outcome in pool.imap(_outcome, range(first, -(-programs // BATCH))):
+            for seed, wrong, *_ in outcome.failures:
                 say(f"{seed}: {wrong}")
-            state.add(failures)
+            state.add(outcome)
             each = (time.monotonic() - start) / (BATCH * (state.done - first))
             say(f"{state}; {1e3 * each:.0f} ms each")
     return state
 
 
-def _failures(batch: int) -> list[Failure]:
+def _outcome(batch: int) -> Outcome:
     """Run one batch. Garbage is collected at its end and not meanwhile: compilers make much of it, and it is small."""
     made = [generate(seed) for seed in range(BATCH * batch, BATCH * (batch + 1))]
-    found = []
-    for program, case in zip(made, cases(made), strict=True):
+    taken = _taken(made)
+    failures = []
+    for program, case in taken:
         wrong = verdict(case, CORES if program.seed % TIMED == 0 else ())
         if wrong:
-            found.append((program.seed, wrong, program.source(), str(case)))
+            failures.append((program.seed, wrong, program.source(), str(case)))
     gc.collect()
-    return found
+    return Outcome(failures, sorted({program.seed for program in made} - {program.seed for program, _ in taken}))
+
+
+def _taken(programs: Sequence[Program]) -> list[tuple[Program, Case]]:
+    """The programs that both compilers take, compiled. Raises `ToolError` where one is missing."""
+    try:
+        return list(zip(programs, cases(programs), strict=True))
+    except RefusedError:
+        half = len(programs) // 2
+        return _taken(programs[:half]) + _taken(programs[half:]) if half else []
