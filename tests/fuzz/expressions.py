@@ -70,11 +70,12 @@ class Expressions:
             return self.call(scope, depth)
         return self.fill(self._dice.choice(self._templates[kind]), scope, depth, kind, uniform=uniform)
 
-    def call(self, scope: Scope, depth: int) -> Node:
-        """A call of a function, as a word of its result."""
+    def call(self, scope: Scope, depth: int, *, statement: bool = False) -> Node:
+        """A call of a function, as a word of its result. Only a call that is a statement may change an array."""
         name, kinds, takes_array = self._dice.choice(self.functions)
         kids: list[Node | list[Node]] = [self.expression(kind, scope, depth - 1) for kind in kinds]
         array = [self._dice.choice(("m32", "la32"))] if takes_array else []
+        name = name if statement or not takes_array else f"pure_{name}"
         return Node("u32", f"{name}({', '.join([*array, *('$' for _ in kids)])}).a", kids)
 
     def _leaf(self, kind: str, scope: Scope, *, uniform: bool) -> Node:

@@ -11,7 +11,7 @@ from fuzz.scope import Dice, Names, Scope
 from fuzz.templates import LISTS, TYPES, UNSIGNED
 from fuzz.tree import STATEMENT, Node
 
-VERSION = 4
+VERSION = 5
 """Changes with every change of what a seed generates."""
 
 ROW = {"u8": ("m8", 16), "u16": ("m16", 8), "u32": ("m32", 8), "u64": ("m64", 4), "f32": ("mf", 4), "f64": ("md", 2)}
@@ -193,7 +193,7 @@ class Generator:
 
     def _call(self, scope: Scope) -> Node:
         """A call whose results are all used, as far as there are variables of their types."""
-        call = self._expressions.call(scope, self._deep)
+        call = self._expressions.call(scope, self._deep, statement=True)
         parts = (("u32", "=", "a"), ("u64", "^=", "b"), ("s16", "=", "c"), ("f32", "=", "d"))
         used = [f"{self._dice.choice(scope.write[kind])} {sign} r.{part};"
                 for kind, sign, part in parts if kind in scope.write]  # fmt: skip
@@ -222,7 +222,8 @@ class Generator:
         listed = ", ".join(["u32 *array"] * takes_array + [f"{kind} p{n}" for n, kind in enumerate(kinds)])
         keyword = dice.choice(("__forceinline__", "__noinline__", "__noinline__", "__noinline__"))
         text = f"static __device__ {keyword} Result {name}({listed}) {{\n{start.text}$$$}}\n"
-        return Node("function", text, [*start.kids, body, *ends])
+        pure = _pure(name, listed, len(kinds)) if takes_array else ""
+        return Node("function", text + pure, [*start.kids, body, *ends])
 
     # ------------------------------------------------------------ the kernel
 
@@ -276,3 +277,13 @@ class Generator:
 def generate(seed: int) -> Program:
     """The program of a seed."""
     return Generator(seed).program()
+
+
+def _pure(name: str, listed: str, count: int) -> str:
+    """The function for expressions: it works on a copy of the array, because other operands may read the array, and
+    C++ leaves open which operand comes first."""
+    listed = listed.replace("u32 *array", "const u32 *given")
+    passed = ", ".join(["array", *(f"p{n}" for n in range(count))])
+    return (f"static __device__ __noinline__ Result pure_{name}({listed}) {{\n"
+            "u32 array[8]; for (u32 i = 0; i < 8u; i++) array[i] = given[i];\n"
+            f"return {name}({passed}); }}\n")  # fmt: skip
