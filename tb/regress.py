@@ -51,6 +51,10 @@ ENTRIES = (4, 2)
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""
 
+OFF: dict[str, Any] = {"coalescing": Coalescing.OFF, "alignment": Alignment.REG, "gating": Gating.OFF,
+                       "bypass": Bypass.OFF, "affine": Affine.OFF}  # fmt: skip
+"""The baseline: no mechanism."""
+
 WORKERS = os.cpu_count() or 1
 
 
@@ -96,10 +100,7 @@ def cases(config: SmConfig) -> Iterator[Case]:
     both with every kind of window, with all entries and with half of them; windows on the SM of their publication, and
     with every gating. Every kind of affine unit, alone and beside the others. Then one kernel at its default size
     without and with coalescing."""
-    baseline = dataclasses.replace(
-        config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF, bypass=Bypass.OFF,
-        affine=Affine.OFF,
-    )
+    baseline = dataclasses.replace(config, **OFF)
     coalescing = dataclasses.replace(baseline, coalescing=Coalescing.ON)
     varied = [dataclasses.replace(baseline, layout=layout, scheduler=scheduler)
               for layout, scheduler in itertools.product(Layout, Scheduler)]  # fmt: skip

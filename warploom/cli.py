@@ -192,6 +192,11 @@ def _add_checks(verbs: _Verbs) -> None:
                     "warploom regress --preset small")
     regress.add_argument("--seed", type=seeds.read, default=seeds.NEW, metavar="N",
                          help="base of the seeds of all runs; what it began before goes on (default: a new one)")
+    model = regress.add_mutually_exclusive_group()
+    model.add_argument("--record", type=Path, metavar="FILE",
+                       help="time all runs on the golden model alone, and write what they come to")
+    model.add_argument("--against", type=Path, metavar="FILE",
+                       help="time all runs on the golden model alone, and compare them with what --record wrote")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 

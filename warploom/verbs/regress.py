@@ -4,8 +4,10 @@ import argparse
 import dataclasses
 import shlex
 
+from tb.recording import compare, record
 from tb.regress import Outcome, disagreements, regress
 from warploom import report
+from warploom.arch.config import SmConfig
 from warploom.verbs import Body, configuration
 
 SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", "bypass", "window", "entries",
@@ -14,8 +16,11 @@ SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", 
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Run what has not passed yet with these seeds, say how each run went, and list all."""
+    """Run what has not passed yet with these seeds, say how each run went, and list all; or record the golden model's
+    runs, or compare them with a recording."""
     config = configuration(options)
+    if options.record or options.against:
+        return _recorded(config, options)
     config.check_hardware()
     chosen = ["--preset", options.preset, *(word for setting in options.settings for word in ("--set", setting))]
     print(f"After an interruption, or to run the same again: warploom regress {shlex.join(chosen)} "
@@ -32,6 +37,24 @@ def main(options: argparse.Namespace) -> Body:
     failures = [row["failure"] for row in rows if row["failure"]] + unequal
     return {"configuration": dataclasses.asdict(config), "seed": options.seed, "runs": rows,
             "failure": failures[0] if failures else None}  # fmt: skip
+
+
+def _recorded(config: SmConfig, options: argparse.Namespace) -> Body:
+    """The regression on the golden model alone, to a file or against one."""
+    body: Body = {"configuration": dataclasses.asdict(config), "failure": None}
+    if options.record:
+        runs = record(config, options.record, _say)
+        print(f"{len(runs)} runs recorded: {options.record}")
+        return body | {"recorded": len(runs)}
+    different = compare(config, options.against, _say)
+    for line in different:
+        print(line)
+    print(f"{len(different)} runs differ from {options.against}" if different else f"all as in {options.against}")
+    return body | {"different": different, "failure": different[0] if different else None}
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _show(outcome: Outcome) -> None:

@@ -1,0 +1,159 @@
+"""What the runs of the regression come to in the golden model, on file: recorded before a change of structure that may
+change no cycle and no bit, and compared after it.
+
+A recording has, for each case, the statistics of the run and a checksum of every probe field over all cycles. Hardware
+needs none of its own: lockstep holds it to the model, field by field.
+"""
+
+import dataclasses
+import json
+import lzma
+import multiprocessing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from golden_model.sm import Sm
+from golden_model.statistics import collect
+from tb.regress import IN_HARDWARE, OFF, Case, cases
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError, ToolError
+from warploom.arch.interfaces import probe_fields, width
+from warploom.arch.mechanisms import Alignment
+from warploom.files import write_whole
+from warploom.kernels.library import kernel, kernels
+from warploom.running import run
+
+Run = dict[str, Any]
+"""Statistics by name, and under ``probe`` the checksum of each field."""
+
+CYCLES = 4096
+"""Of the probe that are looked at together: a multiple of 8, so that bits of a field fill whole bytes."""
+
+MODEL_ONLY = ("coalescing=corf layout=wid", "coalescing=corf_plus layout=wid", "bypass=rfc",
+              *(f"coalescing=on alignment={alignment}" for alignment in Alignment if alignment not in IN_HARDWARE))
+"""Settings that have no hardware, so that the regression leaves them out."""
+
+
+def recorded_cases(config: SmConfig) -> dict[str, Case]:
+    """By name: the cases of the regression, and every kernel under each of `MODEL_ONLY`."""
+    baseline = dataclasses.replace(config, **OFF)
+    found = {str(case): case for case in cases(config)}
+    for settings in MODEL_ONLY:
+        core = baseline.with_settings(settings.split())
+        found |= {f"{bundled.name} (tiny; {config.name}, {settings})": Case(core, bundled.name, "tiny")
+                  for bundled in kernels()}  # fmt: skip
+    return found
+
+
+def measure(case: Case) -> Run:
+    """Time a case cycle by cycle."""
+    trace = run(kernel(case.kernel).load(case.size), case.config).execution.trace
+    assert trace is not None
+    probe = _Checksums(case.config)
+    sm = Sm(case.config, trace)
+    sm.step()
+    while not sm.finished:
+        if probe.fields:
+            probe.add(sm.datapath.probe())
+        sm.step()
+    return {**collect(sm).to_json(), "probe": probe.values()}
+
+
+class _Checksums:
+    """A CRC-32 of each probe field over all cycles; a configuration without hardware has no probe."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self.fields = probe_fields(config) if _has_hardware(config) else []
+        self._bytes = -(-width(self.fields) // 8)
+        self._sums = [0] * len(self.fields)
+        self._pending = bytearray()
+
+    def add(self, probe: int) -> None:
+        """The probe of the next cycle."""
+        self._pending += probe.to_bytes(self._bytes, "little")
+        if len(self._pending) == CYCLES * self._bytes:
+            self._sum()
+
+    def _sum(self) -> None:
+        rows = np.frombuffer(bytes(self._pending), np.uint8).reshape(-1, self._bytes)
+        bits, at = np.unpackbits(rows, axis=1, bitorder="little"), 0
+        for number, (_, size) in enumerate(self.fields):
+            self._sums[number] = crc32(np.packbits(bits[:, at : at + size]).tobytes(), self._sums[number])
+            at += size
+        self._pending.clear()
+
+    def values(self) -> dict[str, str]:
+        """By field."""
+        if self._pending:
+            self._sum()
+        return {name: f"{value:08x}" for (name, _), value in zip(self.fields, self._sums, strict=True)}
+
+
+def _has_hardware(config: SmConfig) -> bool:
+    try:
+        config.check_hardware()
+    except ConfigError:
+        return False
+    return True
+
+
+def record(config: SmConfig, path: Path, say: Callable[[str], None]) -> dict[str, Run]:
+    """Measure all cases and write the recording, compressed. Raises `OSError`."""
+    found = {}
+    for name, measured in _measured(config):
+        found[name] = measured
+        say(f"{name}: {measured['cycles']} cycles")
+    write_whole(path, lzma.compress(json.dumps(found, separators=(",", ":")).encode(), preset=9))
+    return found
+
+
+def compare(config: SmConfig, path: Path, say: Callable[[str], None]) -> list[str]:
+    """One line for each case that is not as recorded; `say` hears of every case. Raises `ToolError` where the file is
+    no recording."""
+    wanted, wrong = read(path), []
+    for name, measured in _measured(config):
+        line = difference(wanted.pop(name, None), measured)
+        say(f"{name}: {line or 'as recorded'}")
+        if line:
+            wrong.append(f"{name}: {line}")
+    return wrong + [f"{name}: no case of this regression any more" for name in wanted]
+
+
+def difference(wanted: Run | None, measured: Run) -> str | None:
+    """What differs, in a line; None if nothing does."""
+    if wanted is None:
+        return "not recorded"
+    flat, expected = _flat(measured), _flat(wanted)
+    names = [name for name in dict.fromkeys((*expected, *flat)) if expected.get(name) != flat.get(name)]
+    if not names:
+        return None
+    first = names[0]
+    more = f", and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{first} is {flat.get(first, 'absent')}, was {expected.get(first, 'absent')}{more}"
+
+
+def read(path: Path) -> dict[str, Run]:
+    """A recording. Raises `ToolError` where the file is none."""
+    try:
+        found = json.loads(lzma.decompress(path.read_bytes()))
+        assert all("probe" in measured for measured in found.values())
+    except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, AssertionError) as error:
+        raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
+    return found
+
+
+def _flat(measured: Run) -> Run:
+    """Probe fields beside the statistics."""
+    return {**{name: value for name, value in measured.items() if name != "probe"},
+            **{f"probe {name}": value for name, value in measured["probe"].items()}}  # fmt: skip
+
+
+def _measured(config: SmConfig) -> Iterator[tuple[str, Run]]:
+    """Each case with its run, on all processors."""
+    wanted = recorded_cases(config)
+    with multiprocessing.Pool() as pool:
+        yield from zip(wanted, pool.imap(measure, wanted.values()), strict=True)

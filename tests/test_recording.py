@@ -1,0 +1,80 @@
+"""Recordings of the regression on the golden model."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from tb import recording
+from tb.recording import difference, measure, read, recorded_cases
+from tb.regress import Case, cases
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
+from warploom.cli import main
+
+CONFIG = SmConfig.preset("small")
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
+    """Three cases only: the baseline, both mechanisms of the register file, and one without hardware."""
+    wanted = {settings or "none": Case(CONFIG.with_settings(settings.split()), "vector_add", "tiny")
+              for settings in ("", "coalescing=on gating=cross_lane", "bypass=rfc")}
+    monkeypatch.setattr(recording, "recorded_cases", lambda _: wanted)
+    return wanted
+
+
+def test_all_runs_of_the_regression_are_recorded_and_those_without_hardware() -> None:
+    found = recorded_cases(CONFIG)
+    assert {str(case): case for case in cases(CONFIG)}.items() <= found.items()
+    assert len(set(found.values())) == len(found)
+    extra = [name for name in found if "bfs" in name and name.count(",") == 1]
+    assert extra == [f"bfs (tiny; small, {settings})" for settings in recording.MODEL_ONLY]
+
+
+def test_a_recording_and_what_it_is_compared_with(few: dict[str, Case], tmp_path: Path, capsys) -> None:
+    path = tmp_path / "a.json.xz"
+    assert main(["regress", "--preset", "small", "--record", str(path)]) == 0
+    assert read(path).keys() == few.keys()
+    assert main(["regress", "--preset", "small", "--against", str(path)]) == 0
+    assert f"all as in {path}" in capsys.readouterr().out
+    few["none"] = Case(CONFIG.with_settings(["scheduler=gto"]), "vector_add", "tiny")
+    del few["bypass=rfc"]
+    assert main(["regress", "--preset", "small", "--against", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "none: cycles is " in out and "bypass=rfc: no case of this regression any more" in out
+
+
+@pytest.mark.parametrize("name", ["lane_loads", "probe bank0_row", "probe diagonal"])
+def test_one_changed_value_is_found(name: str, few: dict[str, Case]) -> None:
+    wanted = measure(few["none"])
+    found = copy.deepcopy(wanted)
+    where = found["probe"] if name.startswith("probe") else found
+    where[name.removeprefix("probe ")] = "other"
+    line = difference(wanted, json.loads(json.dumps(found)))
+    assert line is not None and line.startswith(f"{name} is other, was ")
+    assert difference(wanted, wanted) is None
+
+
+def test_every_cycle_of_the_probe_counts(few: dict[str, Case], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is summed in pieces or in one makes no difference; one bit in one cycle does."""
+    whole = measure(few["none"])["probe"]
+    assert len(set(whole.values())) > 20
+    monkeypatch.setattr(recording, "CYCLES", 8)
+    assert measure(few["none"])["probe"] == whole
+    probe, flipped = recording._Checksums(CONFIG), recording._Checksums(CONFIG)
+    for cycle in range(10):
+        probe.add(0)
+        flipped.add(1 if cycle == 9 else 0)
+    different = [name for name, value in probe.values().items() if flipped.values()[name] != value]
+    assert different == ["diagonal"]
+
+
+@pytest.mark.parametrize("content", [b"", b"x", None])
+def test_what_is_no_recording(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ToolError, match="not a recording"):
+        read(path)
