@@ -15,9 +15,9 @@ typedef __int128 s128;
 
 // A structure that kernels take by value, and one that functions return.
 struct Bundle {
+    u64 large;
     u32 word[4];
     u8 small;
-    u64 large;
     f32 real;
 };
 struct Result {
@@ -25,6 +25,19 @@ struct Result {
     u64 b;
     s16 c;
     f32 d;
+};
+// A structure that functions take and return, and one that a variable of the module has.
+struct Mixed {
+    s16 a;
+    s8 b;
+    u8 c;
+    u32 d;
+};
+struct Record {
+    u8 kind;
+    s16 number;
+    u32 *place;
+    s8 last;
 };
 
 HELPER s32 add(s32 a, s32 b) { return (s32)((u32)a + (u32)b); }
@@ -43,3 +56,10 @@ HELPER f32 known(f32 a) { return a == a ? a : 1.5f; }
 HELPER f64 known(f64 a) { return a == a ? a : 2.5; }
 HELPER u64 high(u128 a) { return (u64)(a >> 64); }
 HELPER u128 wide(u64 high, u64 low) { return (u128)high << 64 | low; }
+
+static __device__ __noinline__ s8 lesser(s8 a, s16 b) { return a < b ? a : (s8)(b >> 3); }
+static __device__ __noinline__ s16 scaled(s16 a, s8 b) { return (s16)(a * b >> 2); }
+static __device__ __noinline__ Mixed turned(Mixed m, u32 by) {
+    return {(s16)(m.b + by), (s8)(m.c ^ by), (u8)(m.a >> 3), m.d - (u32)m.b};
+}
+HELPER u32 folded(Mixed m) { return m.d ^ (u32)m.a * 3u ^ (u32)m.b << 9 ^ (u32)m.c << 20; }

@@ -4,6 +4,10 @@
 #define ROLLED _Pragma("unroll 1")
 #define DYNAMIC_SHARED(name) extern __shared__ u32 name[]
 
+template <class T> __device__ __forceinline__ T *hidden(T *at) { // where it points is not known to nvcc
+    asm("" : "+l"(at));
+    return at;
+}
 HELPER f32 plus(f32 a, f32 b) { return a + b; }
 HELPER f32 minus(f32 a, f32 b) { return a - b; }
 HELPER f32 times(f32 a, f32 b) { return a * b; }
@@ -142,4 +146,49 @@ HELPER s8 narrowed(s32 a) {
     s32 d;
     asm("cvt.sat.s8.s32 %0, %1;" : "=r"(d) : "r"(a));
     return (s8)d;
+}
+HELPER u32 high_sum(u32 a, u32 b, u32 c) {
+    u32 d;
+    asm("mad.hi.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER s32 high_sum(s32 a, s32 b, s32 c) {
+    s32 d;
+    asm("mad.hi.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER s32 dot_halves(s32 a, u32 b, s32 c) {
+    s32 d;
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER s32 dot_bytes(s32 a, u32 b, s32 c) {
+    s32 d;
+    asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER u32 third_word(u32 a, u32 b, u32 c, u32 d, u32 e, u32 f) { // of (e, c, a) - (f, d, b), and the others
+    u32 x, y, z;
+    asm("sub.cc.u32 %0, %3, %4; subc.cc.u32 %1, %5, %6; subc.u32 %2, %7, %8;"
+        : "=&r"(x), "=&r"(y), "=r"(z) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(e), "r"(f));
+    return x ^ y * 3 ^ z * 5;
+}
+HELPER u32 guarded_rounds(u32 a, u32 b, u32 bits) { // a is written under a guard before it is read
+    asm("{ .reg .pred p, q; .reg .u32 i, t; mov.u32 i, 0;\n"
+        "again: shr.u32 t, %2, i; and.b32 t, t, 1; setp.ne.u32 p, t, 0; @p mov.u32 %0, %1; mad.lo.u32 %0, %0, 5, i;\n"
+        "add.u32 i, i, 1; setp.lt.u32 q, i, 4; @q bra again; }"
+        : "+&r"(a) : "r"(b), "r"(bits));
+    return a;
+}
+HELPER u32 guarded_copy(u32 a, u32 b, u32 c) { // a copy of b in some lanes, changed while b is still wanted
+    u32 d;
+    asm("{ .reg .pred p; setp.lt.u32 p, %1, %3; mov.u32 %0, %1; @p mov.u32 %0, %2; add.u32 %0, %0, %3;\n"
+        "xor.b32 %0, %0, %2; }" : "=&r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER u32 halves(u64 a, u64 b) { // pairs are taken apart and put together crosswise
+    u64 c, d;
+    asm("{ .reg .u32 l, h, m, n; mov.b64 {l, h}, %2; mov.b64 {m, n}, %3; mov.b64 %0, {n, l}; mov.b64 %1, {h, m}; }"
+        : "=&l"(c), "=&l"(d) : "l"(a), "l"(b));
+    return (u32)(c * 3 + d >> 16);
 }
