@@ -131,10 +131,14 @@ class Checker:
         if len(self._mismatches) >= MAX_MISMATCHES:
             self.finish()
 
-    def finish(self) -> None:
-        """Raise `HardwareMismatch` if anything failed, `AssertionError` if too little was checked."""
+    def report(self) -> None:
+        """Raise `HardwareMismatch` if anything failed."""
         if self._mismatches:
             raise HardwareMismatch("\n".join(self._mismatches))
+
+    def finish(self) -> None:
+        """Raise `HardwareMismatch` if anything failed, `AssertionError` if too little was checked."""
+        self.report()
         assert self.checks >= self._minimum, f"only {self.checks} checks of at least {self._minimum}"
 
 
@@ -163,12 +167,16 @@ async def exercise(
     """Reset, then one cycle for each stimulus; `check` gets each cycle's observation."""
     driver, monitor = Driver(ports), Monitor(ports)
     await ports.reset()
-    for stimulus in stimuli:
-        driver.drive(stimulus)
-        await ReadOnly()
-        check(monitor.sample())
-        checker.cycle += 1
-        await ports.next_cycle()
+    try:
+        for stimulus in stimuli:
+            driver.drive(stimulus)
+            await ReadOnly()
+            check(monitor.sample())
+            checker.cycle += 1
+            await ports.next_cycle()
+    except Exception:
+        checker.report()  # what came first: hardware that is wrong leads models to states that they do not have
+        raise
     checker.finish()
 
 

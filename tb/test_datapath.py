@@ -238,9 +238,8 @@ AFFINE = {
 }  # fmt: skip
 ALL = REGISTER_FILES | WINDOWS | AFFINE
 
-LONG = {"active", "in_lane", "bow_hints in_lane write"}
-"""For the long regression: of each, others have the parts."""
-
+LONG = {"reg", "write", "active", "in_lane", "cross_lane", "in_lane write", "bow_wr cross_lane", "abm"}
+"""For the long regression: of each, others have the parts. A core takes longer to build than all its tests to run."""
 
 
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:

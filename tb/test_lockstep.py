@@ -58,15 +58,15 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
 
 @on("write")
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[] if name in DIVERGENT else pytest.mark.long) for name in ALL
-])  # fmt: skip
+@pytest.mark.long
+@pytest.mark.parametrize("name", ALL)
 def test_coalescing_by_write(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name, seed)
 
 
 @on("reg")
 @pytest.mark.rtl
+@pytest.mark.long
 @pytest.mark.parametrize("name", DIVERGENT)
 def test_coalescing_by_register_number(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["reg"]), name, seed)
@@ -74,8 +74,7 @@ def test_coalescing_by_register_number(name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("coalescing", "gatings"), [
-    pytest.param("off", [Gating.OFF, Gating.CROSS_LANE], marks=on("cross_lane")),
-    pytest.param("on", [Gating.OFF, Gating.CROSS_LANE], marks=on("cross_lane reg")),
+    pytest.param("on", [Gating.OFF, Gating.CROSS_LANE], marks=[on("cross_lane reg"), pytest.mark.long]),
     pytest.param("off", list(Gating), marks=pytest.mark.long),
 ])  # fmt: skip
 def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: int) -> None:
@@ -87,7 +86,7 @@ def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: i
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
 @pytest.mark.parametrize("coalescing", [
-    pytest.param("off", marks=on("cross_lane")), pytest.param("on", marks=on("cross_lane reg")),
+    pytest.param("off", marks=[on("cross_lane"), pytest.mark.long]), pytest.param("on", marks=on("cross_lane reg")),
 ])  # fmt: skip
 def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}", "gating=cross_lane"])
@@ -122,7 +121,7 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "names"), [
     pytest.param(["affine=a"], ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
-    pytest.param(AFFINE["abm"], ["histogram", "bfs"], marks=on("abm")),
+    pytest.param(AFFINE["abm"], ["histogram", "bfs"], marks=[on("abm"), pytest.mark.long]),
     pytest.param(AFFINE["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
     pytest.param(AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],
                  marks=on("abm bow_hints cross_lane")),
@@ -148,6 +147,7 @@ def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
 
 @on("abm")
 @pytest.mark.rtl
+@pytest.mark.long
 def test_002_fig_1(seed: int) -> None:
     """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
     config = SmConfig.preset("small").with_settings(AFFINE["abm"])

@@ -124,5 +124,6 @@ def test_a_build_that_fails_says_why(tmp_path, monkeypatch, log, message):
 
     monkeypatch.setattr(runner, "BUILDS", tmp_path)
     monkeypatch.setattr(runner._Runner, "build", build)
+    monkeypatch.setattr(runner, "_library", lambda *_: tmp_path)
     with pytest.raises(ToolError, match=f"^Verilator failed on bank: {message}; its log is {tmp_path}/build.log$"):
         runner._verilate(tmp_path, "bank", [], [""])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -91,28 +92,43 @@ def test_a_damaged_outcome_of_the_regression_is_made_again(tmp_path, monkeypatch
     assert regress._run(case, 1, "sources") == again
 
 
-@pytest.mark.rtl
-def test_a_damaged_build_is_made_again(tmp_path, monkeypatch, capsys):
-    """Whatever is kept of a build, in turn: Verilog, simulator, ports, library."""
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A copy of Verilator's own library, in the folder where builds are now kept."""
+    known = runner._library(False, [])
     monkeypatch.setattr(runner, "BUILDS", tmp_path)
-    made = runner.build(SMALL, "SubBank")
-    library, = tmp_path.glob("runtime-*[!k]")
-    design, = tmp_path.glob("*.kept")
+    return shutil.copytree(known, tmp_path / known.name)
+
+
+def damage(capsys, made, *paths):
+    """Flip a bit in files of a build, which is then made again."""
     text = (made.folder / "unit.v").read_text()
     assert capsys.readouterr().err == ""
+    for path in paths:
+        path.write_bytes(flip(path.read_bytes()))
+    assert runner.build(SMALL, "SubBank") == made
+    assert capsys.readouterr().err == "".join(f"warploom: warning: {path} is damaged: made again\n" for path in paths)
+    assert (made.folder / "unit.v").read_text() == text
+    runner.build(SMALL, "SubBank")
+    assert capsys.readouterr().err == ""
+    runner.run(made, "tb.test_subbank", 1)
 
-    def damage(*paths):
-        for path in paths:
-            path.write_bytes(flip(path.read_bytes()))
-        assert runner.build(SMALL, "SubBank") == made
-        assert capsys.readouterr().err == "".join(f"warploom: warning: {p} is damaged: made again\n" for p in paths)
-        assert (made.folder / "unit.v").read_text() == text
-        runner.build(SMALL, "SubBank")
-        assert capsys.readouterr().err == ""
-        runner.run(made, "tb.test_subbank", 1)
 
-    damage(design, made.folder / made.module, library / "verilated.o")
-    damage(made.folder / "unit.json")
+@pytest.mark.rtl
+def test_a_damaged_build_is_made_again(tmp_path, capsys, library):
+    """Whatever is kept of it, in turn: Verilog, simulator, ports."""
+    made = runner.build(SMALL, "SubBank")
+    design, = tmp_path.glob("*.kept")
+    damage(capsys, made, design, made.folder / made.module)
+    damage(capsys, made, made.folder / "unit.json")
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["verilated.o", "common.h.gch"])
+def test_a_damaged_library_is_made_again(capsys, library, name):
+    made = runner.build(SMALL, "SubBank")
+    damage(capsys, made, made.folder / made.module, library / name)
 
 
 # ------------------------------------------------------------------ files that appear whole

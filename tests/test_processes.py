@@ -16,8 +16,9 @@ TREE = "sleep 100 & echo $! > grandchild; echo $$ > child; wait"
 """A command with a child of its own."""
 
 PARENT = f"""
-import sys
+import signal, sys
 from warploom import processes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job begins with ignored
 processes.run(["sh", "-c", {TREE!r}], sys.argv[1], None)
 """
 
@@ -55,6 +56,7 @@ def test_nothing_outlives_us(tmp_path, ending):
         tree = [int(name.read_text()) for name in names]
         assert all(map(is_there, tree))
         parent.send_signal(ending)
+    assert parent.returncode == -ending
     wait_for(lambda: not any(map(is_there, tree)))
 
 
