@@ -228,7 +228,8 @@ def test_any_cycles_in_a_row(provers: dict[type, Prover], arbiter: type, lemma: 
     assert provers[arbiter].holds(lemma)
 
 
-@pytest.mark.parametrize(("banks", "collectors"), [(1, 1), (1, 3), (2, 2), (2, 5), (4, 3)])
+@pytest.mark.parametrize(("banks", "collectors"), [
+    (1, 3), (2, 2), *(pytest.param(*size, marks=pytest.mark.long) for size in [(1, 1), (2, 5), (4, 3)])])  # fmt: skip
 @pytest.mark.parametrize("arbiter", ARBITERS)
 def test_other_sizes(tmp_path: Path, arbiter: type, banks: int, collectors: int) -> None:
     prover = Prover(tmp_path, arbiter, banks, collectors)

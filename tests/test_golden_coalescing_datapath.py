@@ -282,9 +282,15 @@ def check_kernel(name: str, settings: SmConfig) -> Sm:
     return sm
 
 
+SOME_KERNELS = ["bfs", "hotspot", "matmul"]
+"""Not only for the long regression."""
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("alignment", list(Alignment))
-@pytest.mark.parametrize("name", [bundled.name for bundled in kernels()])
+@pytest.mark.parametrize("name", [
+    pytest.param(bundled.name, marks=[] if bundled.name in SOME_KERNELS else pytest.mark.long) for bundled in kernels()
+])  # fmt: skip
 def test_registers_are_those_of_the_trace(name: str, alignment: Alignment, layout: str) -> None:
     traffic = check_kernel(name, config(alignment, layout)).datapath.traffic()
     assert traffic.bank_requests == traffic.bank_accesses + sum(traffic.coalesced.values())

@@ -190,9 +190,15 @@ def baseline(name: str, preset: str, coalescing: str) -> Statistics:
     return simulate(config(coalescing, "off", preset=preset), trace(name)).statistics
 
 
+SOME_KERNELS = ["bfs", "hotspot", "matmul"]
+"""Not only for the long regression."""
+
+
 @pytest.mark.parametrize(("preset", "gating"), [("small", "cross_lane"), ("maxwell", "in_lane")])
 @pytest.mark.parametrize("coalescing", COALESCING)
-@pytest.mark.parametrize("name", [found.name for found in kernels()])
+@pytest.mark.parametrize("name", [
+    pytest.param(found.name, marks=[] if found.name in SOME_KERNELS else pytest.mark.long) for found in kernels()
+])  # fmt: skip
 def test_kernels_are_right_in_as_many_cycles(name: str, coalescing: str, preset: str, gating: str) -> None:
     """No operand, result or trivial lane differs from functional execution, and less is active."""
     run = simulate(config(coalescing, gating, preset=preset), trace(name), check=True)

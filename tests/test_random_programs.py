@@ -67,7 +67,7 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("bypass", "count"), [
-    ("off", 20), ("bow", 50), ("bow_wr", 50), ("bow_hints", 80),
+    ("off", 10), ("bow", 20), ("bow_wr", 30), ("bow_hints", 40),
     *(pytest.param(bypass, count, marks=pytest.mark.long)
       for bypass, count in (("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400))),
 ])  # fmt: skip
