@@ -238,8 +238,10 @@ AFFINE = {
 }  # fmt: skip
 ALL = REGISTER_FILES | WINDOWS | AFFINE
 
-LONG = {"reg", "write", "active", "in_lane", "cross_lane", "in_lane write", "bow_wr cross_lane", "abm"}
-"""For the long regression: of each, others have the parts. A core takes longer to build than all its tests to run."""
+LONG = {"reg", "write", "active", "in_lane", "cross_lane", "in_lane write", "bow", "bow_wr cross_lane",
+        "abm"}  # fmt: skip
+"""For the long regression: of each, others have the parts or do more. A core takes longer to build than all its
+tests to run."""
 
 
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:

@@ -40,7 +40,8 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "name"), [
-    *(pytest.param("small", name, marks=on("baseline")) for name in ALL),
+    *(pytest.param("small", name, marks=[on("baseline")] if name in DIVERGENT else [on("baseline"), pytest.mark.long])
+      for name in ALL),
     *(pytest.param("fermi", name, marks=[on("fermi"), pytest.mark.long]) for name in DIVERGENT),
 ])  # fmt: skip
 def test_kernel(preset: str, name: str, seed: int) -> None:
@@ -97,7 +98,8 @@ def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "settings", "names"), [
-    pytest.param("small", "bypass=bow entries=12 coalescing=off", ["vector_add"], marks=on("bow")),
+    pytest.param("small", "bypass=bow entries=12 coalescing=off", ["vector_add"],
+                 marks=[on("bow"), pytest.mark.long]),
     pytest.param("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"], marks=on("bow_wr of 6")),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs"], marks=on("bow_hints reg")),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["hotspot", "matmul"], marks=pytest.mark.long),

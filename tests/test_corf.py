@@ -320,7 +320,9 @@ def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("flavour", ["corf", "corf_plus"])
-@pytest.mark.parametrize("name", [k.name for k in kernels()])
+@pytest.mark.parametrize("name", [
+    pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
+])  # fmt: skip
 def test_bundled_kernels(name: str, flavour: str) -> None:
     """Every operand is that of the trace; both save accesses, CORF++ at least as many."""
     file = kernel(name).load("tiny")

@@ -80,11 +80,10 @@ def traced(name: str, window: int = 0) -> Trace:
     return trace
 
 
-KERNELS = [found.name for found in kernels()]
-
-
 @pytest.mark.parametrize("affine", ["a", "ab", "abm"])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", [
+    pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
+])  # fmt: skip
 def test_kernels(name: str, affine: str) -> None:
     setting, trace = config(affine), traced(name)
     run = checked(setting, trace)

@@ -267,7 +267,9 @@ def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("config", [PASCAL, SMALL.with_settings(["entries=4", "scheduler=two_level"])],
                          ids=["pascal", "small"])  # fmt: skip
-@pytest.mark.parametrize("name", [k.name for k in kernels()])
+@pytest.mark.parametrize("name", [
+    pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
+])  # fmt: skip
 def test_bundled_kernels(name: str, config: SmConfig) -> None:
     """Every operand is that of the trace; what the register file is spared, the cache serves."""
     file = kernel(name).load("tiny")

@@ -1,5 +1,5 @@
 """Random kernels on hardware with windows or affine units, in lockstep with the cycle model: a few, and twenty for each
-core in the long regression.
+core in the long regression, which has more cores.
 
 The kernels of a core run in one simulation. If it fails they run one by one, until the simplest one is found that does.
 """

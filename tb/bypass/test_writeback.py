@@ -201,7 +201,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("bypass", ["bow", "bow_wr", "bow_hints"])
+@pytest.mark.parametrize("bypass", ["bow", pytest.param("bow_wr", marks=pytest.mark.long), "bow_hints"])
 def test_bypassing_writeback(bypass: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "BypassingWriteback")
     runner.run(made, "tb.bypass.test_writeback", seed)
@@ -209,8 +209,9 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("unit", "settings"), [
-    ("BypassingCoalescingWriteback", ["coalescing=on", "alignment=write"]),
-    ("BypassingGatedWriteback", ["gating=cross_lane"]),
+    *(pytest.param(unit, settings, marks=pytest.mark.long) for unit, settings in [
+        ("BypassingCoalescingWriteback", ["coalescing=on", "alignment=write"]),
+        ("BypassingGatedWriteback", ["gating=cross_lane"])]),
     ("BypassingGatedCoalescingWriteback", ["coalescing=on", "gating=in_lane"]),
 ])  # fmt: skip
 def test_on_other_register_files(unit: str, settings: list[str], seed: int) -> None:

@@ -161,7 +161,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("gating", ["active", "in_lane", "cross_lane"])
+@pytest.mark.parametrize("gating", [pytest.param("active", marks=pytest.mark.long), "in_lane", "cross_lane"])
 @pytest.mark.parametrize(("unit", "settings"), [
     ("GatedCollector", []), ("GatedCoalescingCollector", ["coalescing=on", "alignment=write"]),
 ], ids=["off", "on"])  # fmt: skip

@@ -60,7 +60,9 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("gating", ["active", pytest.param("in_lane", marks=pytest.mark.long), "cross_lane"])
+@pytest.mark.parametrize("gating", [
+    pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",
+])  # fmt: skip
 def test_integer(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
     runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", seed)
