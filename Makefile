@@ -16,6 +16,9 @@ OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 # As many workers as there are processors, each with hardware of its own (conftest.py).
 PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 
+# What the project finds out about itself it keeps apart from what users keep (conftest.py).
+regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
+
 .PHONY: help setup run test lint verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 

@@ -1,10 +1,15 @@
-"""What all tests have: a seed of their own (`tb.seeds`), at the end how to get the same ones again, and the worker that
-has their hardware."""
+"""What all tests have: a place of their tree for what is kept, a seed of their own (`tb.seeds`), at the end how to get
+the same ones again, and the worker that has their hardware."""
+
+import os
+from pathlib import Path
 
 import hypothesis
 import pytest
 
 from tb import seeds
+
+os.environ.setdefault("WARPLOOM_CACHE", str(Path(__file__).parent / "build"))  # of this tree alone
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,7 +1,6 @@
 """Synthesis of a configuration's datapath, unit by unit: Amaranth → RTLIL → Yosys and ABC → areas and longest paths."""
 
 import dataclasses
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -9,7 +8,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from filelock import FileLock
 from rich.console import Console
 from rich.progress import Progress
 
@@ -23,64 +21,53 @@ from synth.netlist import MACRO, Linker
 from synth.report import Report, Row
 from synth.sram import Macro
 from synth.sta import Timer
-from warploom import kept, processes
+from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.store import Key, Kind
 
-BUILD = Path("build") / "synth"
 WORKERS = 2
 TOP = "Datapath"
 
 
 def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Path | None = None, *,
-               top: str = TOP, flat: bool = False, build: Path = BUILD) -> Report:
+               top: str = TOP, flat: bool = False) -> Report:
     """Area and longest path of each unit of the datapath.
 
     `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is a library of
     the user's own; `top` is another unit than the datapath, with what is inside it; `flat` dissolves all hierarchy, so
-    that logic is optimised across units (slower, one row). Results are kept under `build` by the content of everything
-    they depend on, down to single modules.
+    that logic is optimised across units (slower, one row). Results are kept, down to single modules.
     Raises `ConfigError` for a configuration without hardware, an unknown unit or an unusable library, `ToolError` when
     a tool fails or is missing.
     """
     config.check_hardware()
-    build.mkdir(parents=True, exist_ok=True)
-    with FileLock(build / "lock"):  # a second process waits, and finds what the first has made
-        return _synthesise(config, units, cells.load(liberty, build), top=top, flat=flat, build=build)
+    library = cells.load(liberty)
+    wanted = None if units is None else [verilog.module_name(unit) for unit in units]
+
+    def make(folder: Path) -> str:
+        design = _elaborate(config, top, folder, flat=flat)
+        return synthesise_design(design, config.name, wanted, library, flat=flat).to_json()
+
+    return store.text(_key(top, config, library, units=wanted, flat=flat), make, Report.from_json)
 
 
-def glue(config: SmConfig, *, build: Path = BUILD) -> Row:
+def glue(config: SmConfig) -> Row:
     """What joins the units of the datapath: the logic of its own module, without those that stay apart, and without a
     path. Raises what `synthesise` raises."""
     config.check_hardware()
-    build.mkdir(parents=True, exist_ok=True)
-    with FileLock(build / "lock"):
-        library = cells.load(None, build)
-        key = _key(config, None, library, top=TOP, flat=False)
-        path = build / "reports" / f"{key}-glue.kept"
-        if report := kept.read(path, Report.from_json):
-            return report.rows[0]
-        row = glue_of(_elaborate(config, TOP, build / "elaborated" / key, flat=False), library, build)
-        kept.write(path, Report(config.name, library.name, library.conditions, False, (row,)).to_json())
-        return row
+    library = cells.load(None)
+
+    def make(folder: Path) -> str:
+        row = glue_of(_elaborate(config, TOP, folder, flat=False), library)
+        return Report(config.name, library.name, library.conditions, False, (row,)).to_json()
+
+    return store.text(_key("glue", config, library), make, Report.from_json).rows[0]
 
 
-def glue_of(design: Design, library: Library, build: Path) -> Row:
+def glue_of(design: Design, library: Library) -> Row:
     """The same for a design that is elaborated already."""
-    counts = map_module(design, design.top, library, build).cells()
+    counts = map_module(design, design.top, library).cells()
     return _sizes(Unit("glue", 1), Counter({kind: n for kind, n in counts.items() if kind in library.cells}), library)
-
-
-def _synthesise(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool,
-                build: Path) -> Report:
-    wanted = None if units is None else [verilog.module_name(unit) for unit in units]
-    path = build / "reports" / f"{_key(config, wanted, library, top=top, flat=flat)}.kept"
-    if report := kept.read(path, Report.from_json):
-        return report
-    design = _elaborate(config, top, build / "elaborated" / _key(config, None, library, top=top, flat=flat), flat=flat)
-    report = synthesise_design(design, config.name, wanted, library, flat=flat, build=build)
-    kept.write(path, report.to_json())
-    return report
 
 
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
@@ -89,25 +76,25 @@ def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Desig
 
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,
-                      flat: bool = False, build: Path = BUILD) -> Report:
+                      flat: bool = False) -> Report:
     """The same for a design that is elaborated already."""
     units = [unit for unit in design.units() if wanted is None or unit.name in wanted]
     unknown = set(wanted or ()) - {unit.name for unit in units}
     if unknown:
         raise ConfigError(f"unit = {', '.join(sorted(unknown))}: must be one of {', '.join(sorted(design.kept))}")
-    mapped = _map_all(design, sorted({m for unit in units for m in design.below(unit.name)}), library, build)
+    mapped = _map_all(design, sorted({m for unit in units for m in design.below(unit.name)}), library)
     rows = [_row(unit, mapped, library) for unit in units]
     return Report(name, library.name, library.conditions, flat, tuple(rows))
 
 
-def _map_all(design: Design, modules: list[str], library: Library, build: Path) -> dict[str, Mapped]:
+def _map_all(design: Design, modules: list[str], library: Library) -> dict[str, Mapped]:
     """Map modules in parallel, with a progress bar on a terminal."""
     console = Console(stderr=True)
     mapped = {}
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress, \
             ThreadPoolExecutor(WORKERS) as pool:
         task = progress.add_task("synthesis", total=len(modules))
-        jobs = {pool.submit(map_module, design, module, library, build): module for module in modules}
+        jobs = {pool.submit(map_module, design, module, library): module for module in modules}
         try:
             for job in as_completed(jobs):
                 mapped[jobs[job]] = job.result()
@@ -155,14 +142,9 @@ def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
     )  # fmt: skip
 
 
-def _key(config: SmConfig, units: Sequence[str] | None, library: Library, *, top: str, flat: bool) -> str:
-    """Hash of everything a report depends on: configuration, sources, library and tools."""
-    root = Path(verilog.__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for folder in ("rtl", "synth", "warploom/arch"):
-        for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
-    versions = metadata.version("amaranth"), yosys.version()
-    digest.update(repr((config.to_toml(), top, units, library.digest, flat, versions)).encode())
-    return digest.hexdigest()[:20]
+def _key(name: str, config: SmConfig, library: Library, **what: object) -> Key:
+    """Everything a report depends on: configuration, sources, library and tools."""
+    return Key(Kind.REPORTS, name, {
+        **what, "configuration": dataclasses.asdict(config), "library": library.digest,
+        "sources": store.sources("rtl", "synth", "warploom/arch"), "amaranth": metadata.version("amaranth"),
+        "pyosys": yosys.version()})  # fmt: skip

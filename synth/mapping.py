@@ -1,6 +1,5 @@
-"""Technology mapping of one module by Yosys and ABC, cached by the content of everything that goes in."""
+"""Technology mapping of one module by Yosys and ABC, kept by the content of everything that goes in."""
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -12,7 +11,8 @@ from synth.design import Design
 from synth.liberty import Library
 from synth.netlist import Json
 from synth.sta import OUTPUT_LOAD
-from warploom import kept
+from warploom import store
+from warploom.store import Key, Kind
 
 PERIOD_PS = 500
 """Delay target of gate sizing: tighter than any unit reaches, so that every path is sized for speed."""
@@ -40,28 +40,26 @@ class Mapped:
         return Counter(cell["type"] for cell in self.netlist["cells"].values())
 
 
-def map_module(design: Design, module: str, library: Library, cache: Path) -> Mapped:
+def map_module(design: Design, module: str, library: Library) -> Mapped:
     """Map one module to the library's cells. Raises `ToolError` when Yosys fails."""
-    script = _SCRIPT.format(top=module, liberty=f'"{library.path}"', period=PERIOD_PS)
-    steps = Path(__file__).with_name("map.abc").read_text().format(period=PERIOD_PS)
-    constraints = f"set_driving_cell {library.buffer(2)}\nset_load {OUTPUT_LOAD} [all_outputs]\n"
-    source = json.dumps({"modules": design.alone(module)}, separators=(",", ":"))
-    what = "\0".join((source, script.replace(library.path, library.digest), steps, constraints, yosys.version()))
-    folder = cache / "modules" / hashlib.sha256(what.encode()).hexdigest()[:20]
-    done = folder / "mapped.kept"
-    if known := kept.read(done, lambda text: Mapped(*json.loads(text))):
-        return known
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in [("in.json", source), ("map.abc", steps), ("constraints", constraints)]:
-        (folder / name).write_text(text)
-    yosys.run(script, folder, "map")
-    netlist = json.loads((folder / "out.json").read_text())["modules"][module]
-    found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
-    mapped = Mapped(_slim(netlist), float(found[-1]) if found else 0.0)
-    kept.write(done, json.dumps([mapped.netlist, mapped.abc_delay], separators=(",", ":")))
-    for name in ("in.json", "out.json"):
-        (folder / name).unlink()
-    return mapped
+    files = {
+        "in.json": json.dumps({"modules": design.alone(module)}, separators=(",", ":")),
+        "map.abc": Path(__file__).with_name("map.abc").read_text().format(period=PERIOD_PS),
+        "constraints": f"set_driving_cell {library.buffer(2)}\nset_load {OUTPUT_LOAD} [all_outputs]\n",
+    }
+    key = Key(Kind.MODULES, module, {
+        "library": library.digest, "pyosys": yosys.version(), "sources": store.sources("synth/mapping.py"),
+        **{name: store.digest(content) for name, content in files.items()}})  # fmt: skip
+
+    def run(folder: Path) -> str:
+        for name, content in files.items():
+            (folder / name).write_text(content)
+        yosys.run(_SCRIPT.format(top=module, liberty=f'"{library.path}"', period=PERIOD_PS), folder, "map")
+        netlist = json.loads((folder / "out.json").read_text())["modules"][module]
+        found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
+        return json.dumps([_slim(netlist), float(found[-1]) if found else 0.0], separators=(",", ":"))
+
+    return store.text(key, run, lambda text: Mapped(*json.loads(text)))
 
 
 def _slim(netlist: Json) -> Json:

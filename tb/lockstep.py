@@ -16,8 +16,8 @@ from amaranth.lib import wiring
 
 from tb import runner
 from tb.identity import identity
-from tb.runs import own_folder
 from tb.toolchain import best_waves
+from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.kernels.launchfile import LaunchFile
@@ -133,7 +133,7 @@ def _outcome(made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed
 
 
 def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextManager[Path]:
-    return own_folder(runner.RUNS, f"{file.path.resolve().parent.name}-{file.path.stem}-{seed}")
+    return store.run_folder(f"{file.path.resolve().parent.name}-{file.path.stem}-{seed}")
 
 
 def _run(
@@ -168,5 +168,5 @@ def _record(
 
 def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, seed: int) -> Path:
     """Move a run's waveform to where the next run of the same launch replaces it."""
-    waveform = runner.RUNS / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
+    waveform = store.runs() / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
     return (folder / f"waves.{made.waves}").replace(waveform)

@@ -1,29 +1,28 @@
 """The long regression: every kernel in lockstep under every combination of settings, one of them at full size.
 
-A run that passed is kept under `build/regress`, named after everything that it depends on, so that an interrupted
-regression goes on where it stopped and a second one has nothing to do.
+A run that passed is kept, with everything that it depends on as its key, so that an interrupted regression goes on
+where it stopped and a second one has nothing to do.
 """
 
 import dataclasses
-import hashlib
 import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tb.lockstep import LockstepError, lockstep
 from tb.runner import BenchError
 from tb.seeds import seed_of
-from tb.toolchain import CACHE, need_cache, source_hash
-from warploom import kept, processes
+from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 from warploom.kernels.library import kernel, kernels
+from warploom.store import Key, Kind
 
-OUTCOMES = CACHE / "regress"
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model", "rtl", "tb")
 """What a result depends on, beside its configuration."""
 
@@ -139,8 +138,8 @@ def _affine() -> list[SmConfig]:
 def regress(config: SmConfig, base: int, report: Callable[[Outcome], None]) -> list[Outcome]:
     """Run all cases, as many at a time as there are processors, with the seeds of a base; `report` hears of each as it
     ends. Raises `ToolError` when a tool is missing."""
-    need_cache()
-    sources = source_hash(*SOURCES)
+    store.need_place()
+    sources = store.sources(*SOURCES)
     outcomes = []
     with ThreadPoolExecutor(WORKERS) as pool:
         futures = [pool.submit(_run, case, seed_of(str(case), base), sources) for case in cases(config)]
@@ -170,19 +169,23 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _run(case: Case, seed: int, sources: str) -> Outcome:
-    key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size, seed)).encode()).hexdigest()
-    path = OUTCOMES / f"{case.kernel}-{case.size}-{key[:16]}.kept"
-    known = kept.read(path, lambda text: Outcome(case, **json.loads(text), cached=True))
-    if known is not None:
-        return known
-    try:
+    key = Key(Kind.OUTCOMES, f"{case.kernel}-{case.size}", {
+        "configuration": dataclasses.asdict(case.config), "kernel": case.kernel, "size": case.size, "seed": seed,
+        "sources": sources})  # fmt: skip
+    cached = True
+
+    def run(_: Path) -> str:
+        nonlocal cached
+        cached = False
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
+        return json.dumps({"cycles": done.cycles, "warp_instructions": done.warp_instructions,
+                           "cycles_per_second": done.cycles_per_second})  # fmt: skip
+
+    try:
+        found = store.text(key, run, lambda text: Outcome(case, **json.loads(text), cached=True))
     except LockstepError as error:
         return Outcome(case, 0, 0, 0.0, False, str(error))
     except BenchError as error:
         return Outcome(case, 0, 0, 0.0, False, error.line)
-    found: dict[str, Any] = {"cycles": done.cycles, "warp_instructions": done.warp_instructions,
-                             "cycles_per_second": done.cycles_per_second}  # fmt: skip
-    kept.write(path, json.dumps(found))
-    return Outcome(case, **found, cached=False)
+    return dataclasses.replace(found, cached=cached)
 

@@ -1,7 +1,7 @@
-"""Verilates units, keeps the builds, and runs cocotb modules on them."""
+"""Verilates units, once, and runs cocotb modules on them."""
 
 import contextlib
-import hashlib
+import dataclasses
 import json
 import os
 import shutil
@@ -15,23 +15,16 @@ from xml.etree.ElementTree import ParseError
 from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
 from cocotb_tools.check_results import get_results
-from filelock import FileLock
 
 from rtl import verilog
-from tb.runs import own_folder
-from tb.toolchain import CACHE, need_cache, source_hash, verilator_folder, versions
+from tb.toolchain import verilator_folder, versions
 from tb.verdict import raised
-from warploom import kept, processes
+from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.store import Key, Kind
 
 WAVES = Path(__file__).with_name("waves.sv")
-
-BUILDS = CACHE / "verilator"
-"""Where builds are kept, one folder for each design, set of flags and set of tools."""
-
-RUNS = CACHE / "runs"
-"""Where runs have their folders."""
 
 LINT = {
     "DECLFILENAME": "one file holds all modules of a unit",
@@ -151,7 +144,6 @@ def build(
     `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
     leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
     """
-    need_cache()
     module = verilog.module_name(unit)
     text, ports = _convert(component, module) if component else _design(config, unit, module)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
@@ -162,15 +154,13 @@ def build(
         if COLLECTOR in repeated:  # seen from outside, each output of a library may depend on each input: no real loop
             flags.append("-Wno-UNOPTFLAT")
         flags.append("--hierarchical")
-    recipe = [text, control, flags, MAKE, waves and (waves, WAVES.read_text()), versions()]
-    folder = BUILDS / f"{module}-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
-    made = Build(folder, config, unit, module, waves)
-    BUILDS.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
-        if kept.is_whole(folder):
-            return made
-        shutil.rmtree(folder, ignore_errors=True)  # what is left of a build may be of any kind
-        folder.mkdir()
+    key = Key(Kind.SIMULATORS, module, {
+        "unit.v": store.digest(text), "unit.json": store.digest(json.dumps(ports)), "flags": [*flags, MAKE],
+        "ports.vlt": store.digest(control), "common.h": COMMON, "waves": waves and store.digest(WAVES.read_bytes()),
+        "tools": versions(),
+    })  # fmt: skip
+
+    def verilate(folder: Path) -> None:
         (folder / "unit.v").write_text(text)
         (folder / "unit.json").write_text(json.dumps(ports))
         (folder / "ports.vlt").write_text(f"`verilator_config\n{control}\n")
@@ -179,8 +169,8 @@ def build(
             sources.append(folder / "waves.sv")
             sources[-1].write_text(WAVES.read_text() + f"bind {module} waves waves_i (.clk(clk));\n")
         _verilate(folder, module, sources, flags)
-        kept.seal(folder)
-    return made
+
+    return Build(store.folder(key, verilate), config, unit, module, waves)
 
 
 def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[str, Any]]]:
@@ -190,14 +180,14 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
     """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
-    recipe = source_hash("rtl", "warploom/arch"), config.to_toml(), versions()
-    path = BUILDS / f"{module}-design-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}.kept"
-    design = kept.read(path)
-    if design is None:
-        design = _convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module)
-        kept.write(path, json.dumps(design))
-    text, ports = design
-    return text, ports
+    key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
+                                     "sources": store.sources("rtl", "warploom/arch")})  # fmt: skip
+
+    def make(_: Path) -> str:
+        return json.dumps(_convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module))
+
+    design: tuple[str, list[dict[str, Any]]] = store.text(key, make)
+    return design
 
 
 def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:
@@ -224,24 +214,22 @@ def _make(
 def _library(waves: bool, flags: list[str]) -> Path:
     """The folder of what is the same for every design: the objects of Verilator's own library, and the precompiled
     header. They take longest; the build of an empty module makes them once."""
-    recipe = MAKE, COMMON, waves, flags, versions()
-    folder = BUILDS / f"runtime-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:16]}"
-    with FileLock(folder.with_suffix(".lock")):
-        if not kept.is_whole(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            (folder / "common.h").write_text(COMMON)
-            (folder / "empty.v").write_text("module empty(input clk /*verilator public_flat_rw*/); endmodule\n")
-            _make(_LibraryRunner(folder), folder, "empty", [folder / "empty.v"], flags, waves=waves)
-            (folder / "common.h.fast.gch").rename(folder / "common.h.gch")
-            kept.seal(folder)
-    return folder
+    key = Key(Kind.RUNTIMES, "verilated", {"flags": [*flags, MAKE], "common.h": COMMON, "waves": waves,
+                                           "tools": versions()})  # fmt: skip
+
+    def make(folder: Path) -> None:
+        (folder / "common.h").write_text(COMMON)
+        (folder / "empty.v").write_text("module empty(input clk /*verilator public_flat_rw*/); endmodule\n")
+        _make(_LibraryRunner(folder), folder, "empty", [folder / "empty.v"], flags, waves=waves)
+        (folder / "common.h.fast.gch").rename(folder / "common.h.gch")
+
+    return store.folder(key, make)
 
 
 def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a folder of its own, which stays where `simulate`
     raises."""
-    with own_folder(RUNS, f"{test_module}-{testcase or 'all'}-{seed}") as folder:
+    with store.run_folder(f"{test_module}-{testcase or 'all'}-{seed}") as folder:
         simulate(made, folder, test_module, seed, testcase=testcase)
 
 

@@ -11,11 +11,11 @@ from rtl.arbiter import Arbiter
 from rtl.datapath import Datapath
 from tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
 from tb.test_datapath import AFFINE, REGISTER_FILES
-from tb.toolchain import ROOT
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Gating
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
+from warploom.store import ROOT
 
 on = pytest.mark.xdist_group
 """The core of `tb.test_datapath` that a test runs on: one worker has both."""

@@ -9,7 +9,6 @@ from checked_runs import all_runs_checked
 
 from warploom.arch.config import SmConfig
 from warploom.cli import main
-from warploom.evaluation import simulations
 from warploom.evaluation.figures import Figure
 from warploom.kernels.library import kernels
 
@@ -30,7 +29,7 @@ def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
     every configuration timed."""
     import warploom.verbs.evaluate as verb
 
-    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
 
     def run(experiment: str, preset: str, figures: Sequence[Figure], timed: Mapping[str, SmConfig]) -> Evaluated:

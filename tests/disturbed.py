@@ -35,7 +35,7 @@ def check_ending(ending: signal.Signals, status: int, lines: list[str]) -> None:
 
 
 class Command:
-    """A command that runs in a folder, with simulators kept in `cache`; `prefix` goes before it."""
+    """A command that runs in a folder, with what it keeps in `cache`; `prefix` goes before it."""
 
     def __init__(self, arguments: tuple[str, ...], folder: Path, cache: Path, prefix: tuple[str, ...] = ()) -> None:
         self.folder, self.mark = folder, uuid.uuid4().hex

@@ -8,11 +8,11 @@ from test_simultaneous_runs import launches
 
 from tb import lockstep, runner
 from tb.identity import identity
-from tb.runs import own_folder
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.kernels.launchfile import load
+from warploom.store import run_folder, runs
 
 RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
 
@@ -76,29 +76,34 @@ def test_how_a_simulator_ends(tmp_path, results, status, message):
     assert said is None if message is None else message in said
 
 
-class TestOwnFolder:
+class TestRunFolder:
     """Folders of runs."""
 
-    def test_each_run_has_its_own_and_leaves_nothing(self, tmp_path):
-        with own_folder(tmp_path, "run") as one, own_folder(tmp_path, "run") as other:
-            assert one != other
-            assert {one, other} < set(tmp_path.iterdir())
-        assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+    @pytest.fixture(autouse=True)
+    def place(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
 
-    def test_one_that_failed_stays(self, tmp_path):
-        with pytest.raises(AssertionError), own_folder(tmp_path, "run") as failed:
+    def test_each_run_has_its_own_and_leaves_nothing(self):
+        with run_folder("run") as one, run_folder("run") as other:
+            assert one != other
+            assert {one, other} < set(runs().iterdir())
+        assert not [path for path in runs().iterdir() if path.is_dir()]
+
+    def test_one_that_failed_stays(self):
+        with pytest.raises(AssertionError), run_folder("run") as failed:
             (failed / "log.txt").touch()
             raise AssertionError
-        with pytest.raises(KeyboardInterrupt), own_folder(tmp_path, "run") as interrupted:
+        with pytest.raises(KeyboardInterrupt), run_folder("run") as interrupted:
             raise KeyboardInterrupt
         assert [path.name for path in failed.iterdir()] == ["log.txt"]
         assert not interrupted.exists()
 
-    def test_one_that_was_killed_is_cleared_away_by_the_next(self, tmp_path):
-        (tmp_path / "killed").mkdir()
-        (tmp_path / "killed" / "alive").touch()
-        with own_folder(tmp_path, "run"):
-            assert not (tmp_path / "killed").exists()
+    def test_one_that_was_killed_is_cleared_away_by_the_next(self):
+        killed = runs() / "killed"
+        killed.mkdir(parents=True)
+        (killed / "alive").touch()
+        with run_folder("run"):
+            assert not killed.exists()
 
 
 def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
@@ -122,7 +127,7 @@ def test_a_build_that_fails_says_why(tmp_path, monkeypatch, log, message):
         log_file.write_text(log)
         raise RuntimeError("verilator ended with status 1")
 
-    monkeypatch.setattr(runner, "BUILDS", tmp_path)
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "place"))
     monkeypatch.setattr(runner._Runner, "build", build)
     monkeypatch.setattr(runner, "_library", lambda *_: tmp_path)
     with pytest.raises(ToolError, match=f"^Verilator failed on bank: {message}; its log is {tmp_path}/build.log$"):

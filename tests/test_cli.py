@@ -18,7 +18,7 @@ from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
-VERBS = ["kernels", "presets", "run", "compile", "verilog", "synth", "regress", "evaluate", "bench", "demo"]
+VERBS = ["kernels", "presets", "run", "compile", "verilog", "synth", "regress", "evaluate", "bench", "demo", "cache"]
 
 
 def one_error_line(capsys):

@@ -250,8 +250,6 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
         path.mkdir()
     elif content != "absent":
         path.write_bytes(CONTENTS[content])
-    (folder / "build/synth").mkdir(parents=True)
-    (folder / "build/synth/lock").touch()
     if (name, content) == ("preset.toml", "empty"):
         assert main([*READERS[name], name]) == 0, "what a configuration leaves out is the default"
     else:
@@ -350,10 +348,16 @@ def test_output_in_a_small_character_set(monkeypatch):
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def test_two_syntheses_in_one_folder_take_turns(tmp_path):
+def test_two_syntheses_of_the_same_take_turns(tmp_path, monkeypatch):
+    """The second waits for what the first is at: here for its cell library, which then cannot be read."""
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    (tmp_path / "my.lib").write_text("nothing")
+    with pytest.raises(errors.ConfigError, match="not a Liberty file"):
+        synthesise(SmConfig(), liberty=tmp_path / "my.lib")
+    lock, = tmp_path.glob("cells/liberty-*.lock")
     with ThreadPoolExecutor(1) as pool:
-        with FileLock(tmp_path / "lock"):
-            second = pool.submit(synthesise, SmConfig(), liberty=tmp_path / "absent.lib", build=tmp_path)
+        with FileLock(lock):
+            second = pool.submit(synthesise, SmConfig(), liberty=tmp_path / "my.lib")
             assert wait([second], timeout=0.3).not_done
-        with pytest.raises(errors.ConfigError, match="name a readable Liberty file"):
+        with pytest.raises(errors.ConfigError, match="not a Liberty file"):
             second.result(timeout=30)

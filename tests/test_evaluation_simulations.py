@@ -13,7 +13,7 @@ import pytest
 
 from golden_model.simulate import simulate
 from golden_model.values import values
-from warploom import kept
+from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.evaluation import coalescing, simulations
@@ -31,8 +31,8 @@ PAIR = {name: config for name, config in coalescing.configurations(SMALL).items(
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """A folder of its own for what is kept."""
-    monkeypatch.setattr(simulations, "CACHE", tmp_path / "runs")
-    return tmp_path / "runs"
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    return tmp_path / "simulations"
 
 
 def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
@@ -50,16 +50,18 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("kept_as", ["null", "[1]", '{"statistics": {}, "values": {}}'])
-def test_a_file_of_another_version_counts_as_none(kept_as, tmp_path):
-    case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
-    kept.write(tmp_path / "run.kept", kept_as)
-    assert simulations._read(case, tmp_path / "run.kept") is None
+def test_a_file_of_another_version_is_made_again(kept_as, folder, monkeypatch):
+    wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
+    store.text(simulations._key(wanted[0], store.sources(*simulations.SOURCES)), lambda _: kept_as)
+    run = simulations._run(wanted[0])
+    monkeypatch.setattr(simulations, "_missing", lambda keys, _: [(case, run) for case in keys])
+    assert simulate_all(wanted, lambda case: None) == {"vector_add": {"wid_off": run}}
 
 
 def test_a_damaged_file_is_made_again(folder, capfd):
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     first = simulate_all(wanted, lambda case: None)
-    path, = folder.iterdir()
+    path, = folder.glob("*/text")
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"1", b"2", 1))
     assert simulate_all(wanted, lambda case: None) == first
@@ -71,8 +73,8 @@ def test_another_configuration_or_source_has_another_file(folder):
     case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, kernel="bfs"),
               dataclasses.replace(case, config=PAIR["wid_reg"])]  # fmt: skip
-    paths = [simulations._path(case, "sources"), simulations._path(case, "changed")]
-    paths += [simulations._path(other, "sources") for other in others]
+    paths = [simulations._key(case, sources).path for sources in ("sources", "changed")]
+    paths += [simulations._key(other, "sources").path for other in others]
     assert len(set(paths)) == 5
 
 
@@ -101,12 +103,12 @@ if __name__ == "__main__":
 """
 
 
-def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path):
-    script, runs = tmp_path / "script.py", tmp_path / "build" / "evaluation" / "runs"
+def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path, folder):
+    script = tmp_path / "script.py"
     script.write_text(INTERRUPTIBLE)
     with subprocess.Popen([sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           text=True, start_new_session=True) as process:  # fmt: skip
-        while not list(runs.glob("*.kept")) and process.poll() is None:
+        while not list(folder.glob("*/record.kept")) and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)

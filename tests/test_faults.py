@@ -9,14 +9,15 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from disturbed import EVALUATE, RUN, SYNTH, VERILOG, Command, check_ending, parts, results
 from test_simultaneous_runs import CONFIG
 
 from tb import runner
-from tb.toolchain import CACHE
 from warploom.cli import main
+from warploom.store import place, runs
 
 MOMENTS = {
     "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
@@ -33,9 +34,15 @@ print(runner.build(SmConfig.preset("small"), "SubBank").folder)
 
 
 def command(name, tmp_path) -> Command:
-    if name == "run":
-        runner.build(CONFIG, "Datapath")
-    return Command(MOMENTS[name][0], tmp_path / tmp_path.name, CACHE)  # runs are named after the folder
+    return Command(MOMENTS[name][0], tmp_path / tmp_path.name, cache(name, tmp_path))  # runs are named after the folder
+
+
+def cache(name, tmp_path) -> Path:
+    """Where a command keeps things: what all tests keep if it runs hardware, else nothing yet."""
+    if name != "run":
+        return tmp_path / "cache"
+    runner.build(CONFIG, "Datapath")
+    return place()
 
 
 @pytest.mark.rtl
@@ -56,24 +63,24 @@ def test_a_signal_ends_all_of_it(tmp_path, name, ending):
         again = command(name, tmp_path)
         assert again.end() == (0, [])
         assert "out.json" in results(tmp_path / tmp_path.name)
-    assert not list((CACHE / "runs").glob(f"{tmp_path.name}-*")), "folders of runs that are over"
+    assert not list(runs().glob(f"{tmp_path.name}-*")), "folders of runs that are over"
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("part", ["sub_bank", pytest.param("runtime", marks=pytest.mark.long)])
+@pytest.mark.parametrize("part", ["simulators", pytest.param("runtimes", marks=pytest.mark.long)])
 def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
     """A unit's, or that of Verilator's own library, which takes longer."""
-    if part == "sub_bank":
+    if part == "simulators":
         library = runner._library(False, [])
-        shutil.copytree(library, tmp_path / "verilator" / library.name)
+        shutil.copytree(library, tmp_path / library.relative_to(place()))
     command = [sys.executable, "-c", BUILD]
     environment = {**os.environ, "WARPLOOM_CACHE": str(tmp_path)}
     with subprocess.Popen(command, env=environment) as process:
-        while not list(tmp_path.glob(f"verilator/{part}-*/verilator.o")):
+        while not list(tmp_path.glob(f"{part}/*/verilator.o")):
             assert process.poll() is None
             time.sleep(0.01)
         process.kill()
-    assert not list(tmp_path.rglob(f"{part}-*/seal.kept"))
+    assert not list(tmp_path.glob(f"{part}/*/record.kept"))
 
     def build(_: int) -> str:
         return subprocess.check_output(command, env=environment, text=True, stderr=subprocess.STDOUT)
@@ -82,7 +89,7 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
         first, second = pool.map(build, range(2))
     assert first == second
     assert len(first.splitlines()) == 1
-    assert len(list(tmp_path.rglob("seal.kept"))) == 2  # the simulator's and the library's
+    assert len(list(tmp_path.rglob("record.kept"))) == 3  # the design's, the simulator's and the library's
 
 
 @pytest.mark.rtl
@@ -91,10 +98,8 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
     pytest.param("evaluate", 1, "File too large", marks=pytest.mark.long),
 ])  # fmt: skip
 def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
-    if name == "run":
-        runner.build(CONFIG, "Datapath")
     limit = ("sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh")
-    one = Command(MOMENTS[name][0], tmp_path / "here", CACHE, limit)
+    one = Command(MOMENTS[name][0], tmp_path / "here", cache(name, tmp_path), limit)
     status, lines = one.end()
     assert status == 1
     assert len(lines) == 1, lines
@@ -105,14 +110,14 @@ def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
     assert not (tmp_path / "here" / "out.json").exists()
 
 
-@pytest.mark.parametrize("verb", [RUN, ("regress",)])
+@pytest.mark.parametrize("verb", [RUN, ("regress",), SYNTH[:-2], EVALUATE[:-4]])
 def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys, verb):
     (tmp_path / "file").touch()
-    monkeypatch.setattr("tb.toolchain.CACHE", tmp_path / "file" / "deep")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "file" / "deep"))
     monkeypatch.chdir(tmp_path)
     assert main([*verb]) == 1
     line = capsys.readouterr().err
-    assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: simulators are built and kept there: set "
+    assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: what is made is kept there: set "
                     "WARPLOOM_CACHE to another folder\n")  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
@@ -123,7 +128,7 @@ def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
     def verilog(number):
         folder = tmp_path / str(number)
         folder.mkdir()
-        one = Command((*VERILOG[:-4], "--out", "../out", "--json", "../out.json"), folder, CACHE)
+        one = Command((*VERILOG[:-4], "--out", "../out", "--json", "../out.json"), folder, place())
         return one.end()
 
     with ThreadPoolExecutor(2) as pool:

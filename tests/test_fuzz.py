@@ -14,7 +14,7 @@ from fuzz.generator import VERSION, generate
 from fuzz.program import Program
 from fuzz.shrink import shrink
 
-from warploom import kept
+from warploom import store
 from warploom.arch.errors import ToolError
 
 PATHS = [*sorted(KEPT.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
@@ -142,7 +142,7 @@ def test_what_passes_by_now_is_forgotten(
 
 def test_another_generator_takes_other_seeds(ran: Callable[[], list[int]], tmp_path: Path) -> None:
     """What programs another one made have passed stays counted, apart."""
-    kept.write(tmp_path / "state.kept", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
+    store.write(tmp_path / "state.kept", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
     assert quietly(tmp_path, 10 * campaign.BATCH).batches == {str(VERSION - 1): 9, str(VERSION): 1}
     assert ran() == list(range(9 * campaign.BATCH, 10 * campaign.BATCH))
 

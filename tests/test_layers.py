@@ -16,7 +16,7 @@ ALLOWED = {
     "golden_model": ("warploom.arch", "golden_model"),
     "rtl": ("warploom.arch", "warploom.files", "warploom.processes", "rtl"),
     "warploom/kernels": ("warploom.arch", "warploom.kernels"),
-    "synth": ("warploom.arch", "warploom.kept", "warploom.processes", "rtl", "synth"),
+    "synth": ("warploom.arch", "warploom.store", "warploom.processes", "rtl", "synth"),
 }
 """What of ours each folder may import. `tb`, `evaluation` and the command line may import what is below them."""
 

@@ -20,10 +20,10 @@ from golden_model.bypass.lost import LostValue
 from golden_model.check import Mismatch
 from golden_model.simulate import simulate
 from golden_model.trace import Trace
-from tb.toolchain import ROOT
 from warploom.arch.isa import RZ
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate
+from warploom.store import ROOT
 
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 FAILED = ROOT / "build" / "random_programs"

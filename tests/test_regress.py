@@ -110,7 +110,7 @@ def test_a_regression_has_a_new_seed_and_goes_on_with_an_old_one(
         seeds.append(seed)
         return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, None)
 
-    monkeypatch.setattr(regress, "OUTCOMES", tmp_path)
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     monkeypatch.setattr(regress, "lockstep", lockstep)
     monkeypatch.setattr(regress, "cases", lambda config: [Case(config, "vector_add", "tiny"),
                                                           Case(SmConfig.preset("fermi"), "vector_add", "tiny")])

@@ -13,7 +13,7 @@ from random_programs import each, samples
 
 from tb.lockstep import lockstep_all
 from tb.test_datapath import AFFINE, WINDOWS, for_each
-from tb.toolchain import ROOT
+from warploom.store import ROOT
 
 FOLDER = ROOT / "build" / "random_programs"
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))

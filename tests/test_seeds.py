@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tb.seeds import FIXED, LIMIT, NEW, read, seed_of
-from tb.toolchain import ROOT
+from warploom.store import ROOT
 
 pytest_plugins = ["pytester"]
 

@@ -1,4 +1,5 @@
-"""A storm of faults: commands, alone and several at once, meet signals at random moments and damaged caches.
+"""A storm of faults: commands, alone and several at once, meet signals at random moments, and a cache that is damaged
+or cleared meanwhile.
 
 Whatever has happened, the commands leave no process and no part of a file, and the same command, undisturbed, then
 gives what it always gives. Which faults come follows from the seed of the test.
@@ -11,7 +12,13 @@ from pathlib import Path
 import pytest
 from disturbed import EVALUATE, LINE, REGRESS, RUN, STATUS, SYNTH, VERILOG, Command, parts, results
 
+from warploom.store import Kind
+from warploom.store.holdings import clear
+
 COMMANDS = {"run": RUN, "regress": REGRESS, "synth": SYNTH, "verilog": VERILOG, "evaluate": EVALUATE}
+
+QUICK = [kind for kind in Kind if kind not in (Kind.SIMULATORS, Kind.RUNTIMES, Kind.RUNS)]
+"""What is soon made again."""
 
 ROUNDS = 12
 
@@ -20,11 +27,13 @@ LONGEST = 12.0
 
 
 class Storm:
-    """All commands have a folder for what they write and keep, and share the cache of simulators."""
+    """All commands have a folder for what they write, and share the place for what is kept."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.cache, self.rng = folder, folder / "cache", random.Random(seed)
         self.expected = {name: self.undisturbed(name, folder / f"reference-{name}") for name in COMMANDS}
+        for kind in QUICK:
+            clear(kind)
 
     def undisturbed(self, name: str, folder: Path) -> dict[str, object]:
         """What a command gives when nothing happens to it."""
@@ -40,10 +49,10 @@ class Storm:
 
     def damage(self) -> None:
         """Flip a bit of a file that is kept, or cut it short; the large ones of a simulator less often."""
-        roots = self.folder / "here" / "build", self.cache / "regress"
-        files = [path for root in roots for path in root.rglob("*.kept")]
+        files = [path for name in ("text", "record.kept") for path in self.cache.glob(f"*/*/{name}")]
         if not files or self.rng.random() < 0.1:
-            files = [path for path in (self.cache / "verilator").rglob("*") if path.is_file()]
+            files = [path for kind in ("simulators", "runtimes") for path in self.cache.glob(f"{kind}/*/**/*")
+                     if path.is_file()]
         path = self.rng.choice(sorted(files))
         data = bytearray(path.read_bytes())
         if self.rng.random() < 0.5:
@@ -63,6 +72,8 @@ class Storm:
         commands = [Command(COMMANDS[name], self.folder / "here", self.cache) for name in names]
         for command in commands:
             command.wait_ready()
+        if self.rng.random() < 0.5:
+            print(f"cleared: {clear(self.rng.choice(QUICK))}")
         waited = 0.0
         for delay, command in sorted(zip(delays, commands, strict=True), key=lambda pair: pair[0]):
             command.wait_for(delay - waited)
@@ -82,7 +93,8 @@ class Storm:
 
 @pytest.mark.rtl
 @pytest.mark.long
-def test_storm(tmp_path: Path, seed: int) -> None:
+def test_storm(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
     storm = Storm(tmp_path, seed)
     for number in range(ROUNDS):
         print(f"round {number}")

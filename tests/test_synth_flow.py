@@ -1,6 +1,7 @@
 """Synthesis end to end on designs small enough to know the answer."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,34 +56,37 @@ class Pair(wiring.Component):
         return m
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(autouse=True, scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One cache for the module, so that the library is parsed once."""
-    return tmp_path_factory.mktemp("synth")
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("synth")
+        patch.setenv("WARPLOOM_CACHE", str(folder))
+        yield folder
 
 
-def report_of(component: wiring.Component, build: Path, *, flat: bool = False) -> Report:
+def report_of(component: wiring.Component, folder: Path, *, flat: bool = False) -> Report:
     rtlil = verilog.to_rtlil(component, "unit", source_lines=False)
-    design = elaborate(rtlil, "unit", build / "elaborated", flat)
-    return synthesise_design(design, "test", None, liberty.load(None, build), flat=flat, build=build)
+    design = elaborate(rtlil, "unit", folder, flat)
+    return synthesise_design(design, "test", None, liberty.load(None), flat=flat)
 
 
-def test_adder_has_its_flops_and_registers_by_name(build: Path) -> None:
-    (row,) = report_of(Adder(8), build).rows
-    flop = liberty.load(None, build).cells["DFF_X1"].area
+def test_adder_has_its_flops_and_registers_by_name(tmp_path: Path) -> None:
+    (row,) = report_of(Adder(8), tmp_path).rows
+    flop = liberty.load(None).cells["DFF_X1"].area
     assert row.sequential_um2 == pytest.approx(24 * flop, abs=0.01)
     assert row.cells > 24 + 8
     assert row.start.startswith(("left[", "right[")), row.start
     assert row.end.startswith("total["), row.end
 
 
-def test_longer_chains_take_longer(build: Path) -> None:
-    delays = [report_of(Adder(width), build).rows[0].delay_ps for width in (4, 8, 32)]
+def test_longer_chains_take_longer(tmp_path: Path) -> None:
+    delays = [report_of(Adder(width), tmp_path).rows[0].delay_ps for width in (4, 8, 32)]
     assert delays == sorted(delays) and delays[0] < delays[1] < delays[2]
 
 
-def test_two_equal_parts_cost_twice_one(build: Path) -> None:
-    rows = {row.unit: row for row in report_of(Pair(), build).rows}
+def test_two_equal_parts_cost_twice_one(tmp_path: Path) -> None:
+    rows = {row.unit: row for row in report_of(Pair(), tmp_path).rows}
     assert rows["adder"].instances == 2
     assert rows["unit"].sequential_um2 == pytest.approx(2 * rows["adder"].sequential_um2)
     assert rows["unit"].cells >= 2 * rows["adder"].cells
@@ -102,31 +106,31 @@ class Sum(wiring.Component):
         return m
 
 
-def test_glue_is_what_no_part_has(build: Path) -> None:
-    design = elaborate(verilog.to_rtlil(Sum(), "unit", source_lines=False), "unit", build / "elaborated", False)
-    row = glue_of(design, liberty.load(None, build), build)
+def test_glue_is_what_no_part_has(tmp_path: Path) -> None:
+    design = elaborate(verilog.to_rtlil(Sum(), "unit", source_lines=False), "unit", tmp_path, False)
+    row = glue_of(design, liberty.load(None))
     assert 8 <= row.cells <= 16, "eight gates, and their inverters"
     assert (row.sequential_um2, row.sram_bits, row.end) == (0.0, 0, "")
 
 
-def test_flat_is_one_row_with_the_same_memory(build: Path) -> None:
-    (row,) = report_of(Pair(), build, flat=True).rows
+def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:
+    (row,) = report_of(Pair(), tmp_path, flat=True).rows
     assert (row.sram_macros, row.sram_bits) == (1, 1024 * 8)
 
 
-def test_register_file_bits_are_counted_exactly(build: Path) -> None:
+def test_register_file_bits_are_counted_exactly() -> None:
     config = SmConfig.preset("small")
-    row = synthesise(config, ["Bank"], build=build).rows[0]
+    row = synthesise(config, ["Bank"]).rows[0]
     assert (row.unit, row.sram_macros, row.sram_bits) == ("bank", 4, config.rows * 1024)
     assert row.sram_um2 == pytest.approx(4 * Macro(config.rows, 256).area_um2, rel=1e-3)
     assert row.instances == config.banks
 
 
-def test_second_run_takes_everything_from_the_cache(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_run_takes_everything_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     config = SmConfig.preset("small")
-    first = synthesise(config, ["sub_bank"], top="Bank", build=build)
+    first = synthesise(config, ["sub_bank"], top="Bank")
     monkeypatch.setattr("synth.yosys.run", lambda *_: pytest.fail("Yosys ran again"))
-    second = synthesise(config, ["sub_bank"], top="Bank", build=build)
+    second = synthesise(config, ["sub_bank"], top="Bank")
     assert second.to_json() == first.to_json()
     assert json.loads(second.to_json())["stage"] == "pre-layout"
 
@@ -134,11 +138,13 @@ def test_second_run_takes_everything_from_the_cache(build: Path, monkeypatch: py
 def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The library's summary, mapped modules, the report: each alone, with what depends on it."""
     def report() -> str:
-        return synthesise(SmConfig.preset("small"), ["sub_bank"], top="Bank", build=build).to_json()
+        return synthesise(SmConfig.preset("small"), ["sub_bank"], top="Bank").to_json()
 
     first = report()
-    kinds = [list(build.glob(pattern)) for pattern in ("liberty-*.kept", "reports/*.kept", "modules/*/*.kept")]
-    for damaged in (kinds[0], kinds[1], kinds[1] + kinds[2]):
+    kinds = [list(build.glob(f"{kind}/*/{name}")) for kind in ("cells", "reports", "modules")
+             for name in ("text", "record.kept")]  # fmt: skip
+    cells, cell_records, reports, report_records, modules, module_records = kinds
+    for damaged in (cells, cell_records, reports, report_records, reports + modules, reports + module_records):
         assert damaged
         for path in damaged:
             path.write_bytes(path.read_bytes()[:-9])
@@ -151,9 +157,9 @@ def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == ""
 
 
-def test_unknown_unit_names_the_known_ones(build: Path) -> None:
+def test_unknown_unit_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"sub_bnak: must be one of bank, .*sub_bank"):
-        synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank", build=build)
+        synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank")
 
 
 def test_sram_area_and_energy_at_the_published_point() -> None:

@@ -42,10 +42,16 @@ def library_text(*cells: str) -> str:
             f"{''.join(cells)} }}\n")
 
 
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place of its own for what is kept."""
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+
+
 def load(folder: Path, text: str) -> liberty.Library:
     path = folder / "tiny.lib"
     path.write_text(text)
-    return liberty.load(path, folder / "cache")
+    return liberty.load(path)
 
 
 def chain(length: int) -> dict:
@@ -99,9 +105,9 @@ def test_unusable_library_is_one_clear_line(tmp_path: Path, text: str, message: 
     with pytest.raises(ConfigError, match=message) as caught:
         load(tmp_path, text)
     assert "\n" not in str(caught.value) and "tiny.lib" in str(caught.value)
-    assert not list(tmp_path.glob("cache/*"))
+    assert not [path for path in tmp_path.glob("cache/cells/*") if path.is_dir()]
 
 
 def test_missing_library_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.lib"):
-        liberty.load(tmp_path / "nowhere.lib", tmp_path)
+        liberty.load(tmp_path / "nowhere.lib")

@@ -125,7 +125,8 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for add in (_add_library, _add_run, _add_compile, _add_verilog, _add_checks, _add_synth, _add_evaluate):
+    for add in (_add_library, _add_run, _add_compile, _add_verilog, _add_checks, _add_synth, _add_evaluate,
+                _add_cache):
         add(verbs)
     return parser
 
@@ -224,6 +225,15 @@ def _add_evaluate(verbs: _Verbs) -> None:
                           help="launches of the kernels (default: default; tiny is for a quick look)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
+
+
+def _add_cache(verbs: _Verbs) -> None:
+    cache = _verb(verbs, "cache", "show or clear what is kept between runs",
+                  "warploom cache                       what there is, and where\n"
+                  "warploom cache clear simulators      all of one kind\n"
+                  "warploom cache clear                 all that can be made again", configured=False)
+    cache.add_argument("action", nargs="?", choices=("clear",), help="remove, but for what a running process uses")
+    cache.add_argument("kind", nargs="?", help="one kind only (default: all but runs, which nobody makes again)")
 
 
 def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,

@@ -19,6 +19,7 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _running: set[subprocess.Popen[bytes]] = set()
 _abandoned: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
+_abandoning = threading.Event()
 
 
 class Abandoned(Exception):
@@ -52,12 +53,19 @@ def run(
 def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
     """Start no more jobs of a pool of threads, and end those that run, with all commands that run now."""
     pool.shutdown(wait=False, cancel_futures=True)
+    _abandoning.set()
     while not all(job.done() for job in jobs):
         with _lock:
             _abandoned.update(_running)
             for process in _running:
                 _end(process)
         time.sleep(0.05)
+    _abandoning.clear()
+
+
+def abandoning() -> bool:
+    """Whether jobs are being ended: who waits for something within a job raises `Abandoned`."""
+    return _abandoning.is_set()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:
     """The JSON document of a verb: what it is, where it comes from, then the body."""
-    return {"schema": SCHEMA_VERSION, "verb": verb, "version": __version__, "commit": _commit(), **body}
+    return {"schema": SCHEMA_VERSION, "verb": verb, "version": __version__, "commit": commit(), **body}
 
 
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
@@ -110,7 +111,8 @@ def _text(cell: object) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
-def _commit() -> str | None:
+@cache
+def commit() -> str | None:
     """The commit of the source tree, `+` appended where files differ from it; None outside a Git tree."""
     try:
         changed = _git("status", "--porcelain", "--untracked-files=no")

@@ -13,7 +13,7 @@ from fuzz.build import LEVELS, RefusedError, expected, ptx
 from fuzz.case import CORES, Case, verdict
 from fuzz.generator import VERSION, generate
 from fuzz.program import Program
-from warploom import kept
+from warploom import store
 
 BATCH = 64
 """Programs, with consecutive seeds, that one call of each compiler makes."""
@@ -53,7 +53,7 @@ class State:
 
     def __init__(self, folder: Path) -> None:
         self.path, self.failed = folder / "state.kept", folder / "failed"
-        self.batches, self.refused = kept.read(self.path, _counts) or ({}, [])
+        self.batches, self.refused = store.read(self.path, _counts) or ({}, [])
 
     @property
     def done(self) -> int:
@@ -73,7 +73,7 @@ class State:
             (self.failed / f"{seed}.ptx").write_text(case)
         self.batches[str(VERSION)] = self.batches.get(str(VERSION), 0) + 1
         self.refused += outcome.refused
-        kept.write(self.path, json.dumps({"batches": self.batches, "refused": self.refused}))
+        store.write(self.path, json.dumps({"batches": self.batches, "refused": self.refused}))
 
     def try_again(self, say: Callable[[str], None]) -> None:
         """Run what failed once more, and forget what passes by now."""

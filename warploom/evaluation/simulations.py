@@ -1,10 +1,9 @@
 """Every kernel under every configuration of an experiment: simulated once, kept, two at a time.
 
-A result is kept under `build/evaluation/runs`, named after everything that it depends on, so that an interrupted
-evaluation goes on where it stopped, and a second one has nothing to simulate.
+A result is kept, with everything that it depends on as its key, so that an interrupted evaluation goes on where it
+stopped, and a second one has nothing to simulate.
 """
 
-import hashlib
 import json
 import multiprocessing
 import os
@@ -14,16 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
 
 from golden_model.functional.executor import execute
 from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from golden_model.trace import Trace
 from golden_model.values import Values, values
-from tb.toolchain import source_hash
-from warploom import kept, processes
+from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.compiler.compile import compile_file
@@ -32,8 +29,8 @@ from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
 from warploom.kernels.library import kernel
+from warploom.store import Key, Kind
 
-CACHE = Path("build") / "evaluation" / "runs"
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model",
            "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")  # fmt: skip
 """What a result depends on, beside its configuration."""
@@ -58,12 +55,13 @@ def cases(kernels: Sequence[str], size: str, configurations: Mapping[str, SmConf
 
 def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[str, Runs]:
     """The runs of each kernel, by setting; `done` hears of each case as it ends. Raises `WarploomError`."""
-    sources = source_hash(*SOURCES)
-    paths = {case: _path(case, sources) for case in wanted}
-    found = {case: known for case, path in paths.items() if (known := _read(case, path)) is not None}
+    store.need_place()
+    sources = store.sources(*SOURCES)
+    keys = {case: _key(case, sources) for case in wanted}
+    found = {case: known for case, key in keys.items() if (known := store.get(key, partial(_decode, case))) is not None}
     for case in found:
         done(case)
-    for case, run in _missing({case: path for case, path in paths.items() if case not in found}, done):
+    for case, run in _missing({case: key for case, key in keys.items() if case not in found}, done):
         found[case] = run
     kernels: dict[str, dict[str, Run]] = {}
     for case in wanted:
@@ -71,15 +69,15 @@ def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[s
     return dict(kernels)
 
 
-def _missing(paths: Mapping[Case, Path], done: Callable[[Case], None]) -> list[tuple[Case, Run]]:
-    """Simulate cases in processes of their own; results are kept in files."""
-    if not paths:
+def _missing(keys: Mapping[Case, Key], done: Callable[[Case], None]) -> list[tuple[Case, Run]]:
+    """Simulate cases in processes of their own, which keep the results."""
+    if not keys:
         return []
     found = []
     pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _follow_parent)
     try:
         with processes.interrupts_later():
-            jobs = {pool.submit(_simulate, case, path): case for case, path in paths.items()}
+            jobs = {pool.submit(_simulate, case, key): case for case, key in keys.items()}
         for job in as_completed(jobs):
             found.append((jobs[job], job.result()))
             done(jobs[job])
@@ -109,29 +107,32 @@ def _follow_parent() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _path(case: Case, sources: str) -> Path:
-    key = hashlib.sha256(repr((sources, case.config.to_toml(), case.kernel, case.size)).encode()).hexdigest()
-    return CACHE / f"{case.kernel}-{case.size}-{key[:16]}.kept"
+def _key(case: Case, sources: str) -> Key:
+    return Key(Kind.SIMULATIONS, f"{case.kernel}-{case.size}", {
+        "configuration": asdict(case.config), "kernel": case.kernel, "size": case.size, "sources": sources,
+    })  # fmt: skip
 
 
-def _read(case: Case, path: Path) -> Run | None:
-    """A run that was kept; None where there is none, or not a whole one."""
-    def decode(text: str) -> Run:
-        found = json.loads(text)
-        return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
-                   Structure(**found["structure"]))  # fmt: skip
-
-    return kept.read(path, decode)
+def _decode(case: Case, text: str) -> Run:
+    """A run that was kept."""
+    found = json.loads(text)
+    return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
+               Structure(**found["structure"]))  # fmt: skip
 
 
-def _simulate(case: Case, path: Path) -> Run:
+def _simulate(case: Case, key: Key) -> Run:
+    return store.text(key, lambda _: _run(case), partial(_decode, case))
+
+
+def _run(case: Case) -> str:
+    """A run, to be kept."""
     trace = _trace(case.kernel, case.size)
     hinted = replace(trace, program=annotate_for(trace.program, case.config))
-    run = Run(case.config, simulate(case.config, hinted).statistics, _values(case.kernel, case.size),
-              _reuse(case.kernel, case.size), _structure(case.kernel, case.size))  # fmt: skip
-    kept.write(path, json.dumps({"statistics": run.statistics.to_json(), "values": asdict(run.values),
-                                 "reuse": asdict(run.reuse), "structure": asdict(run.structure)}))  # fmt: skip
-    return run
+    return json.dumps({
+        "statistics": simulate(case.config, hinted).statistics.to_json(),
+        "values": asdict(_values(case.kernel, case.size)), "reuse": asdict(_reuse(case.kernel, case.size)),
+        "structure": asdict(_structure(case.kernel, case.size)),
+    })  # fmt: skip
 
 
 @lru_cache(maxsize=1)

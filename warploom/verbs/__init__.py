@@ -7,6 +7,7 @@ A verb is a function `main(options)` that prints its tables and returns the body
 import argparse
 from typing import Any
 
+from warploom import store
 from warploom.arch.config import SmConfig
 
 Body = dict[str, Any]
@@ -14,10 +15,9 @@ Body = dict[str, Any]
 
 def need_simulator() -> None:
     """Raise `ToolError` now, rather than after minutes of work, where the machine cannot simulate hardware."""
-    from tb.toolchain import need_cache, versions  # noqa: PLC0415  (who only runs the model needs no simulator)
-
+    from tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
     versions()
-    need_cache()
+    store.need_place()
 
 
 def configuration(options: argparse.Namespace) -> SmConfig:

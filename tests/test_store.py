@@ -1,0 +1,452 @@
+"""What is kept is whole: damage of any kind is seen, told, and made good. It is made once, whoever wants it, and goes
+when nobody uses it."""
+
+import ast
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from tb import regress, runner
+from tb.lockstep import Lockstep, LockstepError
+from tb.regress import Case
+from warploom import __version__, processes, report, store
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
+from warploom.cli import main
+from warploom.files import write_whole
+from warploom.store import ROOT, Key, Kind
+
+SMALL = SmConfig.preset("small")
+
+EVERYBODYS = store.place()
+"""Where other tests keep things."""
+
+KEY = Key(Kind.REPORTS, "a", {"configuration": {"banks": 4, "timing": [1, 2]}, "sources": "0123"})
+FOLDER = Key(Kind.SIMULATORS, "b", {"flags": ["-Wall"]})
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A place of its own."""
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "place"))
+    return tmp_path / "place"
+
+
+def flip(data: bytes) -> bytes:
+    """One bit of the last byte."""
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+DAMAGE = {
+    "empty": lambda data: b"", "half": lambda data: data[: len(data) // 2], "a byte short": lambda data: data[:-1],
+    "longer": lambda data: data + b" ", "last bit": flip, "first bit": lambda data: bytes([data[0] ^ 1]) + data[1:],
+    "braces": lambda data: b"{}", "a list": lambda data: b"[1,2]", "binary": lambda data: bytes(range(256)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_none(tmp_path, capsys, damage):
+    path = tmp_path / "new" / "a.kept"
+    assert store.read(path) is None
+    store.write(path, '{"a": 1}')
+    assert store.read(path) == {"a": 1}
+    assert capsys.readouterr().err == ""
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert store.read(path) is None
+    assert capsys.readouterr().err == f"warploom: warning: {path} is damaged: made again\n"
+
+
+def test_a_file_under_another_name_is_not_that(tmp_path):
+    store.write(tmp_path / "a.kept", "1")
+    (tmp_path / "a.kept").rename(tmp_path / "b.kept")
+    assert store.read(tmp_path / "b.kept") is None
+
+
+# ------------------------------------------------------------------ entries
+
+
+def fill(folder: Path) -> None:
+    """What a maker of folders does."""
+    (folder / "deep").mkdir()
+    (folder / "a").write_bytes(b"some bytes")
+    (folder / "deep" / "b").write_bytes(b"others")
+
+
+def no_more(_: Path) -> str:
+    """A maker that nobody may call."""
+    return pytest.fail("made again")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["a", "deep/b", "record.kept"])
+def test_a_damaged_folder_is_made_again(capsys, name, damage):
+    folder = store.folder(FOLDER, fill)
+    (folder / "a log").touch()
+    assert store.folder(FOLDER, no_more) == folder == FOLDER.path
+    assert capsys.readouterr().err == ""
+    path = folder / name
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    store.folder(FOLDER, fill)
+    assert capsys.readouterr().err == f"warploom: warning: {path} is damaged: made again\n"
+    assert (folder / "a").read_bytes() + (folder / "deep" / "b").read_bytes() == b"some bytesothers"
+    assert not (folder / "a log").exists()
+
+
+def test_a_folder_that_lacks_a_file_is_made_again(capsys):
+    folder = store.folder(FOLDER, fill)
+    (folder / "a").unlink()
+    store.folder(FOLDER, fill)
+    assert f"{folder / 'a'} is damaged" in capsys.readouterr().err
+    assert (folder / "a").exists()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["text", "record.kept"])
+def test_a_damaged_text_is_made_again(capsys, name, damage):
+    assert store.get(KEY) is None
+    assert store.text(KEY, lambda _: '{"a": 1}') == {"a": 1}
+    assert store.text(KEY, no_more) == store.get(KEY) == {"a": 1}
+    assert capsys.readouterr().err == ""
+    path = KEY.path / name
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert store.get(KEY) is None
+    assert store.text(KEY, lambda _: '{"a": 2}') == {"a": 2}
+    assert capsys.readouterr().err == f"warploom: warning: {path} is damaged: made again\n"
+
+
+def test_a_text_that_cannot_be_decoded_is_made_again(capsys):
+    store.text(KEY, lambda _: "[1]")
+    assert store.get(KEY, lambda text: json.loads(text)["a"]) is None
+    assert store.text(KEY, lambda _: '{"a": 1}', lambda text: json.loads(text)["a"]) == 1
+    assert capsys.readouterr().err == f"warploom: warning: {KEY.path / 'text'} is damaged: made again\n"
+
+
+def test_an_entry_at_the_place_of_another_is_not_that(capsys):
+    other = Key(KEY.kind, KEY.name, {**KEY.parts, "sources": "4567"})
+    store.text(KEY, lambda _: "1")
+    KEY.path.rename(other.path)
+    assert store.text(other, lambda _: "2") == 2
+    assert "record.kept is damaged" in capsys.readouterr().err
+
+
+def test_every_part_of_a_key_counts():
+    keys = [KEY, Key(Kind.CELLS, KEY.name, KEY.parts), Key(KEY.kind, "b", KEY.parts), Key(KEY.kind, KEY.name, {}),
+            *(Key(KEY.kind, KEY.name, {**KEY.parts, name: "other"}) for name in (*KEY.parts, "new"))]  # fmt: skip
+    assert len({key.path for key in keys}) == len(keys)
+    assert Key(KEY.kind, KEY.name, dict(reversed(KEY.parts.items()))).path == KEY.path, "their order does not"
+
+
+def test_what_a_maker_leaves_goes_and_what_it_was_made_of_stays():
+    def make(folder):
+        (folder / "log").touch()
+        return "1"
+
+    store.text(KEY, make)
+    assert sorted(path.name for path in KEY.path.iterdir()) == ["record.kept", "text"]
+    record = json.loads((KEY.path / "record.kept").read_text().partition("\n")[2])
+    made = record["made"]
+    assert (record["kind"], record["name"], record["parts"]) == (KEY.kind, KEY.name, KEY.parts)
+    assert (made["warploom"], made["commit"]) == (__version__, report.commit())
+    assert timedelta() <= datetime.now(UTC) - datetime.fromisoformat(made["at"]) < timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(("error", "left"), [(ToolError, ["log"]), (OSError, None), (KeyboardInterrupt, None)])
+def test_a_maker_that_fails_leaves_nothing_or_a_log(error, left):
+    """That of a tool, which the message names."""
+    def fail(folder):
+        (folder / "log").touch()
+        raise error
+
+    for make in (store.text, store.folder):
+        with pytest.raises(error):
+            make(KEY, fail)
+        assert store.get(KEY) is None
+        assert left == ([path.name for path in KEY.path.iterdir()] if KEY.path.exists() else None)
+    assert store.text(KEY, lambda _: "1") == 1
+
+
+def test_what_two_want_is_made_once():
+    made = []
+
+    def make(_):
+        made.append(1)
+        time.sleep(0.2)
+        return "1"
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: store.text(KEY, make), range(8))) == [1] * 8
+    assert made == [1]
+
+
+def test_who_waits_for_another_can_be_ended():
+    KEY.path.parent.mkdir(parents=True)
+    with FileLock(f"{KEY.path}.lock"), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(store.text, KEY, no_more)
+        assert wait([waiting], timeout=0.3).not_done
+        processes.abandon(pool, [waiting])
+        assert isinstance(waiting.exception(), processes.Abandoned)
+    assert store.text(KEY, lambda _: "1") == 1
+
+
+# ------------------------------------------------------------------ the place
+
+
+def test_the_place_is_the_users(monkeypatch, tmp_path):
+    monkeypatch.setenv("WARPLOOM_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert store.place() == tmp_path / "warploom"
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "other"))
+    assert store.place() == tmp_path / "other"
+
+
+OURS = ("warploom", "golden_model", "rtl", "tb", "synth")
+
+MEANS = {
+    "filelock": {"warploom/store/entries.py", "warploom/store/folders.py", "warploom/store/holdings.py"},
+    "fcntl": {"warploom/store/entries.py"},
+    "platformdirs": {"warploom/store/key.py"},
+    # beside the store: the seeds of tests, and what a lockstep run is, which its result carries
+    "hashlib": {"warploom/store/key.py", "warploom/store/entries.py", "tb/seeds.py", "tb/identity.py"},
+}
+"""With what one could keep things by oneself, and who may."""
+
+
+def test_nobody_keeps_things_in_a_way_of_his_own() -> None:
+    found: dict[str, set[str]] = {name: set() for name in MEANS}
+    writers = set()
+    for path in (path for folder in OURS for path in (ROOT / folder).rglob("*.py")):
+        name = str(path.relative_to(ROOT))
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [
+                node.module] if isinstance(node, ast.ImportFrom) else []  # fmt: skip
+            for module in found.keys() & modules:
+                found[module].add(name)
+        if "os.replace(" in path.read_text() or "mkstemp(" in path.read_text():
+            writers.add(name)
+    assert found == MEANS
+    assert writers == {"warploom/files.py"}
+
+
+# ------------------------------------------------------------------ warploom cache
+
+
+def cache(tmp_path, *arguments):
+    """The document of a call."""
+    path = tmp_path / "cache.json"
+    assert main(["cache", *arguments, "--json", str(path)]) == 0
+    return json.loads(path.read_text())
+
+
+def test_the_listing_counts_what_is_kept(tmp_path, place, capsys):
+    store.text(KEY, lambda _: "1")
+    KEY.path.with_name("unfinished").mkdir()
+    store.folder(FOLDER, fill)
+    with pytest.raises(AssertionError), store.run_folder("failed") as failed:
+        (failed / "log.txt").write_text("x" * 100)
+        raise AssertionError
+    (store.runs() / "k.vcd").write_text("y" * 23)
+    document = cache(tmp_path)
+    kinds = {kind["kind"]: kind for kind in document["kinds"]}
+    counts = {name: (kind["entries"], kind["incomplete"]) for name, kind in kinds.items() if kind["entries"]}
+    assert counts == {"reports": (2, 1), "simulators": (1, 0), "runs": (2, 0)}
+    assert (document["place"], kinds.keys()) == (str(place), {*Kind})
+    assert kinds["runs"]["bytes"] == 123
+    assert kinds["simulators"]["bytes"] == 16 + (FOLDER.path / "record.kept").stat().st_size
+    made = (KEY.path / "record.kept").stat().st_mtime
+    assert abs(datetime.fromisoformat(kinds["reports"]["newest"]).timestamp() - made) <= 1
+    assert kinds["cells"] == {"kind": "cells", "entries": 0, "incomplete": 0, "bytes": 0, "newest": None}
+    assert f"Kept in {place}" in capsys.readouterr().out.replace("\n", "")
+
+
+def test_what_is_cleared_is_gone_and_made_again(tmp_path, place, capsys):
+    def fail(_):
+        raise OSError("x")
+
+    store.text(KEY, lambda _: "1")
+    store.text(Key(Kind.CELLS, "c", {}), lambda _: "1")
+    with pytest.raises(OSError, match="x"):
+        store.text(Key(Kind.REPORTS, "never made", {}), fail)
+    with pytest.raises(AssertionError), store.run_folder("failed"):
+        raise AssertionError
+    size = sum(path.stat().st_size for path in KEY.path.iterdir())
+    assert cache(tmp_path, "clear", "reports")["removed"] == [
+        {"kind": "reports", "entries": 1, "bytes": size, "in_use": 0}]  # fmt: skip
+    assert not list((place / "reports").iterdir())
+    removed = cache(tmp_path, "clear")["removed"]
+    assert {one["kind"]: one["entries"] for one in removed if one["entries"]} == {"cells": 1}
+    assert len(list(store.runs().glob("failed-*"))) == 1, "nobody could make that again"
+    assert cache(tmp_path, "clear", "runs")["removed"][0]["entries"] == 1
+    assert [path.name for path in store.runs().iterdir()] == ["lock"]
+    assert store.text(KEY, lambda _: "2") == 2
+    assert capsys.readouterr().err == ""
+
+
+def test_a_kind_that_is_none(capsys):
+    assert main(["cache", "clear", "report"]) == 1
+    assert "'report': must be one of designs, " in capsys.readouterr().err
+
+
+def use(ready, end):
+    """A process that has got a folder, makes a text and runs a bench."""
+    def make(_):
+        ready.set()
+        end.wait()
+        return "1"
+
+    store.folder(FOLDER, fill)
+    with store.run_folder("running"):
+        store.text(KEY, make)
+
+
+def test_what_a_process_uses_stays(tmp_path):
+    """A folder that it has got, an entry that it makes, the run of a bench."""
+    context = multiprocessing.get_context("spawn")
+    ready, end = context.Event(), context.Event()
+    process = context.Process(target=use, args=(ready, end))
+    process.start()
+    assert ready.wait(60)
+    for kind in ("simulators", "reports", "runs"):
+        assert cache(tmp_path, "clear", kind)["removed"] == [{"kind": kind, "entries": 0, "bytes": 0, "in_use": 1}]
+    assert len(list(store.runs().glob("running-*"))) == 1
+    end.set()
+    process.join(60)
+    assert store.text(KEY, no_more) == 1
+    assert [cache(tmp_path, "clear", kind)["removed"][0]["entries"] for kind in ("simulators", "reports")] == [1, 1]
+
+
+def clear_and_make(times):
+    """A process that makes and clears, over and over."""
+    for _ in range(times):
+        assert store.text(KEY, lambda _: "1") == 1
+        assert main(["cache", "clear", "reports"]) == 0
+
+
+def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.map(clear_and_make, [20] * 4)
+    assert capfd.readouterr().err == ""
+
+
+# ------------------------------------------------------------------ what is kept
+
+
+@pytest.mark.parametrize("name", ["text", "record.kept"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_outcome_of_the_regression_is_made_again(place, monkeypatch, damage, name):
+    ran = []
+
+    def lockstep(config, file, seed):
+        ran.append(file.path)
+        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, None)
+
+    monkeypatch.setattr(regress, "lockstep", lockstep)
+    case = Case(SMALL, "vector_add", "tiny")
+    first, again = (regress._run(case, 1, "sources") for _ in range(2))
+    assert (first.cached, again.cached, again.cycles_per_second, len(ran)) == (False, True, 2000, 1)
+    path, = place.glob(f"outcomes/*/{name}")
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert regress._run(case, 1, "sources") == first
+    assert regress._run(case, 1, "sources") == again
+
+
+def test_a_run_that_differs_is_not_kept(place, monkeypatch):
+    def lockstep(config, file, seed):
+        raise LockstepError(file, seed, {"cycle": 3, "what": "x", "message": "y"})
+
+    monkeypatch.setattr(regress, "lockstep", lockstep)
+    for _ in range(2):
+        assert "x in cycle 3" in regress._run(Case(SMALL, "vector_add", "tiny"), 1, "sources").failure
+    assert not [path for path in (place / "outcomes").iterdir() if path.is_dir()]
+
+
+@pytest.fixture
+def library(place, monkeypatch):
+    """A copy of Verilator's own library, in the place where builds are now kept."""
+    with monkeypatch.context() as patch:
+        patch.setenv("WARPLOOM_CACHE", str(EVERYBODYS))
+        known = runner._library(False, [])
+    return shutil.copytree(known, place / known.relative_to(EVERYBODYS))
+
+
+def damage(capsys, made, *paths):
+    """Flip a bit in files of a build, which is then made again."""
+    text = (made.folder / "unit.v").read_text()
+    assert capsys.readouterr().err == ""
+    for path in paths:
+        path.write_bytes(flip(path.read_bytes()))
+    assert runner.build(SMALL, "SubBank") == made
+    assert capsys.readouterr().err == "".join(f"warploom: warning: {path} is damaged: made again\n" for path in paths)
+    assert (made.folder / "unit.v").read_text() == text
+    runner.build(SMALL, "SubBank")
+    assert capsys.readouterr().err == ""
+    runner.run(made, "tb.test_subbank", 1)
+
+
+@pytest.mark.rtl
+def test_a_damaged_build_is_made_again(place, capsys, library):
+    """Whatever is kept of it, in turn: Verilog, simulator, ports."""
+    made = runner.build(SMALL, "SubBank")
+    design, = place.glob("designs/*/text")
+    damage(capsys, made, design, made.folder / made.module)
+    damage(capsys, made, made.folder / "unit.json")
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["verilated.o", "common.h.gch"])
+def test_a_damaged_library_is_made_again(capsys, library, name):
+    made = runner.build(SMALL, "SubBank")
+    damage(capsys, made, made.folder / made.module, library / name)
+
+
+# ------------------------------------------------------------------ files that appear whole
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from warploom import files
+files.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+files.write_whole(Path(sys.argv[1]), b"half")
+"""
+
+
+def test_a_writer_that_is_killed_leaves_the_old_file_and_the_next_one_clears_up(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    assert done.returncode < 0
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 2
+    other = tmp_path / f".a.json.{os.getpid()}.x"  # a process that is still there
+    other.touch()
+    write_whole(path, b"new")
+    assert (path.read_bytes(), sorted(tmp_path.iterdir())) == (b"new", [other, path])
+
+
+def test_a_disk_that_is_full_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.kept"
+    store.write(path, "1")
+    command = f"""
+import resource, sys
+from pathlib import Path
+from warploom import store
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    store.write(Path(sys.argv[1]), {json.dumps("2" * 2000)})
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", command, path], capture_output=True, text=True, check=True)
+    assert done.stdout == f"[Errno 27] File too large: '{path}'\n"
+    assert store.read(path) == 1
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,56 @@
+"""A folder of its own for each run of a bench: it goes when the run is over, and stays when the bench has failed."""
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from warploom.store.key import Kind, need_place, place
+
+ALIVE = "alive"
+"""A file in the folder of a run, locked for as long as the run lasts."""
+
+LOCK = "lock"
+"""A file beside these folders, locked while one is made or removed."""
+
+
+def runs() -> Path:
+    """Where runs of benches have their folders, and where waveforms are left."""
+    return place() / Kind.RUNS
+
+
+@contextlib.contextmanager
+def run_folder(name: str) -> Iterator[Path]:
+    """A new folder, which nobody else gets, however alike their runs. It stays when the body raises `AssertionError`,
+    for whoever looks into it; what runs have left that were killed is cleared away."""
+    need_place()
+    parent = runs()
+    parent.mkdir(exist_ok=True)
+    with FileLock(parent / LOCK):
+        _clear_killed(parent)
+        own = Path(tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=parent))
+        alive = FileLock(own / ALIVE)
+        alive.acquire()
+    failed = False
+    try:
+        yield own
+    except AssertionError:
+        failed = True
+        raise
+    finally:
+        with FileLock(parent / LOCK):
+            if failed:
+                (own / ALIVE).unlink()
+            else:
+                shutil.rmtree(own, ignore_errors=True)
+            alive.release()
+
+
+def _clear_killed(parent: Path) -> None:
+    """Remove the folders of runs that are over without having said so."""
+    for alive in parent.glob(f"*/{ALIVE}"):
+        with contextlib.suppress(Timeout), FileLock(alive, blocking=False):
+            shutil.rmtree(alive.parent, ignore_errors=True)

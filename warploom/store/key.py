@@ -1,0 +1,106 @@
+"""What names an entry of the store, and where it lies."""
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from warploom.arch.errors import ToolError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Kind(StrEnum):
+    """What there is to keep."""
+
+    DESIGNS = "designs"
+    SIMULATORS = "simulators"
+    RUNTIMES = "runtimes"
+    OUTCOMES = "outcomes"
+    SIMULATIONS = "simulations"
+    CELLS = "cells"
+    MODULES = "modules"
+    REPORTS = "reports"
+    RUNS = "runs"
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        return _WHAT[self]
+
+
+_WHAT = {
+    Kind.DESIGNS: "Verilog of units, with the ports of a bench", Kind.SIMULATORS: "Verilated units",
+    Kind.RUNTIMES: "compiled library of Verilator", Kind.OUTCOMES: "runs that passed the regression",
+    Kind.SIMULATIONS: "runs of an evaluation", Kind.CELLS: "cell libraries, as read",
+    Kind.MODULES: "mapped modules", Kind.REPORTS: "reports of synthesis",
+    Kind.RUNS: "left by runs that failed, and waveforms",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Key:
+    """What names an entry: a kind, a name for people, and by name all that it depends on, as plain data; of a long text
+    its `digest`."""
+
+    kind: Kind
+    name: str
+    parts: Mapping[str, Any]
+
+    @property
+    def path(self) -> Path:
+        """The folder of the entry."""
+        return place() / self.kind / f"{self.name}-{digest(self._identity)[:16]}"
+
+    @property
+    def _identity(self) -> str:
+        return json.dumps([self.kind, self.name, self.parts], sort_keys=True)
+
+    def files(self, text: str) -> dict[str, str]:
+        """Files and their digests that a record names. Raises `ValueError` or `LookupError` where it is of another
+        entry."""
+        record = json.loads(text)
+        if Key(record["kind"], record["name"], record["parts"])._identity != self._identity:
+            raise ValueError(self.name)
+        return record["files"]
+
+
+def place() -> Path:
+    """Where everything is kept."""
+    return Path(os.environ.get("WARPLOOM_CACHE") or platformdirs.user_cache_path("warploom")).resolve()
+
+
+def need_place() -> None:
+    """Raise `ToolError` where nothing can be kept."""
+    reason, where = None, place()
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        if not os.access(where, os.W_OK):
+            reason = os.strerror(errno.EACCES)
+    except OSError as error:
+        reason = error.strerror
+    if reason:
+        raise ToolError(f"{where}: {reason}: what is made is kept there: set WARPLOOM_CACHE to another folder")
+
+
+def digest(content: str | bytes) -> str:
+    """A digest of a text or of bytes."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def sources(*places: str) -> str:
+    """A digest of files, and of all files in folders, of the project: for keys of what is made from them."""
+    found = hashlib.sha256()
+    for name in places:
+        root = Path(ROOT, name)
+        for path in [root] if root.is_file() else sorted(root.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()

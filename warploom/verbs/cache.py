@@ -1,0 +1,38 @@
+"""``warploom cache``: what is kept between runs, and its removal (`docs/cache.md`)."""
+
+import argparse
+from dataclasses import asdict
+
+from rich.filesize import decimal
+
+from warploom import report, store
+from warploom.arch.errors import ConfigError
+from warploom.store import Kind
+from warploom.store.holdings import clear, holding
+from warploom.verbs import Body
+
+
+def main(options: argparse.Namespace) -> Body:
+    """List what is kept, or remove it."""
+    body = _clear(options.kind) if options.action else _list()
+    return {"place": str(store.place()), **body}
+
+
+def _list() -> Body:
+    found = [holding(kind) for kind in Kind]
+    report.table(f"Kept in {store.place()}", ("kind", "what", "entries", "incomplete", "size", "newest (UTC)"), [
+        (one.kind, one.kind.what, one.entries, one.incomplete, decimal(one.bytes),
+         one.newest and f"{one.newest:%Y-%m-%d %H:%M}") for one in found])  # fmt: skip
+    return {"kinds": [{**asdict(one), "newest": one.newest and one.newest.isoformat(timespec="seconds")}
+                      for one in found]}  # fmt: skip
+
+
+def _clear(kind: str | None) -> Body:
+    """Remove a kind; without one all but runs."""
+    if kind not in (None, *Kind):
+        raise ConfigError(f"{kind!r}: must be one of {', '.join(Kind)}")
+    kinds = [one for one in Kind if one is not Kind.RUNS] if kind is None else [Kind(kind)]
+    removed = [clear(one) for one in kinds]
+    report.table(f"Removed from {store.place()}", ("kind", "entries", "size", "in use, left"),
+                 [(one.kind, one.entries, decimal(one.bytes), one.in_use) for one in removed])
+    return {"removed": [asdict(one) for one in removed]}
