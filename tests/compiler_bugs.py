@@ -31,6 +31,8 @@ IF_CONVERSION = (
         "a block that others jump to is guarded"),
     Bug("if_conversion:_guarded", "if not is_live(r)", "",
         "what a side leaves for those behind it goes to a local register"),
+    Bug("if_conversion:_convertible", "branch.guard not in node.writes", "True",
+        "a guard changes among what it guards"),
 )
 WIDE = (
     Bug("wide:compare", "STRICT.get(cond, cond)", "cond", "64-bit <= holds where the high words are equal"),
@@ -42,6 +44,9 @@ WIDE = (
     Bug("wide:multiply", "e.op(Op.IMAD, a[0], b[1], top)", "top", "one cross product of 64 bits is left out"),
     Bug("wide:add_sub", "psrc=carry_in", "psrc=(None, False)", "the carry between 64-bit words of a 128-bit sum"),
     Bug("wide:absolute", "(mask, mask)", "(mask, None)", "the absolute value of a 64-bit number"),
+    Bug("wide:shift_left", "e.emit(Op.SHF, high, None, a[0], rest)", "e.emit(Op.SHF, high, None, a[0], amount)",
+        "64-bit shifts left by 32 places and more, where their number is known"),
+    Bug("wide:leading_one", "constant(32)", "constant(31)", "the leading zeros of 64 bits"),
 )
 LOWER = (
     Bug("lower_atomic:_emit", '.replace("B", "U")', '.replace("B", "U").replace("S", "U")',
@@ -78,6 +83,22 @@ LOWER = (
         "generic addresses of shared and local memory are taken for global ones"),
     Bug("lower_warp:shuffle", "e.emit(Op.SHFL, dst, a, b, c,", "e.emit(Op.SHFL, dst, a, b, constant(31),",
         "shuffles within parts of a warp"),
+    Bug("lower_integer:mad", "signed = high and is_signed(t)", "signed = False",
+        "the high word of signed products with an addend"),
+    Bug("lower_integer:dp2a", "first + k) | 8", "first + k) | 0", "the sign of dp2a's bytes"),
+    Bug("lower_integer:put", "width_of(e.type) == 16", "False", "16-bit results keep what lies above"),
+    Bug("lower_compare:Comparison.__init__", 'if self.type == "s16":', "if False:", "16-bit comparisons are unsigned"),
+    Bug("lower_convert:_integer", "if low > lowest:", "if False:", "saturation of negative numbers"),
+    Bug("lower_convert:canonical", "constant(SIGN_EXTEND[bits])", "constant(SIGN_EXTEND[16])", "signed bytes"),
+    Bug("lower_move:_pack", "0x5410", "0x1054", "halves that are packed into a word"),
+    Bug("lower_warp:match", "high[0] if high else None", "None", "64-bit matches compare low words"),
+    Bug("lower_warp:match", "match_all=match_all", "match_all=False", "match.all is match.any"),
+    Bug("lower_control:barrier_reduce", '"and": Vote.ALL, "or": Vote.ANY', '"and": Vote.ANY, "or": Vote.ALL',
+        "votes at barriers"),
+    Bug("emitter:Emitter._resolve_aliases", "node.dst in later and not node.dst.local", "False",
+        "a destination that is also a later operand"),
+    Bug("literals:immediate_words", "bits &= (1 << 8 * size) - 1", "bits &= 0xFFFFFFFF",
+        "64-bit constants lose their high word"),
 )
 ANALYSIS = (
     Bug("liveness:kills", "if node.guard is None else", "if True else",
@@ -86,6 +107,13 @@ ANALYSIS = (
     Bug("allocate:colour", "place[other] - half", "place[other]", "what the high half of a pair clashes with"),
     Bug("allocate:_Allocator._storage", "Slot(self.local_bytes - 4)", "Slot(self.local_bytes - 8)",
         "spill slots overlap"),
+    Bug("liveness:_upward", "if register not in killed", "if register not in written",
+        "what a guarded write leaves as it is, is not wanted before the block"),
+    Bug("liveness:_hide", "undefined.difference_update(access.writes)", "pass",
+        "registers that are undefined on one way stay so"),
+    Bug("interference:build_interference", "found.edges.add(number, live)",
+        "found.edges.add(number, live.difference(access.reads))",
+        "a result takes the place of an operand that lives on"),
 )
 SPILL = (
     Bug("spill:_needs_old_value", "register in node.reads or (node.guard is not None and not register.local)",
@@ -93,6 +121,10 @@ SPILL = (
     Bug("spill:_stays_at_home", "source is not None and source == destination", "source is not None",
         "a copy of a spilled register"),
     Bug("spill:_keep", "psrc=temporary", "psrc=None", "a spilled predicate is always true"),
+    Bug("spill:Spiller._group", "any(r in node.writes for node in group)", "r in group[0].writes",
+        "the spilled high word of a result of two beats"),
+    Bug("spill:_is_remade", "isinstance(homes.get(register.number), Constant)", "register.number in homes",
+        "what writes a spilled register goes"),
 )
 FLOW = (
     Bug("emit:_kept", "<= next_code:", "<= next_code + 1:", "a branch around code goes"),
@@ -105,6 +137,9 @@ FLOW = (
     Bug("cfg:ControlFlow.postdominators", "block.successors or (end,)", "block.successors[-1:] or (end,)",
         "lanes meet where only one side comes"),
     Bug("cfg:_split", "if blocks[-1].nodes:", "if len(blocks[-1].nodes) > 1:", "a label joins the block before it"),
+    Bug("emit:_instruction", '"psrc_not": node.psrc_not', '"psrc_not": False', "inverted predicate operands"),
+    Bug("cfg:ControlFlow.taken_first", "return self._loops.below(fall_through, around)", "return False",
+        "a lane that leaves a loop waits for those that wait for it"),
 )
 LINK = (
     Bug("inline:Inliner._inline", "zip(formals, given, strict=True)",
@@ -116,6 +151,15 @@ LINK = (
     Bug("images:_place", "-(-end // variable.alignment) * variable.alignment", "end", "variables that need alignment"),
     Bug("images:lay_out", "kernel.base.update(dict.fromkeys(dynamic, kernel.shared_bytes))",
         "kernel.base.update(dict.fromkeys(dynamic, 0))", "dynamic shared memory lies over the static"),
+    Bug("scopes:Scope.declare", 'Meaning("label", statement.name + self.suffix)', 'Meaning("label", statement.name)',
+        "labels of two copies of a piece of code"),
+    Bug("scopes:Scope._in_range", "name + self.suffix", "name", "a function's registers are its caller's"),
+    Bug("callparams:_pieces", "address.offset + index * size", "address.offset", "vectors in parameters of functions"),
+    Bug("callparams:_moves", 'instruction.modifiers[-1].startswith("s")', "False",
+        "signed narrow parameters of functions"),
+    Bug("initialiser:encode", "start - _masked_byte(leaf, size)", "start", "addresses that are given byte by byte"),
+    Bug("images:_image", 'if generic and target.space == "const"', "if False",
+        "initialisers that point to constant memory"),
 )
 HINTS = (
     Bug("writeback_hints:_latest", "if i.guarded:", "if False:", "a guarded read counts as a sure one"),

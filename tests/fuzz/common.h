@@ -26,14 +26,14 @@ struct Result {
     s16 c;
     f32 d;
 };
-// A structure that functions take and return, and one that a variable of the module has.
+// A structure that functions take and return, and one of a variable of the module, whose address is no multiple of 8.
 struct Mixed {
     s16 a;
     s8 b;
     u8 c;
     u32 d;
 };
-struct Record {
+struct __attribute__((packed)) Record {
     u8 kind;
     s16 number;
     u32 *place;

@@ -192,3 +192,43 @@ HELPER u32 halves(u64 a, u64 b) { // pairs are taken apart and put together cros
         : "=&l"(c), "=&l"(d) : "l"(a), "l"(b));
     return (u32)(c * 3 + d >> 16);
 }
+HELPER u32 guard_changes(u32 a, u32 b, u32 c) { // behind a branch around it, its condition is another one
+    asm("{ .reg .pred p; setp.lt.u32 p, %1, %2; @p bra over; setp.gt.u32 p, %0, %2; add.u32 %0, %0, %1;\n"
+        "over: @p xor.b32 %0, %0, %2; }" : "+&r"(a) : "r"(b), "r"(c));
+    return a;
+}
+HELPER void locked(u32 *lock, volatile u32 *at, u32 by) { // each thread tries again until it has had its turn
+    for (bool done = false; !done;) {
+        if (atomicCAS(lock, 0u, 1u)) continue;
+        *at = *at + by;
+        __threadfence_block();
+        atomicExch(lock, 0u);
+        done = true;
+    }
+}
+HELPER void spin(u32 *lock, volatile u32 *at, u32 by) { // waits for its turn: no two threads of a warp
+    while (atomicCAS(lock, 0u, 1u)) {}
+    *at = *at + by;
+    __threadfence_block();
+    atomicExch(lock, 0u);
+}
+HELPER u64 in_place(u64 a, u64 b, u32 places) { // results where operands were
+    asm("mul.lo.u64 %0, %0, %1; shl.b64 %0, %0, %2; mul.hi.u64 %0, %1, %0; sub.u64 %0, %1, %0;"
+        : "+&l"(a) : "l"(b), "r"(places & 63));
+    return a;
+}
+HELPER u32 without(u32 a, u32 b, u32 c) { // an inverted predicate joins a comparison
+    u32 d;
+    asm("{ .reg .pred p, q; setp.gt.u32 p, %1, %3; setp.lt.and.u32 q, %1, %2, !p; selp.u32 %0, %2, %3, q; }"
+        : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+HELPER void patient(u32 *lock, volatile u32 *at, u32 by) { // gives up after more tries than it can need
+    ROLLED for (u32 tries = 0; tries < 1u << 30; tries++) {
+        if (atomicCAS(lock, 0u, 1u)) continue;
+        *at = *at + by;
+        __threadfence_block();
+        atomicExch(lock, 0u);
+        break;
+    }
+}

@@ -11,7 +11,7 @@ from fuzz.scope import Dice, Names, Scope
 from fuzz.templates import LISTS, TYPES, UNSIGNED
 from fuzz.tree import STATEMENT, Node
 
-VERSION = 6
+VERSION = 7
 """Changes with every change of what a seed generates."""
 
 ROW = {"u8": ("m8", 16), "u16": ("m16", 8), "u32": ("m32", 8), "u64": ("m64", 4), "f32": ("mf", 4), "f64": ("md", 2)}
@@ -179,13 +179,13 @@ class Generator:
         return node
 
     def _count(self, scope: Scope) -> Node:
-        """Counters in shared memory: set, counted by all, read by all. The float starts at zero, and what is counted up
-        to a bound below it."""
+        """Counters in shared memory: set, counted by all, read by all. The float starts at zero, as does the lock,
+        and what is counted up to a bound below it."""
         within = replace(scope, level="lane")
         counted = [self._fill(f"{self._dice.choice(self._lists['shared_atomics'])}\n", within, self._deep)
                    for _ in range(1 + self._dice.below(3))]  # fmt: skip
-        read = self._fill("$=u32 = counts[$i % 24u];", scope, 1)
-        text = ("{ if (tid < 24u) counts[tid] = tid < 22u ? in32[tid] : 0u;\nif (tid >> 1 == 5u) counts[tid] = 3u;\n"
+        read = self._fill("$=u32 = counts[$i % 25u];", scope, 1)
+        text = ("{ if (tid < 25u) counts[tid] = tid < 22u ? in32[tid] : 0u;\nif (tid >> 1 == 5u) counts[tid] = 3u;\n"
                 f"__syncthreads();\n$__syncthreads(); {read.text} __syncthreads(); }}\n")  # fmt: skip
         return Node(STATEMENT, text, [counted, *read.kids])
 
@@ -252,7 +252,7 @@ class Generator:
             void k_{self._seed}(const u32 *in32, u8 *out, u64 *common, const Bundle bundle, u32 n{further}) {{
             __shared__ u32 sh32[{4 * threads}], xs[{threads}];
             __shared__ u64 sh64[{2 * threads}], xl[{threads}];
-            __shared__ __align__(8) u32 counts[24];
+            __shared__ __align__(8) u32 counts[25];
             DYNAMIC_SHARED(dynamic);
             u32 tid = threadIdx.x + threadIdx.y * blockDim.x, lane = tid & 31u, gid = blockIdx.x * {threads}u + tid;
             u8 *row = out + {ROW_BYTES}u * gid, *m8 = row;

@@ -47,6 +47,9 @@ static inline double2 make_double2(f64 x, f64 y) { return {x, y}; }
 
 template <class T> static T __ldg(const T *at) { return *at; }
 template <class T> static T *hidden(T *at) { return at; }
+static inline void locked(u32 *, u32 *at, u32 by) { *at += by; } // no other fibre runs meanwhile
+static inline void spin(u32 *, u32 *at, u32 by) { *at += by; }
+static inline void patient(u32 *, u32 *at, u32 by) { *at += by; }
 static inline u32 second_dynamic() { return dynamic_shared[1]; }
 
 // ------------------------------------------------------------ what kernels are given (sizes as in given.py)

@@ -37,6 +37,8 @@ VARIABLES: dict[str, tuple[str, Callable[[Words], str]]] = {
     "reals": ("__constant__ f32 reals_[4]", lambda words: _list(f"{word % 4096 / 16}f" for word in words[:3])),
     "pointers": ("__device__ u32 *pointers_[4]", lambda words: f"variable_ + {words[0] % 8}, "
                  f"&variable_[{words[1] % 8}], variable_, variable_ + 7"),
+    "places": ("__device__ const u32 *places_[4]", lambda words: f"table_ + {words[0] % 16}, "
+               f"variable_ + {words[1] % 8}, &table_[{words[2] % 16}], table_"),
     "records": ("__device__ Record records_[3]", _records),
 }  # fmt: skip
 """Declaration and initialiser of each, in this order; the last ones point to another."""
@@ -47,7 +49,8 @@ _NAME = re.compile(rf"\b({'|'.join(VARIABLES)})_(?!\d)")
 def with_variables(code: str, seed: int) -> str:
     """Code after the declarations of the variables that it names, their names those of the program of this seed."""
     names = set(_NAME.findall(code))
-    names |= {"variable"} if names & {"pointers", "records"} else set()
+    names |= {"variable"} if names & {"pointers", "places", "records"} else set()
+    names |= {"table"} if "places" in names else set()
     declared = "".join(_declaration(name, seed) for name in VARIABLES if name in names)
     return _NAME.sub(rf"\1_{seed}", declared + code)
 

@@ -130,3 +130,9 @@ static inline u32 guarded_copy(u32 a, u32 b, u32 c) { return ((a < c ? b : a) + 
 static inline u32 halves(u64 a, u64 b) {
     return (u32)(((u64)(u32)a << 32 | b >> 32) * 3 + ((u64)(u32)b << 32 | a >> 32) >> 16);
 }
+static inline u32 guard_changes(u32 a, u32 b, u32 c) {
+    if (b < c) return a ^ c;
+    return a > c ? (a + b) ^ c : a + b;
+}
+static inline u64 in_place(u64 a, u64 b, u32 places) { return b - __umul64hi(b, a * b << (places & 63)); }
+static inline u32 without(u32 a, u32 b, u32 c) { return a < b && a <= c ? b : c; }
