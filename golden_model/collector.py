@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from golden_model.placement import Place
+from golden_model.register_file.ports import Form, Metadata, Port, Read
 from golden_model.words import broadcast
-from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.config import COLUMNS
 
 SLOTS = range(3)
 ALL_SLOTS = 0b111
@@ -96,10 +97,6 @@ class Slots:
         """All operands are present."""
         return self.present == ALL_SLOTS
 
-    def operands(self) -> tuple[int, int, int]:
-        """The three operands as 1024-bit words; meaningful when ready."""
-        return self.words[0], self.words[1], self.words[2]
-
     def release(self) -> None:
         """The end of the dispatch cycle: free."""
         self.busy = False
@@ -107,49 +104,54 @@ class Slots:
 
 
 class Collector(Slots):
-    """The collector of the baseline: one operand a cycle.
+    """A collector that requests what it waits for of the register file, whatever the form there.
 
-    Within a cycle call `capture` for the operand granted in the previous cycle, then `grant`, then `release` or
-    `issue`.
+    `words` hold what the banks put out, bytes that are not stored or not needed included: only `operands` are what the
+    lanes read. `reads` are the three slots as the register file is asked for them. Within a cycle call `capture` for
+    what was granted in the previous cycle, then `grant`, then `release` or `issue`.
     """
 
-    def __init__(self, config: SmConfig, index: int) -> None:
+    def __init__(self, index: int, form: Form) -> None:
         super().__init__(index)
-        self._banks = config.banks
-        self._arriving = 0  # slot granted in the previous cycle
+        self.reads: Sequence[Read] = ()
+        self._form = form
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its places."""
-        self._take(fields, sources, destination)
+    def issue(
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
+    ) -> None:
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
+        metadata of its slots and, last, of its destination."""
+        form, lanes = self._form, fields["lanes"]
+        self.reads = [Read(slot, sources[slot], metadata[slot], form.needed(lanes, metadata[slot])) for slot in SLOTS]
+        columns = [read.columns.bit_count() for read in self.reads]
+        self._take(fields, sources, destination, form.fields(metadata[-1]), columns)
 
-    def offers(self) -> list[tuple[int, int] | None]:
-        """For each bank the lowest waiting slot in it and its row, or `None`."""
-        result: list[tuple[int, int] | None] = [None] * self._banks
-        for slot in reversed(SLOTS):
-            if self.waiting >> slot & 1:
-                place = self.sources[slot]
-                result[place.bank] = slot, place.row
-        return result
+    def requests(self) -> dict[Port, Read]:
+        """What is requested at each port: its lowest waiting slot."""
+        found: dict[Port, Read] = {}
+        for slot in _SLOTS_OF[self.waiting]:
+            read = self.reads[slot]
+            for port in self._form.ports(read.place, read.metadata):
+                if port not in found:
+                    found[port] = read
+                    break
+        return found
 
-    def wanted_banks(self) -> int:
-        """The banks that are offered a slot, as a mask."""
-        mask, waiting = 0, self.waiting
-        while waiting:
-            mask |= 1 << self.sources[LOWEST[waiting]].bank
-            waiting &= waiting - 1
-        return mask
+    def grant(self, read: Read) -> bool:
+        """A request is granted. Its word is captured in the next cycle. Returns whether its slot waits no longer."""
+        self.waiting &= ~(1 << read.key)
+        return True
 
-    def grant(self, bank: int) -> tuple[int, int]:
-        """The lowest waiting slot in the bank is granted: (slot, row). Its word is captured in the next cycle."""
-        waiting = self.waiting
-        slot = LOWEST[waiting]
-        while self.sources[slot].bank != bank:
-            waiting &= waiting - 1
-            slot = LOWEST[waiting]
-        self.waiting &= ~(1 << slot)
-        self._arriving = slot
-        return slot, self.sources[slot].row
+    def capture(self, read: Read, word: int) -> None:
+        """The word of a request granted in the previous cycle arrives."""
+        self._fill(read.key, word)
 
-    def capture(self, word: int) -> None:
-        """The word of the slot granted in the previous cycle arrives."""
-        self._fill(self._arriving, word)
+    def operands(self) -> tuple[int, int, int]:
+        """The three operands as the lanes read them; meaningful when ready."""
+        restore, (a, b, c), (x, y, z) = self._form.restore, self.words, self.reads
+        return restore(a, x.metadata), restore(b, y.metadata), restore(c, z.metadata)
+
+    def known_zero(self) -> tuple[int, int, int]:
+        """The lanes of each operand that are known to be zero."""
+        a, b, c = (self._form.known_zero(read.metadata) for read in self.reads)
+        return a, b, c

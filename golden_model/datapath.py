@@ -1,134 +1,201 @@
-"""`Datapath`: collectors, arbiter, banks, integer unit and write-back joined (docs/timing.md, sections 1 to 6)."""
+"""`Datapath`: register file, operand store, lanes and write-back joined (docs/timing.md, sections 1 to 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from golden_model.abstract_datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
-from golden_model.arbiter import Arbiter
-from golden_model.bank import Bank
-from golden_model.collector import Collector
-from golden_model.crossbar import Crossbar
-from golden_model.placement import Place
-from golden_model.traffic import Traffic
-from golden_model.words import spread
-from golden_model.writeback import Result, Writeback
-from warploom.arch.interfaces import WRITERS
+from golden_model.affine.compact import Compact
+from golden_model.affine.unit import AffineUnit
+from golden_model.inputs import NO_INPUTS, Inputs
+from golden_model.integer import Evaluate, IntegerUnit, evaluate
+from golden_model.lane_activity import LaneActivity
+from golden_model.operands.port import OperandStore
+from golden_model.operands.slots import SOURCES
+from golden_model.placement import Place, Placement
+from golden_model.register_file.ports import RegisterFile, Write
+from golden_model.writeback import Result
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import WRITERS, pack
+
+SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
+"""Columns of a sub-bank."""
 
 
-class Datapath(AbstractDatapath):
-    """The datapath of the baseline: a bank access serves one request, a collector write one operand."""
+class Datapath:
+    """The parts of a datapath, whichever they are.
 
-    arbiter: Arbiter
-    collectors: list[Collector]
-    holders: list[Collector]
-    writeback: Writeback
+    Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
 
-    def _build(self) -> None:
-        config = self.config
-        self.banks = [Bank(config.rows) for _ in range(config.banks)]
-        self.collectors = [self._collector(index) for index in range(config.collectors)]
-        self.arbiter = Arbiter(config.banks, config.collectors)
-        self.crossbar = Crossbar(config.banks, config.collectors)
-        self.writeback = Writeback()
-        self.collector_writes = 0
-        self._requests = [0] * config.banks  # collectors that offer a slot to each bank
-        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
-        self._arriving = self._nothing.reads  # grants of the previous cycle
+    Wires, valid after `settle`: `dispatch`, the choice of this cycle: fields of the dispatch port and `operands` (or
+    `None`); `sent`, what the dispatch port shows: the choice of the cycle before; `done` and `ready`, by writer.
+    `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
+    instructions. With an affine unit the issue port brings `reads` of all registers; the operand store sees those that
+    are generic, and `compact`, the values of the other slots, travels with the instruction.
+    """
 
-    def _collector(self, index: int) -> Collector:
-        return Collector(self.config, index)
+    def __init__(  # noqa: PLR0917 - the parts
+        self, config: SmConfig, stride: int, register_file: RegisterFile, operands: OperandStore,
+        affine: AffineUnit | None = None, evaluate: Evaluate = evaluate,
+    ) -> None:  # fmt: skip
+        self.config = config
+        self.register_file, self.operands, self.affine = register_file, operands, affine
+        self.integer = IntegerUnit(config, evaluate)
+        self.lanes = LaneActivity(config)
+        self.sent: dict[str, Any] | None = None
+        self.dispatch: dict[str, Any] | None = None
+        self._places = Placement(config, stride)
+        self.settle()
 
-    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        self.holders[index].issue(fields, sources, destination)
-        self._offer(index)
+    def settle(self) -> None:
+        """The wires of this cycle, from the registers alone."""
+        operands, register_file = self.operands, self.register_file
+        register_file.writeback.held_back = operands.hold_back()
+        register_file.arbitrate()
+        self.done, self.ready = operands.completed(register_file.done), register_file.ready
+        chosen = operands.choose()
+        self.dispatch = None if chosen is None else self._dispatch(chosen)
+        if self.affine is not None:
+            self.affine.settle()
 
-    def _offer(self, index: int) -> None:
-        """A collector offers its slots to their banks from the next cycle on."""
-        wanted = self.holders[index].wanted_banks()
-        while wanted:
-            bank = (wanted & -wanted).bit_length() - 1
-            self._requests[bank] |= 1 << index
-            wanted &= wanted - 1
-
-    def _arbitrate(self) -> None:
-        writeback = self.writeback
-        if not writeback.held and not any(self._requests):
-            self.decision, self.done, self.ready = self._nothing, NONE_DONE, ALL_READY
-            return
-        self.decision = self.arbiter.decide(writeback.requests(), self._requests)
-        if self.decision.all_written:
-            self.done, self.ready = list(writeback.latches), ALL_READY
+    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
+        """The end of the cycle. An issue is taken when the operand store does; results of SFU and memory are when
+        `ready`."""
+        issue, sp, sfu, mem, credit_sfu, credit_mem, attempts = inputs
+        operands, register_file = self.operands, self.register_file
+        if issue is not None:
+            self._issue(issue)
+        operands.read()
+        own = self.integer.step(self.sent)
+        assert own is None or sp is None, "two SP results in one cycle"
+        results = own or sp, sfu if self.ready[1] else None, mem if self.ready[2] else None
+        register_file.write(operands.results(self.done, results))
+        dispatch = self.sent = self.dispatch
+        if dispatch is None:
+            operands.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
         else:
-            self.done = writeback.done(self.decision.writes)
-            self.ready = writeback.ready(self.decision.writes)
+            index = dispatch["collector"]
+            columns = sum(operands.holders[index].columns)
+            self.lanes.dispatched(operands.dispatcher.cycle, dispatch, columns)
+            operands.release(index)
+            operands.dispatcher.step(index, dispatch, credit_sfu=credit_sfu, credit_mem=credit_mem)
+        register_file.arbiter.advance()
+        operands.clock()
+        if self.affine is not None:
+            self.affine.clock(attempts)
 
-    def _reads_nothing(self) -> bool:
-        return self._arriving is self._nothing.reads and not any(self._requests)
+    # ------------------------------------------------------------------ passing time
 
-    def _read(self) -> None:
-        collectors, banks, decision = self.collectors, self.banks, self.decision
-        if self._arriving is not self._nothing.reads:
-            words = self.crossbar.route([bank.word for bank in banks], self._arriving)
-            for collector, word in zip(collectors, words, strict=True):
-                if word is not None:
-                    collector.capture(word)
-                    self.collector_writes += 1
-        self.granted = []
-        self._arriving = self._nothing.reads
-        if decision is self._nothing:
-            return
-        self.bank_conflicts += decision.bank_conflicts
-        self.port_conflicts += decision.port_conflicts
-        for number, index in enumerate(decision.reads):
-            if index is not None:
-                collector = collectors[index]
-                slot, row = collector.grant(number)
-                banks[number].read(row)
-                self.bank_reads[number] += 1
-                self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
-                if not (collector.waiting and collector.wanted_banks() >> number & 1):
-                    self._requests[number] &= ~(1 << index)
-                self._arriving = decision.reads
+    @property
+    def quiet(self) -> bool:
+        """Nothing happens in this cycle unless an input comes."""
+        return (self.dispatch is None and self.sent is None and self.integer.result() is None
+                and self.register_file.quiet and self.operands.quiet
+                and (self.affine is None or self.affine.next_event() != self.affine.cycle))  # fmt: skip
 
-    def _write(self, results: Results) -> None:
-        writeback, grants = self.writeback, self.decision.writes
-        if writeback.held:
-            for writer, (latch, granted) in enumerate(zip(writeback.latches, grants, strict=True)):
-                if granted:
-                    assert latch is not None
-                    self._store(writer, latch)
-                    self.bank_writes[latch["bank"]] += 1
-        elif results == (None, None, None):
-            return
-        writeback.step(results, grants)
+    def next_event(self) -> int | None:
+        """When quiet: the next cycle in which something can happen without an input."""
+        events = [self.integer.next_event(), self.operands.dispatcher.next_event()]
+        if self.affine is not None:
+            events.append(self.affine.next_event())
+        return min((event for event in events if event is not None), default=None)
 
-    def _store(self, writer: int, latch: Result) -> None:
-        """A granted latch writes its register."""
-        self.banks[latch["bank"]].write(latch["row"], latch["data"], latch["lanes"])
+    def advance(self, cycles: int) -> None:
+        """When quiet: cycles pass without any input; all before the next event."""
+        self.register_file.arbiter.advance(cycles)
+        self.operands.dispatcher.advance(cycles)
+        self.integer.advance(cycles)
+        if self.affine is not None:
+            self.affine.advance(cycles)
 
-    def traffic(self) -> Traffic:
-        return Traffic.of_words(sum(self.bank_reads), sum(self.bank_writes), self.collector_writes)
+    # ------------------------------------------------------------------ issue and dispatch
+
+    def _issue(self, fields: Mapping[str, Any]) -> None:
+        """An instruction is on the issue port."""
+        if self.affine is not None:
+            fields = self._masked(fields, self.affine)
+        if self.operands.takes(fields):
+            if self.affine is not None:
+                self.affine.issued(fields)
+            self.operands.issue(fields, *self._places_of(fields))
+
+    def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:
+        """The instruction as the operand store sees it."""
+        compact = affine.compact(fields)
+        reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
+        return {**fields, "reads": reads, "compact": compact}
+
+    def _places_of(self, fields: Mapping[str, Any]) -> tuple[list[Place], Place]:
+        """The places of an instruction's sources, and of its destination."""
+        warp, places = fields["warp"] << 8, self._places
+        return [places[warp | fields[source]] for source in SOURCES], places[warp | fields["dst"]]
+
+    def _dispatch(self, index: int) -> dict[str, Any]:
+        """What the dispatch port will show of the instruction in a holder."""
+        holder = self.operands.holders[index]
+        fields, operands = holder.fields, holder.operands()
+        if self.affine is not None:
+            a, b, c = map(_expanded, fields["compact"], operands)
+            operands = a, b, c
+        dispatch = {**fields, "collector": index, "operands": operands}
+        if self.lanes.has_outcomes:
+            dispatch["trivial"] = self.lanes.outcomes(dispatch, self._known_zero(holder))
+        return dispatch
+
+    def _known_zero(self, holder: Any) -> tuple[int, int, int]:
+        """The lanes of each operand of a holder's instruction that are known to be zero. Of a compact slot nothing is
+        known, whatever the constant in its place."""
+        known: tuple[int, int, int] = holder.known_zero()
+        if self.affine is None:
+            return known
+        a, b, c = (zero if compact is None else 0
+                   for compact, zero in zip(holder.fields["compact"], known, strict=True))  # fmt: skip
+        return a, b, c
+
+    # ------------------------------------------------------------------ observation
+
+    @property
+    def counts(self) -> Any:
+        """Events of a part that has its own to count, a dataclass, or None."""
+        return self.operands.counts or self.register_file.counts
 
     def writes(self) -> list[Write]:
-        return [
-            Write(writer, latch["bank"], latch["row"], latch["lanes"], latch["data"], latch["tag"], latch["left"],
-                  spread(latch["lanes"]))
-            for writer, latch, granted in zip(WRITERS, self.writeback.latches, self.decision.writes, strict=True)
-            if granted and latch is not None
-        ]  # fmt: skip
+        """The register writes of this cycle."""
+        return self.register_file.writes()
 
-    def _probe_register_file(self) -> dict[str, int]:
-        values: dict[str, int] = {}
-        for bank, index in enumerate(self.decision.reads):
-            if index is not None:
-                values |= {f"bank{bank}_enable": 1, f"bank{bank}_row": self._row(bank, index), f"bank{bank}_who": index}
-        for write in self.writes():
-            values |= {f"bank{write.bank}_enable": 1, f"bank{write.bank}_write": 1, f"bank{write.bank}_row": write.row,
-                       f"bank{write.bank}_who": WRITERS.index(write.writer)}  # fmt: skip
-        return values
+    def activity(self) -> dict[str, int]:
+        """The counters of `interfaces.ACTIVITY_FIELDS`: what happened before this cycle."""
+        traffic, meter = self.register_file.traffic(), self.register_file.meter
+        lane_loads, bypass_loads = self.lanes.meter.loads(self.operands.dispatcher.cycle)
+        return {
+            "sub_bank_reads": traffic.sub_bank_reads, "sub_bank_writes": traffic.sub_bank_writes,
+            "column_reads": SUB_BANK_COLUMNS * traffic.sub_bank_reads,
+            "column_writes": SUB_BANK_COLUMNS * traffic.sub_bank_writes,
+            "collector_columns": sum(collector.columns_stored for collector in self.operands.collectors),
+            "operand_columns": self.lanes.operand_columns, "lane_loads": lane_loads, "bypass_loads": bypass_loads,
+            **({} if meter is None else vars(meter)),
+        }  # fmt: skip
 
-    def _row(self, bank: int, index: int) -> int:
-        """The row that is read for a collector which was granted the bank."""
-        offer = self.collectors[index].offers()[bank]
-        assert offer is not None
-        return offer[1]
+    def probe(self) -> int:
+        """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
+        operands, register_file = self.operands, self.register_file
+        values = dict.fromkeys((name for name, _ in operands.probe_fields), 0)
+        values |= {"diagonal": register_file.arbiter.diagonal, **register_file.probe(), **operands.probe()}
+        if self.dispatch is not None:
+            values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
+                       "dispatch_tag": self.dispatch["tag"]}  # fmt: skip
+        for writer, latch, done in zip(WRITERS, register_file.writeback.latches, self.done, strict=True):
+            values |= _shown(f"{writer}_latch", latch) | _shown(f"{writer}_done", done)
+        return operands.insert(pack(operands.probe_fields, values))
+
+
+def _shown(name: str, result: Result | None) -> dict[str, int]:
+    """The probe fields of a latch, or of a completion."""
+    return {} if result is None else {f"{name}_valid": 1, f"{name}_tag": result["tag"]}
+
+
+def _expanded(compact: Compact | None, word: int) -> int:
+    """What the operand path of a slot shows; `word` is what the holder has."""
+    return word if compact is None else _word(compact)
+
+
+_word = lru_cache(maxsize=1 << 12)(Compact.word)

@@ -3,31 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from golden_model.abstract_datapath import AbstractDatapath, Attempts, Inputs
 from golden_model.affine.counts import AffineCounts
-from golden_model.affine.datapath import AffineDatapath, with_affine_unit
 from golden_model.affine.frontend import AffineFrontEnd
 from golden_model.affine.uniform import UniformUnit
-from golden_model.affine.unit import AffineUnit, Answers
+from golden_model.affine.unit import AffineUnit
+from golden_model.assembly import datapath_of
 from golden_model.blocks import Flight, Warp
-from golden_model.bypass.datapath import Windows
-from golden_model.bypass.datapaths import (
-    BypassingCoalescingDatapath,
-    BypassingDatapath,
-    BypassingGatedCoalescingDatapath,
-    BypassingGatedDatapath,
-)
-from golden_model.cached.datapath import CachedDatapath
 from golden_model.cached.last_use import mark_last_uses
 from golden_model.check import Checker, Defined
-from golden_model.coalescing.datapath import CoalescingDatapath
-from golden_model.corf.datapath import CorfDatapath
-from golden_model.datapath import Datapath
 from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
-from golden_model.gating.datapath import GatedCoalescingDatapath, GatedDatapath
-from golden_model.integer import Evaluate
+from golden_model.inputs import Attempts, Inputs
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.times import Times
 from golden_model.trace import Trace
@@ -37,40 +24,12 @@ from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms import Bypass, Coalescing, Gating
-from warploom.arch.program import Program
+from warploom.arch.mechanisms import Bypass
 
 _TAGS = 1 << TAG_BITS
 
 _NO_ROOM = (0,) * 4
 """No warp may issue into the datapath."""
-
-_WINDOWS: dict[tuple[Coalescing, bool], type[Windows]] = {
-    (Coalescing.OFF, False): BypassingDatapath, (Coalescing.OFF, True): BypassingGatedDatapath,
-    (Coalescing.ON, False): BypassingCoalescingDatapath, (Coalescing.ON, True): BypassingGatedCoalescingDatapath,
-}  # fmt: skip
-"""Datapaths with windows: by coalescing, and whether there is gating."""
-
-_COLLECTORS: dict[tuple[Coalescing, bool], type[AbstractDatapath]] = {
-    (Coalescing.OFF, False): Datapath, (Coalescing.OFF, True): GatedDatapath,
-    (Coalescing.ON, False): CoalescingDatapath, (Coalescing.ON, True): GatedCoalescingDatapath,
-}  # fmt: skip
-"""The same without windows."""
-
-
-def datapath_of(
-    config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers
-) -> AbstractDatapath:
-    """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
-    stride, file = rows_per_warp(config, program.registers), (config.coalescing, config.gating is not Gating.OFF)
-    if config.bypass is Bypass.RFC:
-        return CachedDatapath(config, stride, evaluate)
-    if config.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
-        return CorfDatapath(config, stride, evaluate, program.hints)
-    datapath = _WINDOWS[file] if config.bypass.has_window else _COLLECTORS[file]
-    if config.affine.is_on:
-        return with_affine_unit(datapath)(config, stride, evaluate, program.registers, uniform_unit)
-    return datapath(config, stride, evaluate)
 
 
 class Sm:
@@ -94,11 +53,11 @@ class Sm:
         self._affine = AffineFrontEnd(config, trace, self.statics) if config.affine.is_on else None
         self.frontend = self._affine or FrontEnd(config, trace, self.statics)
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
-        self.affine: AffineUnit | None = None
+        self.affine: AffineUnit | None = self.datapath.affine
         self.affine_counts: AffineCounts | None = None
-        if self._affine is not None and isinstance(self.datapath, AffineDatapath):
-            self._affine.datapath = self.datapath
-            self.affine, self.affine_counts = self.datapath.affine, self._affine.counts
+        if self._affine is not None and self.affine is not None:
+            self._affine.registers, self._affine.operands = self.affine.registers, self.datapath.operands
+            self.affine_counts = self._affine.counts
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
@@ -152,7 +111,8 @@ class Sm:
     def _settle(self) -> None:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
-        roomy = datapath.roomy if datapath.issue_ready else _NO_ROOM
+        operands = datapath.operands
+        roomy = operands.roomy if operands.issue_ready else _NO_ROOM
         self._picked = self.frontend.select(cycle, len(self._flights) < _TAGS, roomy)
         issue, attempts = None, self._no_attempts
         for warp in self._picked:
@@ -194,7 +154,7 @@ class Sm:
             self.defined.pop(flight.tag, None)
             self.times.ended(self.cycle, flight)
             frontend.done(flight.warp, flight.static)
-        for slot, register in datapath.granted:
+        for slot, register in datapath.operands.granted:
             frontend.read(slot, register)
         if dispatch is not None:
             self._dispatched(dispatch)

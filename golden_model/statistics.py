@@ -84,7 +84,8 @@ class Statistics:
 
 def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
-    trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes
+    trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes.meter
+    register_file = datapath.register_file
     operands = sm.affine_counts.operands if sm.affine_counts is not None else operand_histogram(trace)
     sources, destinations = histograms(trace)
     return Statistics(
@@ -93,12 +94,12 @@ def collect(sm: Sm) -> Statistics:
         datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
         stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
-        **(datapath.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
+        **(register_file.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
         lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial, collecting=sm.times.collecting,
-        living=sm.times.living, bypassed=_events(datapath.counts),
+        living=sm.times.living, bypassed=_events(sm.datapath.counts),
         affine={} if sm.affine_counts is None else asdict(sm.affine_counts),
-        bank_reads=list(datapath.bank_reads), bank_writes=list(datapath.bank_writes),
-        bank_conflicts=datapath.bank_conflicts, port_conflicts=datapath.port_conflicts, operands=operands,
+        bank_reads=list(register_file.bank_reads), bank_writes=list(register_file.bank_writes),
+        bank_conflicts=register_file.bank_conflicts, port_conflicts=register_file.port_conflicts, operands=operands,
         source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
         l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
@@ -107,7 +108,7 @@ def collect(sm: Sm) -> Statistics:
 
 
 def _events(counts: Any) -> dict[str, Any]:
-    """The fields of `AbstractDatapath.counts`, ready for `json.dump`."""
+    """The fields of `Datapath.counts`, ready for `json.dump`."""
     if counts is None:
         return {}
     return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value

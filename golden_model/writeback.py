@@ -1,7 +1,6 @@
-"""`Writeback`: the latches between the pipes and the banks (docs/timing.md, sections 1 and 5)."""
+"""`Latches`: the latches between the pipes and the banks (docs/timing.md, sections 1 and 5)."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from warploom.arch.interfaces import WRITERS
@@ -29,17 +28,19 @@ def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
 Request = TypeVar("Request")
 
 
-class Latches(ABC, Generic[Request]):
+class Latches(Generic[Request]):
     """One latch for each writer, in the order SP, SFU, MEM, and what each of them requests.
 
-    A latch holds a result from the end of cycle w until it is granted. One that writes no register needs no bank and is
+    `request` says what a result requests that enters the latch of a writer and writes a register. A latch holds a
+    result from the end of cycle w until it is granted. One that writes no register needs no bank and is
     done in the first cycle after w. Raises `AssertionError` when a result comes that the latch cannot take.
 
     With windows two masks over writers change that: results that enter and are `unwritten` need no bank either, and
     latches that are `held_back` request nothing and do not complete in this cycle.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, request: Callable[[int, Result], Request]) -> None:
+        self._request = request
         self.latches: list[Result | None] = [None] * len(WRITERS)
         self.held = 0  # latches that hold something
         self._wanted: list[Request | None] = [None] * len(WRITERS)  # what each has to be granted
@@ -76,10 +77,6 @@ class Latches(ABC, Generic[Request]):
                 written = result["writes"] and not self.unwritten >> writer & 1
                 self._enter(writer, result, self._request(writer, result) if written else None)
 
-    @abstractmethod
-    def _request(self, writer: int, result: Result) -> Request:
-        """What a result will request that enters the latch of a writer and writes a register."""
-
     def _leave(self, grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty."""
         if not self.held:
@@ -94,11 +91,3 @@ class Latches(ABC, Generic[Request]):
         assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
         self.latches[writer], self._wanted[writer] = result, wanted
         self.held += 1
-
-
-class Writeback(Latches[int]):
-    """The latches of the baseline request a bank."""
-
-    def _request(self, writer: int, result: Result) -> int:
-        bank: int = result["bank"]
-        return bank

@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from golden_model.abstract_datapath import Inputs
 from golden_model.blocks import Flight
 from golden_model.check import Defined, Mismatch
 from golden_model.datapath import Datapath
 from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
+from golden_model.inputs import Inputs
 from golden_model.sm import Sm
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES
@@ -137,13 +137,13 @@ class Lockstep:
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})  # fmt: skip
         if self._has_window:
-            self._room(datapath.room)
+            self._room(datapath.operands.room)
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
         if datapath.sent is not None:
             self._sent(source, datapath.sent)
-        if datapath.writeback.held:
+        if datapath.register_file.writeback.held:
             self._completed(source)
             self._written(datapath, actual)
 
@@ -214,13 +214,14 @@ class Lockstep:
 
     def _written(self, datapath: Datapath, probe: int) -> None:
         """Whole registers, as the register file has them after the writes of this cycle."""
+        latches = datapath.register_file.writeback.latches
         writes = datapath.writes()
         if not writes:
             return
         data, enables = self._read("stored_data"), self._read("stored_bytes")
         for write in writes:
             writer = WRITERS.index(write.writer)
-            bank, form, latch = write.bank, self._form(write.writer, probe), datapath.writeback.latches[writer]
+            bank, form, latch = write.bank, self._form(write.writer, probe), latches[writer]
             place = bank, write.row
             self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
                                              (("stored_data", data), ("stored_bytes", enables))))  # fmt: skip

@@ -1,10 +1,9 @@
 """Reads every register back through the datapath's own ports, after a kernel has ended."""
 
-from golden_model.abstract_datapath import NO_INPUTS
-from golden_model.affine.datapath import AffineDatapath
 from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
+from golden_model.inputs import NO_INPUTS
 from golden_model.words import ALL_LANES
 from tb.shadow import Place, Shadow
 from warploom.arch.config import SmConfig
@@ -29,7 +28,7 @@ class Readback:
         # What was dropped may not be read again: with hints an instruction executes in what is left of one register.
         self._by_one = config.bypass.has_hints
         count = 1 if self._by_one else 3
-        self._affine = datapath.affine.registers if isinstance(datapath, AffineDatapath) else None
+        self._affine = None if datapath.affine is None else datapath.affine.registers
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
         for warp in range(resident_warps(config, registers)):
             read = [register for register in range(registers)
@@ -56,8 +55,8 @@ class Readback:
     def _may_issue(self, warp: int, read: list[int]) -> bool:
         """There is a collector for the instruction, and room in it."""
         if self._config.bypass.has_window:
-            return self.datapath.room[warp] > sum(not self._is_compact(warp, register) for register in read)
-        return self.datapath.issue_ready
+            return self.datapath.operands.room[warp] > sum(not self._is_compact(warp, register) for register in read)
+        return self.datapath.operands.issue_ready
 
     def _is_compact(self, warp: int, register: int) -> bool:
         """The register file does not have the register."""
@@ -72,7 +71,7 @@ class Readback:
             return ALL_LANES
         dirty = 0
         if self._config.bypass.writes_back:
-            dirty = sum(entry.dirty for entry in self.datapath.collectors[warp].entries
+            dirty = sum(entry.dirty for entry in self.datapath.operands.collectors[warp].entries
                         if entry.used and entry.register == register)  # fmt: skip
         kept = self._place(warp, register)
         lost = self._shadow.behind(warp, kept) & ~dirty

@@ -1,7 +1,7 @@
 """Bench of the operand collector: hardware against `golden_model.collector`."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cocotb
@@ -9,6 +9,8 @@ import pytest
 
 from golden_model.collector import Collector
 from golden_model.placement import Place, Placement
+from golden_model.register_file.forms import form_of
+from golden_model.register_file.ports import Metadata, Read
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
@@ -106,9 +108,11 @@ class SlotsCheck:
         """An instruction is issued: `take` it."""
         raise NotImplementedError
 
-    def take(self, *instruction: Any) -> None:
+    def take(
+        self, fields: dict[str, Any], sources: list[Place], destination: Place, metadata: Sequence[Metadata]
+    ) -> None:
         """The twin takes an instruction."""
-        self._twin.issue(*instruction)
+        self._twin.issue(fields, sources, destination, metadata)
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
@@ -132,32 +136,31 @@ class SlotsCheck:
 class CollectorCheck(SlotsCheck):
     """Offers and operands equal the twin's too."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Collector | None = None) -> None:
-        super().__init__(ports, checker, coverage, twin or Collector(ports.config, 0))
-        self._granted_before = False
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage, Collector(0, form_of(ports.config)))
+        self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:
-        offers = self._twin.offers()
-        rows = self.codecs["row"].array(seen["row"])
-        self.checker.equal("request", seen["request"], sum((offer is not None) << b for b, offer in enumerate(offers)))
-        for bank, offer in enumerate(offers):
-            if offer is not None:
-                self.checker.equal(f"row[{bank}]", rows[bank], offer[1])
+        requests, rows = self._twin.requests(), self.codecs["row"].array(seen["row"])
+        self.checker.equal("request", seen["request"], sum(1 << bank for bank, _ in requests))
+        for (bank, _), read in requests.items():
+            self.checker.equal(f"row[{bank}]", rows[bank], read.place.row)
 
     def operands(self, seen: Observation) -> None:
         actual = tuple(self.codecs["operands"].array(seen["operands"]))
         self.checker.equal("operands", actual, self._twin.operands())
 
     def step(self, seen: Observation) -> None:
-        if self._granted_before:
-            self._twin.capture(seen["operand"])
-        self._granted_before = bool(seen["grant"])
+        if self._arriving is not None:
+            self._twin.capture(self._arriving, seen["operand"])
+        self._arriving = None
         if seen["grant"]:
-            self._twin.grant(seen["grant"].bit_length() - 1)
+            self._arriving = self._twin.requests()[seen["grant"].bit_length() - 1, 0]
+            self._twin.grant(self._arriving)
             self.grants += 1
 
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        self.take(fields, sources, destination)
+        self.take(fields, sources, destination, [None] * 4)
 
 
 @cocotb.test()

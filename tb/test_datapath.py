@@ -6,12 +6,13 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.abstract_datapath import Inputs, Write
+from golden_model.assembly import datapath_of
 from golden_model.coalescing.alignment import byte_enables, to_sub_banks
 from golden_model.gating.reorder import reorder
 from golden_model.gating.trivial import promised
+from golden_model.inputs import Inputs
 from golden_model.integer import evaluate
-from golden_model.sm import datapath_of
+from golden_model.register_file.ports import Write
 from golden_model.words import spread
 from tb import runner
 from tb.affine.driver import AffineSurroundings
@@ -73,7 +74,7 @@ class DatapathCheck:
             for name in expected:
                 equal(name, actual[name], expected[name])
         equal("activity", self._codecs["activity"].unpack(seen["activity"]), twin.activity())
-        equal("issue.ready", seen["issue__ready"], int(twin.issue_ready))
+        equal("issue.ready", seen["issue__ready"], int(twin.operands.issue_ready))
         equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
         if twin.sent is not None and seen["dispatch__valid"]:
             self._dispatch(seen, twin.sent)
@@ -83,7 +84,7 @@ class DatapathCheck:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
                 self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
         if self._has_window:
-            equal("room", seen["room"], join(twin.room, ROOM_BITS))
+            equal("room", seen["room"], join(twin.operands.room, ROOM_BITS))
             cover_window(twin, self._coverage)
         self._stored(seen, twin.writes())
         if self._config.affine.is_on:
@@ -128,8 +129,8 @@ class DatapathCheck:
                 self._coverage.hit("accepted" if outcome["accepted"] else "refused")
             self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
-            self._checker.equal("address_ready", seen["address_ready"], int(twin.address_ready))
-            self._coverage.hit("the address slot is taken", not twin.address_ready)
+            self._checker.equal("address_ready", seen["address_ready"], int(twin.operands.address_ready))
+            self._coverage.hit("the address slot is taken", not twin.operands.address_ready)
         everywhere = all(seen[f"attempt_{number}__valid"] for number in range(self._sets))
         self._coverage.hit("attempts of all sets", everywhere)
 
@@ -206,10 +207,10 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
 def _contention(check: DatapathCheck, checker: Checker) -> None:
     """What is shared was wanted by several. A bypassing collector takes one operand at a time, which needs no port."""
     twin, window = check.twin, check.twin.config.bypass.has_window
-    checker.holds("banks were contended", twin.bank_conflicts > 0)
-    checker.equal("ports were contended", twin.port_conflicts > 0, not window)
+    checker.holds("banks were contended", twin.register_file.bank_conflicts > 0)
+    checker.equal("ports were contended", twin.register_file.port_conflicts > 0, not window)
     if twin.config.coalescing is Coalescing.ON:
-        traffic = twin.traffic()
+        traffic = twin.register_file.traffic()
         checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
         checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, not window)
     for event in events(twin.config):

@@ -1,4 +1,4 @@
-"""Bench of the write-back: hardware against `golden_model.writeback`."""
+"""Bench of the write-back: hardware against `golden_model.register_file.writeback`."""
 
 import random
 from collections import deque
@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.writeback import Writeback
+from golden_model.register_file.single import SingleFile
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
@@ -59,7 +59,7 @@ class WritebackCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = Writeback()
+        self._twin: Any = SingleFile(ports.config).writeback
         self._banks = ports.config.banks
         self._taken: dict[str, deque[int]] = {writer: deque() for writer in WRITERS}
 

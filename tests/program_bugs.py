@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import golden_model.coalescing.writeback as coalescing
+import golden_model.coalescing.width as coalescing
 from golden_model.affine.register_file import AffineRegisterFile
 from golden_model.bypass.collector import BypassingCollector
 from golden_model.coalescing.width import renew

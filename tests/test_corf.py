@@ -11,7 +11,7 @@ from golden_traces import random_trace, trace_of
 from golden_model.check import Mismatch
 from golden_model.corf import width
 from golden_model.corf.allocation import NOWHERE, Allocator, Location
-from golden_model.corf.datapath import CorfDatapath
+from golden_model.corf.register_file import CorfFile
 from golden_model.functional.executor import execute
 from golden_model.simulate import simulate
 from golden_model.sm import Sm
@@ -41,8 +41,14 @@ def hinted(trace: Trace, hints: Hints) -> Trace:
     return replace(trace, program=replace(trace.program, hints=hints))
 
 
+def corf_file(sm: Sm) -> CorfFile:
+    """The register file of an SM with CORF."""
+    assert isinstance(sm.datapath.register_file, CorfFile)
+    return sm.datapath.register_file
+
+
 class Watched:
-    """A run with `check`: cycles of issue, of grants and of completions, and the datapath at the end."""
+    """A run with `check`: cycles of issue, of grants and of completions, and the register file at the end."""
 
     def __init__(self, config: SmConfig, code: Sequence[Instruction], hints: Hints, *, warps: int = 1,
                  lanes: Sequence[int] | None = None) -> None:  # fmt: skip
@@ -52,15 +58,14 @@ class Watched:
         sm = Sm(config, hinted(trace_of(code, warps=warps, lanes=lanes), hints), check=True)
         while True:
             sm.step()
-            if sm.cycle and sm.datapath.granted:  # of the cycle before
-                self.granted.append([register for _, register in sm.datapath.granted])
+            if sm.cycle and sm.datapath.operands.granted:  # of the cycle before
+                self.granted.append([register for _, register in sm.datapath.operands.granted])
             if sm.finished:
                 break
             if sm.inputs.issue is not None:
                 self.issued.append(sm.cycle)
             self.done += [(sm.cycle, sm.flight(done["tag"]).warp.slot) for done in sm.datapath.done if done]
-        assert isinstance(sm.datapath, CorfDatapath)
-        self.datapath = sm.datapath
+        self.register_file = corf_file(sm)
 
     @property
     def distance(self) -> int:
@@ -128,8 +133,8 @@ def test_two_reads_of_one_instruction(  # noqa: PLR0917 - a table
         run = Watched(config, [*order, ADD, DEPENDENT], hints)
         assert run.distance == (9 if coalesced else 10)
         assert run.granted[: 2 - coalesced] == ([[2, 3]] if coalesced else [[2], [3]])
-        assert run.datapath.storage.packs == (corf and hints is PAIR)
-        assert run.datapath.traffic().coalesced["read_read"] == coalesced
+        assert run.register_file.storage.packs == (corf and hints is PAIR)
+        assert run.register_file.traffic().coalesced["read_read"] == coalesced
 
 
 @pytest.mark.parametrize(("hints", "config", "granted"), [
@@ -158,15 +163,14 @@ def test_nothing_else_is_coalesced() -> None:
         sm.step()
         if sm.finished:
             break
-        datapath = sm.datapath
-        assert isinstance(datapath, CorfDatapath)
-        writes = [write.bank for write in datapath.writes()]
-        reads = [bank for bank, collector in enumerate(datapath.decision.reads) if collector is not None]
+        register_file = corf_file(sm)
+        writes = [write.bank for write in register_file.writes()]
+        reads = [bank for bank, collector in enumerate(register_file.decision.reads) if collector is not None]
         assert len({*reads, *writes}) == len(reads) + len(writes)
         seen["both"] += bool(reads and writes)
         seen["reads"] += len(reads)
         seen["writes"] += len(writes)
-    coalesced = sm.datapath.traffic().coalesced
+    coalesced = sm.datapath.register_file.traffic().coalesced
     ours = simulate(small.with_settings(["layout=wid", "coalescing=on"]), trace).statistics.coalesced
     assert coalesced["read_read"] > 100 and coalesced["write_write"] == coalesced["read_write"] == 0
     assert ours["read_write"] > 0 and min(seen.values()) > 100
@@ -188,8 +192,8 @@ def test_a_partial_write_that_fits_stays() -> None:
     code = [move(2, 0x1234), move(3, 1), move(2, 7), reader]
     run = Watched(CORF, code, PAIR, lanes=[ALL_LANES, ALL_LANES, HALF, ALL_LANES])
     assert run.distance == 7
-    assert (run.datapath.copies, run.datapath.storage.packs, run.datapath.storage.unpacks) == (0, 1, 0)
-    assert run.datapath.traffic().bank_accesses == 5
+    assert (run.register_file.copies, run.register_file.storage.packs, run.register_file.storage.unpacks) == (0, 1, 0)
+    assert run.register_file.traffic().bank_accesses == 5
 
 
 @pytest.mark.parametrize(("value", "unpacks"), [(0x1234, 0), (0x12345678, 1)])
@@ -200,8 +204,9 @@ def test_a_partial_write_that_grows_reads_first(value: int, unpacks: int) -> Non
     for config in (CORF, PLUS):
         run = Watched(config, code, PAIR, lanes=[ALL_LANES, ALL_LANES, HALF, ALL_LANES])
         assert run.distance == 9
-        assert (run.datapath.copies, run.datapath.storage.packs, run.datapath.storage.unpacks) == (1, 1, unpacks)
-        assert run.datapath.traffic().bank_accesses == 6
+        file = run.register_file
+        assert (file.copies, file.storage.packs, file.storage.unpacks) == (1, 1, unpacks)
+        assert run.register_file.traffic().bank_accesses == 6
 
 
 def test_results_queue_up_behind_one_that_reads_first() -> None:
@@ -209,7 +214,7 @@ def test_results_queue_up_behind_one_that_reads_first() -> None:
     run = Watched(CORF, [move(2, 5), move(2, 0x1234)], NONE, warps=2, lanes=[ALL_LANES, HALF])
     (first, warp), (second, other) = run.done[-2:]
     assert {warp, other} == {0, 1} and second - first == 3
-    assert run.datapath.writeback.longest == 1 and run.datapath.copies == 2
+    assert run.register_file.writeback.longest == 1 and run.register_file.copies == 2
 
 
 # ---------------------------------------------------------------------- allocation
@@ -281,7 +286,7 @@ def test_operands_are_those_of_the_trace(config: SmConfig, hints: Hints) -> None
         trace = hinted(random_trace(seed), hints)
         run = simulate(config, trace, check=True)
         assert run.sm.checker is not None and run.sm.checker.checked > 3 * run.statistics.datapath_instructions
-        assert isinstance(run.sm.datapath, CorfDatapath) and run.sm.datapath.copies > 0
+        assert corf_file(run.sm).copies > 0
         sm = Sm(config, trace)
         while not sm.finished:
             sm.step()
@@ -306,15 +311,15 @@ def test_narrow_values_are_never_lost(config: SmConfig) -> None:
     seen = Counter()
     for seed in range(6):
         run = simulate(config, hinted(narrow_trace(seed), RANDOM_HINTS[1 + seed % 2]), check=True)
-        datapath = run.sm.datapath
-        assert isinstance(datapath, CorfDatapath)
-        seen += Counter(packs=datapath.storage.packs, unpacks=datapath.storage.unpacks, copies=datapath.copies,
+        register_file = corf_file(run.sm)
+        storage = register_file.storage
+        seen += Counter(packs=storage.packs, unpacks=storage.unpacks, copies=register_file.copies,
                         coalesced=run.statistics.coalesced["read_read"])  # fmt: skip
     assert len(seen) == 4 and min(seen.values()) > 100
 
 
 def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CorfDatapath, "_grows", lambda self, result: False)
+    monkeypatch.setattr(CorfFile, "_grows", lambda self, result: False)
     with pytest.raises(Mismatch, match="operand"):
         simulate(CORF, narrow_trace(1), check=True)
 
@@ -330,9 +335,8 @@ def test_bundled_kernels(name: str, flavour: str) -> None:
     small = SmConfig.preset("small").with_settings(["layout=wid"])
     run = simulate(small.with_settings([f"coalescing={flavour}"]), trace, check=True)
     stats, before = run.statistics, simulate(small, trace).statistics
-    assert isinstance(run.sm.datapath, CorfDatapath)
     assert stats.bank_requests == sum(stats.bank_reads) + sum(stats.bank_writes)
-    assert stats.bank_requests == before.bank_requests + run.sm.datapath.copies
+    assert stats.bank_requests == before.bank_requests + corf_file(run.sm).copies
     assert stats.bank_accesses == stats.bank_requests - stats.coalesced["read_read"] < before.bank_accesses
     assert stats.operands_stored == before.operands_stored
     assert stats.collector_writes == stats.operands_stored - stats.coalesced["read_read"]

@@ -38,7 +38,7 @@ class Observer:
 
     def start(self, datapath: Any) -> None:
         """The start of a cycle: collectors have taken what came at the end of the one before."""
-        for index, collector in enumerate(datapath.collectors):
+        for index, collector in enumerate(datapath.operands.collectors):
             tag = collector.fields["tag"] if collector.busy else None
             before = self._held[index]
             stored = collector.present & ~(before[1] if before[0] == tag else 0)
@@ -54,7 +54,7 @@ class Observer:
             if probe[f"{port}_enable"]:
                 self._bank(port, probe)
         if datapath.dispatch is not None:
-            collector = datapath.collectors[datapath.dispatch["collector"]]
+            collector = datapath.operands.collectors[datapath.dispatch["collector"]]
             self.counts["operand_columns"] += sum(
                 32 if self._config.gating is Gating.OFF else self._needed(collector, slot).bit_count()
                 for slot in range(3))  # fmt: skip

@@ -51,7 +51,7 @@ def test_a_compact_operand_takes_no_bank() -> None:
         if datapath.dispatch is not None:
             spent.append(sm.cycle)
             assert datapath.dispatch["operands"][0] == Compact(0, 1).word()
-    assert spent[1] - spent[0] == 1 and sum(sm.datapath.bank_reads) == 0
+    assert spent[1] - spent[0] == 1 and sum(sm.datapath.register_file.bank_reads) == 0
 
 
 def test_comparisons_are_resolved_with_branches_only() -> None:

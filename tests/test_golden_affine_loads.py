@@ -32,15 +32,15 @@ def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
     issued, dispatched, busy = [], [], []
     for datapath in cycles(sm):
         if sm.inputs.issue is not None:
-            assert datapath.address_ready
+            assert datapath.operands.address_ready
             issued.append(sm.cycle)
         if datapath.dispatch is not None:
             assert datapath.dispatch["collector"] == sm.config.collectors
             dispatched.append(sm.cycle)
         if unpack(probe_fields(sm.config), datapath.probe())["address_busy"]:
-            assert not datapath.address_ready
+            assert not datapath.operands.address_ready
             busy.append(sm.cycle)
-        assert not any(collector.busy for collector in datapath.collectors)
+        assert not any(collector.busy for collector in datapath.operands.collectors)
     assert dispatched == [cycle + 1 for cycle in issued] and len(issued) == 2
     assert issued[1] == issued[0] + 2  # the slot is free when the first load has left it
     assert busy == dispatched
@@ -52,7 +52,7 @@ def test_memory_operations_keep_their_order() -> None:
     trace = executed(LANE, SPREAD, store, load(3, 1, access=Access.U8))
     sm, order, waited = Sm(config("abm"), trace), [], False
     for datapath in cycles(sm):
-        waited |= datapath.address_busy and any(collector.busy for collector in datapath.collectors)
+        waited |= datapath.operands.address_busy and any(collector.busy for collector in datapath.operands.collectors)
         if datapath.dispatch is not None and datapath.dispatch["pipe"] == Pipe.MEM:
             order.append(Op(datapath.dispatch["op"]))
     assert order == [Op.ST, Op.LD] and waited
@@ -72,13 +72,14 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
         issue, dispatch = sm.inputs.issue, datapath.dispatch
-        if datapath.address_busy and issue is not None:
+        if datapath.operands.address_busy and issue is not None:
             beside.append((Op(issue["op"]), issue["dst"]))
         if dispatch is not None and dispatch["op"] == Op.LD:
             loads.append((dispatch["dst"], dispatch["collector"] == setting.collectors))
-        if datapath.address_busy:
-            behind |= any(collector.ready and collector.fields["op"] == Op.LD for collector in datapath.collectors)
-            held |= datapath.issue_ready and sm.frontend.stalled == [Stall.COLLECTOR]
+        if datapath.operands.address_busy:
+            behind |= any(collector.ready and collector.fields["op"] == Op.LD
+                          for collector in datapath.operands.collectors)  # fmt: skip
+            held |= datapath.operands.issue_ready and sm.frontend.stalled == [Stall.COLLECTOR]
     assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
     assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
     checked(setting, executed(*code))

@@ -9,8 +9,8 @@ from bypassing import config
 from gated_runs import add, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
-from golden_model.bypass.datapath import Windows
 from golden_model.bypass.lost import LostValue
+from golden_model.datapath import Datapath
 from golden_model.functional.executor import execute
 from golden_model.simulate import Run, simulate
 from golden_model.sm import Sm
@@ -117,9 +117,9 @@ def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
     setting = config("bow_wr", "window=2")
     sm, blocked = Sm(setting, trace, check=True), 0
     for datapath in cycles(sm):
-        if datapath.evictions.blocked:
+        if datapath.operands.evictions.blocked:
             blocked += 1
-            assert datapath.room[0] == 0 and sm.inputs.issue is None
+            assert datapath.operands.room[0] == 0 and sm.inputs.issue is None
     counts = sm.datapath.counts
     assert blocked >= counts.slid > 1 and counts.fetched == 1
 
@@ -217,26 +217,26 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
         word = datapath.probe()
         probe = unpack(probe_fields(setting), word)
         assert pack(probe_fields(setting), probe) == word
-        for collector in datapath.collectors:
+        for collector in datapath.operands.collectors:
             for name, value in collector.state().items():
                 assert probe[f"collector{collector.index}_{name}"] == value
-            blocked = bool(datapath.evictions.blocked >> collector.index & 1)
-            assert datapath.room[collector.index] == collector.room(blocked)
-        assert datapath.issue_ready == any(datapath.room)
+            blocked = bool(datapath.operands.evictions.blocked >> collector.index & 1)
+            assert datapath.operands.room[collector.index] == collector.room(blocked)
+        assert datapath.operands.issue_ready == any(datapath.operands.room)
         _fits(setting, sm, datapath)
         evictions += probe["evict_latched"]
-        assert probe["evict_valid"] == (datapath.evictions.held is not None)
+        assert probe["evict_valid"] == (datapath.operands.evictions.held is not None)
         assert not probe["evict_latched"] or not probe["mem_done_valid"]
     assert evictions > 10
 
 
-def _fits(setting: SmConfig, sm: Sm, datapath: Windows) -> None:
+def _fits(setting: SmConfig, sm: Sm, datapath: Datapath) -> None:
     if sm.inputs.issue is not None:
         pack(issue_fields(setting), sm.inputs.issue)
     if datapath.sent is not None and datapath.sent["writes"]:
         pack(dispatch_fields(setting), datapath.sent)
-    for writer, result in enumerate(datapath.writeback.latches):
-        if result is not None and result["writes"] and not (writer == 2 and datapath.evictions.latched):
+    for writer, result in enumerate(datapath.register_file.writeback.latches):
+        if result is not None and result["writes"] and not (writer == 2 and datapath.operands.evictions.latched):
             pack(result_fields(setting), result)
 
 

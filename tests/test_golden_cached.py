@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.abstract_datapath import Inputs
 from golden_model.cached.cache import Eviction, RegisterFileCache
-from golden_model.cached.datapath import CachedDatapath
 from golden_model.cached.last_use import last_uses
+from golden_model.cached.register_file import CachedFile
 from golden_model.check import Mismatch
 from golden_model.functional.executor import execute
 from golden_model.placement import Place
@@ -157,45 +156,48 @@ def test_sp_is_never_refused_however_much_is_evicted() -> None:
     assert sum(run.statistics.bank_writes) > 100
 
 
-def evicting(*evictions: Eviction) -> CachedDatapath:
-    """A datapath with something in both eviction registers."""
-    datapath = CachedDatapath(SMALL, 16)
-    datapath._evictions = list(evictions)
-    datapath.settle()
-    return datapath
+def evicting(*evictions: Eviction) -> CachedFile:
+    """A register file with something in both eviction registers."""
+    register_file = CachedFile(SMALL)
+    register_file._evictions = list(evictions)
+    register_file.arbitrate()
+    return register_file
+
+
+def cycle(register_file: CachedFile) -> None:
+    """A cycle ends without results, and the next one settles."""
+    register_file.write((None, None, None))
+    register_file.arbitrate()
 
 
 def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() -> None:
     first, second = (Eviction(Place(0, row, False), broadcast(row), HALF) for row in (3, 4))
-    datapath = evicting(first, second)
+    register_file = evicting(first, second)
     load = {"tag": 1, "writes": 1, "bank": 1, "row": 2, "left": False, "lanes": ALL_LANES, "data": 5, "pred": 0}
-    datapath._warps[Place(1, 2, False)] = 0
-    assert [(write.row, write.lanes) for write in datapath.writes()] == [(3, HALF)]
-    datapath.clock(Inputs(mem=load))
-    datapath._evictions[0] = first
-    datapath.settle()
-    assert datapath.done[2] is None and not datapath.ready[2]
-    datapath.clock()
-    datapath.settle()
-    assert [write.row for write in datapath.writes()] == [4] and datapath.done[2] is load
-    assert not datapath.quiet
-    datapath.clock()
-    datapath.settle()
-    assert datapath.quiet and datapath.bank_writes[0] == 3
-    assert datapath.banks[0].data[4] == merge(0, broadcast(4), HALF)
+    register_file._warps[Place(1, 2, False)] = 0
+    assert [(write.row, write.lanes) for write in register_file.writes()] == [(3, HALF)]
+    register_file.write((None, None, load))
+    register_file._evictions[0] = first
+    register_file.arbitrate()
+    assert register_file.done[2] is None and not register_file.ready[2]
+    cycle(register_file)
+    assert [write.row for write in register_file.writes()] == [4] and register_file.done[2] is load
+    assert not register_file.quiet
+    cycle(register_file)
+    assert register_file.quiet and register_file.bank_writes[0] == 3
+    assert register_file.banks[0].data[4] == merge(0, broadcast(4), HALF)
 
 
 def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
     place = Place(0, 4, False)
-    datapath = evicting(Eviction(Place(0, 3, False), 0, 1), Eviction(place, broadcast(4), ALL_LANES))
-    datapath._warps[place] = 0
+    register_file = evicting(Eviction(Place(0, 3, False), 0, 1), Eviction(place, broadcast(4), ALL_LANES))
+    register_file._warps[place] = 0
     result = {"tag": 1, "writes": 1, **place._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0}
-    datapath.clock(Inputs(sp=result))
-    datapath._evictions[0] = Eviction(Place(0, 3, False), 0, 1)  # another one, so that it waits on
-    datapath.settle()
-    datapath.clock()
-    datapath.settle()
-    assert [write.lanes for write in datapath.writes()] == [ALL_LANES & ~HALF]
+    register_file.write((result, None, None))
+    register_file._evictions[0] = Eviction(Place(0, 3, False), 0, 1)  # another one, so that it waits on
+    register_file.arbitrate()
+    cycle(register_file)
+    assert [write.lanes for write in register_file.writes()] == [ALL_LANES & ~HALF]
 
 
 # ---------------------------------------------------------------------- static liveness
@@ -276,7 +278,7 @@ def test_bundled_kernels(name: str, config: SmConfig) -> None:
     trace = execute(compile_file(file.ptx), file.launch).trace
     run, before = simulate(config, trace, check=True), simulate(config.with_settings(["bypass=off"]), trace).statistics
     found = run.statistics
-    assert isinstance(run.sm.datapath, CachedDatapath)
+    assert isinstance(run.sm.datapath.register_file, CachedFile)
     assert run.sm.checker is not None and run.sm.checker.checked > 100
     assert found.bypassed["cache_writes"] == sum(before.bank_writes)
     served = sum(found.bank_reads) + found.bypassed["cache_reads"] - found.bypassed["split_operands"]

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.abstract_datapath import Write
 from golden_model.check import Mismatch
-from golden_model.coalescing import collector as coalescing_collector
-from golden_model.coalescing.datapath import CoalescingDatapath
+from golden_model.coalescing import width
 from golden_model.coalescing.width import Code, restore
+from golden_model.datapath import Datapath
 from golden_model.functional.executor import execute
+from golden_model.register_file.ports import Write
 from golden_model.simulate import Run, simulate
 from golden_model.sm import Sm
 from golden_model.statistics import collect
@@ -43,13 +43,12 @@ def add(register: int, *sources: int) -> Instruction:
     return Instruction(op=Op.IMAD, dst=register, src=(*sources, 255, 255)[:3])
 
 
-def cycles(sm: Sm) -> Iterator[CoalescingDatapath]:
+def cycles(sm: Sm) -> Iterator[Datapath]:
     """The datapath in every cycle of a run that is not quiet."""
     while True:
         sm.step()
         if sm.finished:
             return
-        assert isinstance(sm.datapath, CoalescingDatapath)
         yield sm.datapath
         sm.skip()
 
@@ -60,7 +59,8 @@ def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Code]]:
     for datapath in cycles(sm):
         for write in datapath.writes():
             writes.append(write)
-            codes.append(next(stored.code for _, latch, stored in datapath._writing if latch["tag"] == write.tag))
+            codes.append(next(written.metadata for _, latch, written in datapath.register_file._writing
+                              if latch["tag"] == write.tag))
     return sm, writes, codes
 
 
@@ -82,7 +82,7 @@ def test_bytes_that_are_not_stored_come_from_the_sign(alignment: Alignment, monk
     trace = trace_of([mov(2, 0x12345678), mov(2, -7), add(3, 2, 2)])
     sm, _, _ = run(trace, config(alignment))
     assert sm.checker is not None and sm.checker.checked > 0
-    monkeypatch.setattr(coalescing_collector, "restore", lambda word, code: word)
+    monkeypatch.setattr(width, "restore", lambda word, code: word)
     with pytest.raises(Mismatch, match="operand 0 of IMAD"):
         run(trace, config(alignment))
 
@@ -135,7 +135,7 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
             issued = sm.cycle
         if datapath.dispatch is not None:
             waited = sm.cycle - issued
-    return datapath.traffic().coalesced, datapath.traffic().collector_writes, waited
+    return datapath.register_file.traffic().coalesced, datapath.register_file.traffic().collector_writes, waited
 
 
 @pytest.mark.parametrize(("alignment", "second", "values", "together"), [
@@ -162,14 +162,14 @@ def test_operands_of_two_banks_share_a_collector_write_where_their_slices_do_not
 
 def test_the_bounds_enable_no_more_sub_banks_than_there_are() -> None:
     trace = trace_of([mov(2, 0x12345678), mov(4, 0x123456), add(7, 2, 4)])
-    traffic = simulate(config("upper_bound"), trace).sm.datapath.traffic()
+    traffic = simulate(config("upper_bound"), trace).sm.datapath.register_file.traffic()
     assert (traffic.sub_bank_reads, traffic.slice_writes, traffic.operands_stored) == (4, 4, 2)
 
 
 @pytest.mark.parametrize("alignment", list(Alignment))
 def test_slots_that_name_one_register_share_its_request(alignment: Alignment) -> None:
     sm, _, _ = run(trace_of([mov(2, -5), add(3, 2, 2, 2)]), config(alignment))
-    traffic = sm.datapath.traffic()
+    traffic = sm.datapath.register_file.traffic()
     assert (traffic.operands_stored, traffic.collector_writes, traffic.sub_bank_reads) == (1, 1, 1)
 
 
@@ -262,11 +262,11 @@ class Registers:
         result = flight.word
         self._words[where] = merge(word, result, write.lanes), write.lanes if latch_full else kept | write.lanes
 
-    def compare(self, datapath: CoalescingDatapath) -> int:
+    def compare(self, datapath: Datapath) -> int:
         """All registers against what the banks hold; returns how many."""
         for (bank, row), (word, lanes) in self._words.items():
-            code = datapath.mask_buffer.read(bank, row, False)
-            assert not (restore(datapath.banks[bank].read(row), code) ^ word) & spread(lanes), (bank, row)
+            code = datapath.register_file.form.mask_buffer.read(bank, row, False)
+            assert not (restore(datapath.register_file.banks[bank].read(row), code) ^ word) & spread(lanes), (bank, row)
         return len(self._words)
 
 
@@ -275,7 +275,7 @@ def check_kernel(name: str, settings: SmConfig) -> Sm:
     sm = Sm(settings, tiny(name), check=True)
     registers = Registers(settings, sm)
     for datapath in cycles(sm):
-        full = {latch["tag"]: latch["full"] for latch in datapath.writeback.latches if latch is not None}
+        full = {latch["tag"]: latch["full"] for latch in datapath.register_file.writeback.latches if latch is not None}
         for write in datapath.writes():
             registers.write(write, full[write.tag])
     assert registers.compare(datapath) > 20 and sm.checker is not None and sm.checker.checked > 1000
@@ -292,7 +292,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
     pytest.param(bundled.name, marks=[] if bundled.name in SOME_KERNELS else pytest.mark.long) for bundled in kernels()
 ])  # fmt: skip
 def test_registers_are_those_of_the_trace(name: str, alignment: Alignment, layout: str) -> None:
-    traffic = check_kernel(name, config(alignment, layout)).datapath.traffic()
+    traffic = check_kernel(name, config(alignment, layout)).datapath.register_file.traffic()
     assert traffic.bank_requests == traffic.bank_accesses + sum(traffic.coalesced.values())
     assert 0 < traffic.collector_writes < traffic.operands_stored < traffic.bank_requests
     assert traffic.slice_writes <= SUB_BANKS * traffic.collector_writes

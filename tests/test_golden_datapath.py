@@ -5,12 +5,13 @@ from collections import Counter
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.datapath import Datapath
+from golden_model.collector import Collector
 from golden_model.dispatch import Dispatcher
 from golden_model.placement import Place
+from golden_model.register_file.forms import Plain
+from golden_model.register_file.single import SingleFile
 from golden_model.sm import Sm
 from golden_model.words import spread
-from golden_model.writeback import Writeback
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, probe_fields, unpack, width
 from warploom.arch.isa import Instruction, Op, TimingClass
@@ -44,8 +45,8 @@ def test_one_access_for_each_bank_and_operand_port(config: SmConfig) -> None:
         assert len(set(served)) == len(served)
         reads += len(served)
         writes += sum(probe[f"bank{b}_write"] for b in range(config.banks))
-    assert reads == sum(sm.datapath.bank_reads) == sm.datapath.collector_writes > 100
-    assert writes == sum(sm.datapath.bank_writes) > 100
+    assert reads == sum(sm.datapath.register_file.bank_reads) > 100
+    assert writes == sum(sm.datapath.register_file.bank_writes) > 100
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=IDS)
@@ -123,26 +124,28 @@ def test_a_repeated_operand_is_read_once() -> None:
     sm = Sm(SmConfig(), trace_of([square]), check=True)
     while not sm.finished:
         sm.step()
-    assert sum(sm.datapath.bank_reads) == 1
+    assert sum(sm.datapath.register_file.bank_reads) == 1
 
 
 def test_dispatch_obeys_intervals_and_credits() -> None:
     config = SmConfig().with_settings(["sfu_queue=1"])
-    dispatcher, datapath = Dispatcher(config), Datapath(config, 4)
+    dispatcher = Dispatcher(config)
+    collectors = [Collector(index, Plain()) for index in range(4)]
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
     nowhere = Place(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
                                             (0, TimingClass.INT_ADD)]):  # fmt: skip
-        datapath.collectors[index].issue(common | {"pipe": pipe, "timing": timing}, [nowhere] * 3, nowhere)
+        collectors[index].issue(common | {"pipe": pipe, "timing": timing, "lanes": 1}, [nowhere] * 3, nowhere,
+                                [None] * 4)
         dispatcher.issued(index)
     chosen = []
     for cycle in range(14):
-        index = dispatcher.select(datapath.collectors)
+        index = dispatcher.select(collectors)
         chosen.append(index)
-        fields = {} if index is None else datapath.collectors[index].fields
+        fields = {} if index is None else collectors[index].fields
         dispatcher.step(index, fields, credit_sfu=cycle == 9, credit_mem=False)
         if index is not None:
-            datapath.collectors[index].release()
+            collectors[index].release()
     # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9
     assert chosen == [0, 2, None, 3, *[None] * 6, 1, None, None, None]
 
@@ -161,7 +164,7 @@ def test_write_back_slots_keep_results_apart() -> None:
 
 
 def test_write_back_latches() -> None:
-    writeback = Writeback()
+    writeback = SingleFile(SmConfig()).writeback
     first = {"tag": 1, "bank": 3, "row": 4, "left": 0, "writes": 1, "lanes": 1, "full": 0, "pred": 0, "data": 9}
     predicate = first | {"tag": 2, "writes": 0}
     writeback.step((None, first, predicate), (False,) * 3)

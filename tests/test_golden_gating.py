@@ -10,10 +10,10 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, counted, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
+from golden_model import lane_activity
 from golden_model.check import Mismatch
 from golden_model.coalescing.width import Code
 from golden_model.functional.executor import execute
-from golden_model.gating import datapath as gated
 from golden_model.gating.trivial import Outcomes
 from golden_model.gating.zero_buffer import ZeroBuffer
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
@@ -84,8 +84,8 @@ def test_trivial_lanes_at_the_dispatch_port() -> None:
             sent += [datapath.sent] if datapath.sent is not None else []
         outcomes = [sent[-1]["trivial"] >> 3 * lane & 7 for lane in range(32)]
         assert outcomes == [3] * 16 + [2] * 16 and sm.checker is not None and sm.checker.trivial > 32
-        assert (sm.datapath.lanes.operations, sm.datapath.lanes.inactive) == (5 * 32, 32)
-        assert sm.datapath.lanes.trivial == 16 + 16 + 32
+        assert (sm.datapath.lanes.meter.operations, sm.datapath.lanes.meter.inactive) == (5 * 32, 32)
+        assert sm.datapath.lanes.meter.trivial == 16 + 16 + 32
 
 
 def test_a_zero_buffer_has_entries_for_each_side() -> None:
@@ -108,7 +108,7 @@ def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> 
     for datapath in cycles(sm):
         if datapath.sent is not None and datapath.sent["writes"]:
             pack(dispatch_fields(setting), datapath.sent)
-        for result in datapath.writeback.latches:
+        for result in datapath.register_file.writeback.latches:
             if result is not None and result["writes"]:
                 pack(result_fields(setting), result)
                 seen += _is_stored(datapath, result)
@@ -119,9 +119,9 @@ def _is_stored(datapath: Any, result: Any) -> bool:
     """The fields of a result are the entries of mask buffer and zero buffer."""
     place = result["bank"], result["row"], result["left"]
     if datapath.config.coalescing is Coalescing.ON:
-        assert Code.of(result) == datapath.mask_buffer.read(*place)
+        assert Code.of(result) == datapath.register_file.form.mask_buffer.read(*place)
     if datapath.config.gating.has_zero_mask:
-        assert Zero(result["zero"], result.get("reorder", 0)) == datapath.zero_buffer.read(*place)
+        assert Zero(result["zero"], result.get("reorder", 0)) == datapath.register_file.form.zero_buffer.read(*place)
     return True
 
 
@@ -169,7 +169,8 @@ def test_a_lane_that_is_not_trivial_is_found(
     wrong: Outcomes, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     trace = trace_of([mov(2, 3), mov(3, 4), add(4, 2, 3)])
-    monkeypatch.setattr(gated, "outcomes", lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))
+    monkeypatch.setattr(lane_activity, "outcomes",
+                        lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))  # fmt: skip
     with pytest.raises(Mismatch, match=message):
         simulate(config("off", "in_lane"), trace, check=True)
 

@@ -7,8 +7,8 @@ import pytest
 from bypassing import LOW, config
 
 from golden_model.affine.compact import Compact
+from golden_model.assembly import datapath_of
 from golden_model.integer import evaluate
-from golden_model.sm import datapath_of
 from golden_model.words import ALL_LANES
 from tb.affine.operands import uniform_answer
 from tb.readback import Readback
@@ -26,7 +26,7 @@ def readback(bypass: str, *, filed: int = 0, dirty: int = 0, restarted: bool = F
     them, and an entry has others."""
     setting = config(bypass)
     datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
-    entry = datapath.collectors[WARP].entries[0]
+    entry = datapath.operands.collectors[WARP].entries[0]
     entry.used, entry.register, entry.dirty = True, REGISTER, dirty
     shadow, where = Shadow(setting), place(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
     shadow.complete(WARP, where, 0, ALL_LANES, ALL_LANES)

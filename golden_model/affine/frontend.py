@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from golden_model.abstract_datapath import Attempts
 from golden_model.affine.counts import AffineCounts
-from golden_model.affine.datapath import AffineDatapath
 from golden_model.affine.plan import Plan, Planner, Way, is_vector
+from golden_model.affine.register_file import AffineRegisterFile
 from golden_model.affine.rules import COMPARISONS
 from golden_model.blocks import Flight, Warp
 from golden_model.check import Checker
 from golden_model.decode import Static
 from golden_model.frontend import NO_PORT, FrontEnd, Stall
+from golden_model.inputs import Attempts
+from golden_model.operands.port import OperandStore
 from golden_model.trace import NONE, Trace
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
@@ -26,10 +27,11 @@ OFFSET_SLOT = 2
 class AffineFrontEnd(FrontEnd):
     """A warp's registers become compact or generic through its own instructions only, so what becomes of the next one
     is planned when the warp comes to it. An attempt needs no port, like a CONTROL instruction; the warp then waits for
-    the outcome. `datapath`, to be set before the first cycle, has the tags and the address slot.
+    the outcome. `registers` and `operands`, to be set before the first cycle, have the tags and the address slot.
     """
 
-    datapath: AffineDatapath
+    registers: AffineRegisterFile
+    operands: OperandStore
 
     def __init__(self, config: SmConfig, trace: Trace, statics: list[Static]) -> None:
         super().__init__(config, trace, statics)
@@ -43,7 +45,7 @@ class AffineFrontEnd(FrontEnd):
 
     def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> list[Warp]:
         if self._config.has_address_slot:
-            address = self._addressing if self.datapath.address_ready else 0
+            address = self._addressing if self.operands.address_ready else 0
             roomy = (roomy[0] & ~self._addressing | address, *roomy[1:])
         return super().select(cycle, port, roomy)
 
@@ -128,7 +130,7 @@ class AffineFrontEnd(FrontEnd):
         counts.resolved += static.op in COMPARISONS
         self._count_load(static, affine=True)
         if checker is not None:
-            value = self.datapath.affine.registers.read(warp.slot, fields["dst"]) if fields["writes"] else None
+            value = self.registers.read(warp.slot, fields["dst"]) if fields["writes"] else None
             flight = super().flight(warp, 0, 0)
             checker.accepted(flight, fields, plan.slots, value, outcome["pred"])
         self._go_on(warp)
@@ -145,7 +147,7 @@ class AffineFrontEnd(FrontEnd):
 
     def _plan(self, warp: Warp, static: Static, *, refused: bool) -> Plan:
         """What becomes of the warp's next instruction, `static`."""
-        plan = self._planner.plan(self.datapath.affine.registers, warp, static, refused=refused)
+        plan = self._planner.plan(self.registers, warp, static, refused=refused)
         self._plans[warp.slot] = plan
         bit = 1 << warp.slot
         self._addressing &= ~bit

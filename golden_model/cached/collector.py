@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import LOWEST, Slots
+from golden_model.collector import Slots
 from golden_model.placement import Place
-from golden_model.words import merge
+from golden_model.register_file.ports import Metadata, Port, Read
+from golden_model.words import ALL_LANES, merge
 
 
 class CachedCollector(Slots):
@@ -16,29 +17,35 @@ class CachedCollector(Slots):
         super().__init__(index)
         self.missing = [0, 0, 0]
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+    def issue(
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
+    ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its places."""
         self._take(fields, sources, destination)
         self.missing = [fields["lanes"]] * 3
 
-    def waiting_slots(self) -> list[int]:
-        """Slots that wait for a grant, the lowest first."""
-        found, waiting = [], self.waiting
-        while waiting:
-            found.append(LOWEST[waiting])
-            waiting &= waiting - 1
-        return found
+    def requests(self) -> dict[Port, Read]:
+        """What the slots wait for, the lowest first, each with the lanes that it misses and those that execute."""
+        lanes = self.fields["lanes"]
+        return {(self.sources[slot].bank, slot): Read(slot, self.sources[slot], (missing, lanes), ALL_LANES)
+                for slot, missing in enumerate(self.missing) if self.waiting >> slot & 1}  # fmt: skip
 
-    def grant(self, slot: int, lanes: int) -> bool:
-        """Lanes of a slot are granted. Returns whether it waits no longer."""
-        self.missing[slot] &= ~lanes
+    def grant(self, read: Read) -> bool:
+        """Lanes of a slot are granted, those of its metadata. Returns whether it waits no longer."""
+        slot = read.key
+        self.missing[slot] &= ~read.metadata
         if self.missing[slot]:
             return False
         self.waiting &= ~(1 << slot)
         return True
 
-    def capture(self, slot: int, word: int, lanes: int) -> None:
-        """The word of a slot granted in the previous cycle arrives; these lanes of it count."""
-        self.words[slot] = merge(self.words[slot], word, lanes)
+    def capture(self, read: Read, word: int) -> None:
+        """The word of a slot granted in the previous cycle arrives; the lanes of its metadata count."""
+        slot = read.key
+        self.words[slot] = merge(self.words[slot], word, read.metadata)
         if not self.waiting >> slot & 1:
             self._fill(slot, self.words[slot])
+
+    def operands(self) -> tuple[int, int, int]:
+        """The three operands; meaningful when ready."""
+        return self.words[0], self.words[1], self.words[2]

@@ -3,48 +3,55 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import LOWEST, SLOTS, Slots
+from golden_model.collector import Slots
 from golden_model.corf.allocation import Location
 from golden_model.placement import Place
+from golden_model.register_file.ports import Port, Read
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Coalescing
 
 
 class CorfCollector(Slots):
-    """Offers its lowest waiting slot; all its registers are in one bank, `bank`. `locations` tell where they are.
+    """Requests its lowest waiting slot, and with it the next one that can be read in the same access; all its registers
+    are in one bank. The metadata of a register is its location.
 
     Within a cycle call `capture` for what was granted in the previous cycle, then `grant`, then `release` or `issue`.
     """
 
     def __init__(self, config: SmConfig, index: int) -> None:
         super().__init__(index)
-        self.bank = 0
-        self.locations: Sequence[Location] = ()
+        self.reads: Sequence[Read] = ()
         self._across = config.coalescing is Coalescing.CORF_PLUS
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, locations: Sequence[Location]
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Location]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
         locations of its sources."""
         columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
-                   for slot, location in enumerate(locations)]  # fmt: skip
+                   for slot, location in enumerate(metadata)]  # fmt: skip
         self._take(fields, sources, destination, columns=columns)
-        self.bank, self.locations = destination.bank, locations
+        self.reads = [Read(slot, sources[slot], location, 0) for slot, location in enumerate(metadata)]
 
-    def grant(self) -> list[int]:
-        """The bank is granted: the lowest waiting slot, and with it the next one that can be read in the same access.
-        Their words are captured in the next cycle."""
-        first = LOWEST[self.waiting]
-        waiting = [slot for slot in SLOTS[first + 1 :] if self.waiting >> slot & 1]
-        second = [slot for slot in waiting if self._coalescable(self.locations[first], self.locations[slot])][:1]
-        for slot in (granted := [first, *second]):
-            self.waiting &= ~(1 << slot)
-        return granted
+    def requests(self) -> dict[Port, Read]:
+        """The slots that are read in one access, the lowest first, each at a port of its own."""
+        waiting = [read for read in self.reads if self.waiting >> read.key & 1]
+        first, others = waiting[:1], waiting[1:]
+        second = [read for read in others if self._coalescable(first[0].metadata, read.metadata)][:1]
+        return {(read.place.bank, side): read for side, read in enumerate(first + second)}
 
-    def capture(self, slot: int, word: int) -> None:
-        """The word of a slot granted in the previous cycle arrives."""
-        self._fill(slot, word)
+    def grant(self, read: Read) -> bool:
+        """A request is granted. Its word is captured in the next cycle."""
+        self.waiting &= ~(1 << read.key)
+        return True
+
+    def capture(self, read: Read, word: int) -> None:
+        """The word of a request granted in the previous cycle arrives."""
+        self._fill(read.key, word)
+
+    def operands(self) -> tuple[int, int, int]:
+        """The three operands; meaningful when ready."""
+        return self.words[0], self.words[1], self.words[2]
 
     def _coalescable(self, one: Location, other: Location) -> bool:
         """Both are stored, in sub-banks that do not meet: with CORF, of the same entry."""

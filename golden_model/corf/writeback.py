@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from golden_model.words import ALL_LANES, merge
-from golden_model.writeback import Result, Writeback
+from golden_model.writeback import Latches, Result
 from warploom.arch.interfaces import WRITERS
 
 
-class CorfWriteback(Writeback):
+class CorfWriteback(Latches[int]):
     """Latches that request a bank. When a result makes its register grow without writing all of it, as `grows` tells,
     the first grant reads the register and the second one, two cycles later or more, writes it as a whole.
 
@@ -16,7 +16,7 @@ class CorfWriteback(Writeback):
     """
 
     def __init__(self, grows: Callable[[Result], bool]) -> None:
-        super().__init__()
+        super().__init__(lambda _, result: result["bank"])
         self.copies = [False] * len(WRITERS)  # the next grant reads
         self.longest = 0
         self._merging = [False] * len(WRITERS)  # what was read arrives in this cycle

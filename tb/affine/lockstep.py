@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.affine.datapath import AffineDatapath
 from golden_model.affine.uniform import UniformUnit
+from golden_model.datapath import Datapath
 from golden_model.trace import Trace
 from tb.bench import Ports
 from tb.difference import Difference, fields_equal
@@ -24,12 +24,13 @@ class AffinePorts:
         self._attempted = [name for name, _ in attempt_fields(ports.config)]
         self._answers: dict[int, dict[str, Any]] = {}  # by cycle: stimulus of its answers
 
-    def compare(self, cycle: int, golden: AffineDatapath) -> None:
+    def compare(self, cycle: int, golden: Datapath) -> None:
         """Whether the address slot is free; outcomes and requests of every set."""
         if self._has_address_slot:
-            fields_equal(cycle, "", {"address_ready": int(golden.address_ready)},
+            fields_equal(cycle, "", {"address_ready": int(golden.operands.address_ready)},
                          {"address_ready": int(self._handles["address_ready"].value)})  # fmt: skip
         unit = golden.affine
+        assert unit is not None
         for number, (outcome, request) in enumerate(zip(unit.outcomes, unit.requests, strict=True)):
             found = self._equal(cycle, f"outcome_{number}", outcome)
             if found is not None:

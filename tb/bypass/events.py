@@ -20,12 +20,13 @@ def window_points(config: SmConfig) -> list[str]:
 
 def cover_window(twin: Any, coverage: Coverage) -> None:
     """The points of a cycle; call it after `settle`."""
-    coverage.hit(NO_ROOM, not all(twin.room))
+    collectors = twin.operands.collectors
+    coverage.hit(NO_ROOM, not all(twin.operands.room))
     if not twin.config.bypass.writes_back:
         return
-    coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in twin.collectors
+    coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
                             for entry in collector.entries if entry.used))  # fmt: skip
-    leaving = [collector.leaving() for collector in twin.collectors]
+    leaving = [collector.leaving() for collector in collectors]
     coverage.hit(QUEUE, sum(entry is not None and not entry.dropped for entry in leaving) > 1)
 
 

@@ -7,10 +7,6 @@ import cocotb
 import pytest
 
 from golden_model.coalescing.arbiter import CoalescingArbiter
-from golden_model.coalescing.writeback import CoalescingWriteback
-from golden_model.gating.writeback import GatedCoalescingWriteback, GatedWriteback
-from golden_model.gating.zero_mask import Interleaved, LaneOrder
-from golden_model.writeback import Writeback
 from tb import runner, test_writeback
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing import test_writeback as coalescing
@@ -27,16 +23,6 @@ DELIVERED = ["delivered by both paths", "MEM waits for the collector", "SFU wait
              "MEM writes where SP only delivers"]  # fmt: skip
 
 
-def twin_of(config: SmConfig) -> Any:
-    """The golden write-back for a configuration."""
-    coalescing_on = config.coalescing is Coalescing.ON
-    if config.gating is Gating.OFF:
-        return CoalescingWriteback(config) if coalescing_on else Writeback()
-    if coalescing_on:
-        return GatedCoalescingWriteback(config, Interleaved(config.gating))
-    return GatedWriteback(LaneOrder(config.gating))
-
-
 class DeliveryCheck:
     """Besides what the checks of other write-backs see: what is looked up, what is delivered, when and to whom, and who
     waits. `taken` are the writers whose result was taken in the cycle checked last."""
@@ -46,7 +32,6 @@ class DeliveryCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
         self._ports, self._equal, self._hit = ports, checker.equal, coverage.hit
-        self._twin = twin_of(ports.config)
         self._to_register = [False] * len(WRITERS)  # the latch holds a result that writes a register
         self._to_collector = [False] * len(WRITERS)  # and that is to be delivered
         self.taken: list[str] = []

@@ -7,10 +7,12 @@ import cocotb
 import pytest
 
 from golden_model.coalescing.alignment import from_sub_banks
-from golden_model.coalescing.arbiter import Read
-from golden_model.coalescing.collector import NO_REGISTER, CoalescingCollector
 from golden_model.coalescing.width import Code, restore
+from golden_model.collector import Collector
 from golden_model.placement import Place
+from golden_model.register_file.forms import NO_REGISTER
+from golden_model.register_file.ports import Port, Read
+from golden_model.register_file.shared import SharedFile
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing.values import code, code_of
@@ -68,25 +70,23 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 class CoalescingCollectorCheck(SlotsCheck):
     """Offers, codes and operands equal the twin's too; a slice changes only when its own operand arrives."""
 
-    def __init__(
-        self, ports: Ports, checker: Checker, coverage: Coverage, twin: CoalescingCollector | None = None
-    ) -> None:
-        super().__init__(ports, checker, coverage, twin or CoalescingCollector(ports.config, 0))
-        self._arriving: list[int] = []  # slots granted in the previous cycle
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._form = SharedFile(ports.config).form
+        super().__init__(ports, checker, coverage, Collector(0, self._form))
+        self._arriving: list[Read] = []  # granted in the previous cycle
         self._may_change = [15] * 3  # slices of each slot that may differ from those of the previous cycle
         self._words = [0] * 3
 
     def offers(self, seen: Observation) -> None:
-        offers = self._twin.offers()
-        self.checker.equal("request", seen["request"], sum(1 << _bit(read) for read in offers))
+        requests = self._twin.requests()
+        self.checker.equal("request", seen["request"], sum(1 << _bit(port) for port in requests))
         rows: Any = self.codecs["row"].unpack(seen["row"])
         masks: Any = self.codecs["mask"].unpack(seen["mask"])
-        for read, slot in offers.items():
-            bank, side = str(read.bank), str(read.side)
-            self.checker.equal(f"row of slot {slot}", rows[bank][side], self._twin.sources[slot].row)
-            self.checker.equal(f"mask of slot {slot}", masks[bank][side], read.mask)
+        for (bank, side), read in requests.items():
+            self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.place.row)
+            self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._code(read).mask)
         self._only_granted_slices_change(seen)
-        banks = [read.bank for read in offers]
+        banks = [bank for bank, _ in requests]
         self.coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
 
     def _only_granted_slices_change(self, seen: Observation) -> None:
@@ -100,27 +100,35 @@ class CoalescingCollectorCheck(SlotsCheck):
     def operands(self, seen: Observation) -> None:
         codes: Any = self.codecs["codes"].unpack(seen["codes"])
         actual = [code_of(fields) for fields in codes.values()]
-        self.checker.equal("codes", actual, list(self._twin.codes))
+        expected = [self._code(read) for read in self._twin.reads]
+        self.checker.equal("codes", actual, expected)
         words = self.codecs["operands"].array(seen["operands"])
         restored = tuple(restore(from_sub_banks(word, code.left), code)
-                         for word, code in zip(words, self._twin.codes, strict=True))  # fmt: skip
+                         for word, code in zip(words, expected, strict=True))  # fmt: skip
         self.checker.equal("operands", restored, self._twin.operands())
+
+    def _code(self, read: Read) -> Code:
+        return self._form.code(read.metadata)
 
     def step(self, seen: Observation) -> None:
         twin = self._twin
         self._may_change = [0] * 3
         present = twin.present
-        for slot in self._arriving:
-            twin.capture(slot, from_sub_banks(seen["operand"], twin.codes[slot].left))
+        for read in self._arriving:
+            twin.capture(read, from_sub_banks(seen["operand"], self._code(read).left))
         for slot in range(3):
             if (twin.present & ~present) >> slot & 1:
-                self._may_change[slot] = twin.codes[slot].mask
-        granted = [read for read in twin.offers() if seen["grant"] >> _bit(read) & 1]
-        self.coverage.hit("masks meet", any(other.mask & read.mask for other in twin.offers() for read in granted
+                self._may_change[slot] = self._code(twin.reads[slot]).mask
+        requests = twin.requests()
+        granted = [read for port, read in requests.items() if seen["grant"] >> _bit(port) & 1]
+        self.coverage.hit("masks meet", any(self._code(other).mask & self._code(read).mask
+                                            for other in requests.values() for read in granted
                                             if other not in granted))  # fmt: skip
-        self._arriving = [twin.grant(read) for read in granted]
+        for read in granted:
+            twin.grant(read)
+        self._arriving = granted
         self.grants += len(granted)
-        banks = {read.bank for read in granted}
+        banks = {read.place.bank for read in granted}
         self.coverage.hit("two operands of one bank", len(granted) == 2 and len(banks) == 1)
         self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
 
@@ -134,9 +142,10 @@ class CoalescingCollectorCheck(SlotsCheck):
                           and read[1].width < SUB_BANKS)  # fmt: skip
 
 
-def _bit(read: Read) -> int:
+def _bit(port: Port) -> int:
     """Place of a bank and side in request and grant."""
-    return len(SIDES) * read.bank + read.side
+    bank, side = port
+    return len(SIDES) * bank + side
 
 
 @cocotb.test()
@@ -160,7 +169,7 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
         "source": {str(slot): place._asdict() for slot, place in enumerate(places)},
         "code": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
     }  # fmt: skip
-    both = 1 << _bit(Read(0, 0, 0, 1)) | 1 << _bit(Read(1, 1, 0, 2))
+    both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))
 
     def check(seen: Observation) -> None:
         checker.equal("request", seen["request"], both if checker.cycle == 1 else 0)

@@ -1,4 +1,4 @@
-"""Bench of the coalescing write-back: hardware against `golden_model.coalescing.writeback`."""
+"""Bench of the coalescing write-back: hardware against `golden_model.register_file.writeback`."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ import pytest
 from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from golden_model.coalescing.arbiter import CoalescingArbiter
 from golden_model.coalescing.width import Stored, restore
-from golden_model.coalescing.writeback import CoalescingWriteback
+from golden_model.register_file.shared import SharedFile
 from golden_model.words import spread
 from golden_model.writeback import Result
 from rtl.coalescing.writeback import CoalescingWriteback as Hardware
@@ -92,7 +92,8 @@ class CoalescingWritebackCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = CoalescingWriteback(ports.config)
+        register_file = SharedFile(ports.config)
+        self._twin, self._code_of = register_file.writeback, register_file.form.code
         self._old = [code_of(unpack(CODE_FIELDS, 0))] * len(WRITERS)  # codes that the latched results found
         self._banks, self._rng = ports.config.banks, source()
 
@@ -110,16 +111,22 @@ class CoalescingWritebackCheck:
 
     def _latch(self, writer: int) -> tuple[Result, Stored]:
         """What the twin's latch of a writer holds that requests a bank."""
-        latch, stored = self._twin.latches[writer], self._twin.stored[writer]
-        assert latch is not None and stored is not None
-        return latch, stored
+        latch = self._twin.latches[writer]
+        assert latch is not None
+        return latch, self._stored(writer)
+
+    def _stored(self, writer: int) -> Stored:
+        """How the result that a latch holds is stored."""
+        written = self._twin.written[writer]
+        assert written is not None
+        return Stored(self._code_of(written.metadata), written.word, written.byte_mask)
 
     def _latches(self, seen: Observation) -> None:
         """What each latch holds and requests."""
         equal = self._checker.equal
         arrays = {name: self._codecs[name].array(seen[name]) for name in ("tag", "bank", "mask", "code")}
         for i, (latch, request) in enumerate(zip(self._twin.latches, self._twin.requests(), strict=True)):
-            stored = self._twin.stored[i] if self._twin.needs_bank(i) else None
+            stored = self._stored(i) if self._twin.needs_bank(i) else None
             equal("valid", seen["valid"] >> i & 1, int(latch is not None))
             equal("request", seen["request"] >> i & 1, int(request is not None))
             equal("code", arrays["code"][i], stored.code.packed if stored else 0)

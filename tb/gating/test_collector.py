@@ -1,4 +1,4 @@
-"""Bench of the gated collectors: hardware against `golden_model.gating.collector`."""
+"""Bench of the gated collectors: hardware against `golden_model.collector` with a form that has zero masks."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,11 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.activity import ColumnMeter
 from golden_model.coalescing.alignment import to_sub_banks
-from golden_model.gating.collector import GatedCoalescingCollector, GatedCollector
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
+from golden_model.placement import Place
+from golden_model.register_file.forms import Packed
+from golden_model.register_file.ports import Metadata
 from golden_model.words import ALL_LANES, spread
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
@@ -61,8 +62,10 @@ class GatedSlotsCheck(SlotsCheck):
     The twin takes an instruction with its zero masks, which are there one cycle later.
     """
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Any) -> None:
-        super().__init__(ports, checker, coverage, twin)
+    rules: LaneOrder | Interleaved
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
         self._config = ports.config
         self._taken: tuple[Any, ...] | None = None
         self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first anything may change
@@ -70,14 +73,32 @@ class GatedSlotsCheck(SlotsCheck):
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
         if self._taken is not None:
-            *sources, destination = self._zeros(seen, "zero")
-            known = destination if self._taken[0]["writes"] else NOTHING_KNOWN
-            self._twin.issue(*self._taken, [*sources, known])
+            fields, sources, destination, metadata = self._taken
+            known = self.known(metadata, self._found(fields, self._zeros(seen, "zero")))
+            self._twin.issue(fields, sources, destination, known)
             self._taken = None
         super().__call__(seen)
 
-    def take(self, *instruction: Any) -> None:
-        self._taken = instruction
+    def take(
+        self, fields: dict[str, Any], sources: list[Place], destination: Place, metadata: Sequence[Metadata]
+    ) -> None:
+        self._taken = fields, sources, destination, metadata
+
+    def known(self, metadata: Sequence[Metadata], zeros: list[Zero]) -> Sequence[Metadata]:
+        """The metadata of an instruction's registers, with what is found in the zero buffer."""
+        raise NotImplementedError
+
+    def zero(self, metadata: Metadata) -> Zero:
+        """What is known to be zero of a register with this metadata."""
+        raise NotImplementedError
+
+    def _found(self, fields: dict[str, Any], zeros: list[Zero]) -> list[Zero]:
+        """What is known of each slot and of the destination: of those that name no register, by the constant."""
+        found = [
+            zeros[slot] if fields["reads"] >> slot & 1
+            else self.rules.constant(fields["imm"] if fields["imm_slot"] == slot else 0) for slot in range(3)
+        ]  # fmt: skip
+        return [*found, zeros[-1] if fields["writes"] else NOTHING_KNOWN]
 
     def _zeros(self, seen: Observation, port: str) -> list[Zero]:
         """The zero masks at a port; nothing is known where there is none."""
@@ -88,7 +109,7 @@ class GatedSlotsCheck(SlotsCheck):
     def offers(self, seen: Observation) -> None:
         super().offers(seen)
         for slot, columns in self.offered(self.codecs["columns"].unpack(seen["columns"])):
-            self.checker.equal(f"columns of slot {slot}", columns, self._twin.needed[slot])
+            self.checker.equal(f"columns of slot {slot}", columns, self._twin.reads[slot].columns)
         stored, loads = (self.codecs[name].array(seen[name]) for name in ("operands", "loads"))
         for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
             kept = (before ^ after) & spread(ALL_LANES & ~loaded)
@@ -101,11 +122,12 @@ class GatedSlotsCheck(SlotsCheck):
 
     def operands(self, seen: Observation) -> None:
         twin = self._twin
-        self.checker.equal("needed", list(self.codecs["needed"].array(seen["needed"])), twin.needed)
+        every = [read.columns for read in twin.reads]
+        self.checker.equal("needed", list(self.codecs["needed"].array(seen["needed"])), every)
         if self._config.gating.has_zero_mask:
-            self.checker.equal("zeros", self._zeros(seen, "zeros"), list(twin.zeros)[:3])
+            self.checker.equal("zeros", self._zeros(seen, "zeros"), [self.zero(read.metadata) for read in twin.reads])
         stored = self.codecs["operands"].array(seen["operands"])
-        for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
+        for slot, (needed, word) in enumerate(zip(every, self.arrived(), strict=True)):
             columns = spread(needed)
             self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)
             kind = KINDS[not twin.fields["reads"] >> slot & 1]
@@ -122,12 +144,18 @@ class GatedCollectorCheck(GatedSlotsCheck, CollectorCheck):
     """The gated collector."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        rules = LaneOrder(ports.config.gating)
-        super().__init__(ports, checker, coverage, GatedCollector(ports.config, 0, rules, ColumnMeter()))
+        self.rules = LaneOrder(ports.config.gating)
+        super().__init__(ports, checker, coverage)
+
+    def known(self, metadata: Sequence[Metadata], zeros: list[Zero]) -> Sequence[Metadata]:
+        return zeros
+
+    def zero(self, metadata: Metadata) -> Zero:
+        found: Zero = metadata
+        return found
 
     def offered(self, columns: Any) -> Iterator[tuple[int, int]]:
-        offers = enumerate(self._twin.offers())
-        return ((offer[0], columns[str(bank)]) for bank, offer in offers if offer is not None)
+        return ((read.key, columns[str(bank)]) for (bank, _), read in self._twin.requests().items())
 
     def arrived(self) -> Sequence[int]:
         return self._twin.words
@@ -137,14 +165,22 @@ class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
     """The gated coalescing collector."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        rules = Interleaved(ports.config.gating)
-        super().__init__(ports, checker, coverage, GatedCoalescingCollector(ports.config, 0, rules, ColumnMeter()))
+        self.rules = Interleaved(ports.config.gating)
+        super().__init__(ports, checker, coverage)
+
+    def known(self, metadata: Sequence[Metadata], zeros: list[Zero]) -> Sequence[Metadata]:
+        return list(map(Packed, metadata, zeros))
+
+    def zero(self, metadata: Metadata) -> Zero:
+        found: Zero = metadata.zero
+        return found
 
     def offered(self, columns: Any) -> Iterator[tuple[int, int]]:
-        return ((slot, columns[str(read.bank)][str(read.side)]) for read, slot in self._twin.offers().items())
+        return ((read.key, columns[str(bank)][str(side)]) for (bank, side), read in self._twin.requests().items())
 
     def arrived(self) -> Sequence[int]:
-        return [to_sub_banks(word, code.left) for word, code in zip(self._twin.words, self._twin.codes, strict=True)]
+        return [to_sub_banks(word, self._code(read).left)
+                for word, read in zip(self._twin.words, self._twin.reads, strict=True)]  # fmt: skip
 
 
 @cocotb.test()

@@ -1,4 +1,4 @@
-"""Bench of both forms of gated write-back: hardware against `golden_model.gating.writeback`."""
+"""Bench of both forms of gated write-back: hardware against `golden_model.register_file.writeback`."""
 
 import random
 from typing import Any
@@ -8,8 +8,9 @@ import pytest
 
 from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks
 from golden_model.gating.reorder import reorder
-from golden_model.gating.writeback import GatedCoalescingWriteback, GatedWriteback
 from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
+from golden_model.register_file.forms import Packed
+from golden_model.register_file.writeback import Writeback
 from golden_model.words import spread
 from golden_model.writeback import Result
 from tb import runner
@@ -57,17 +58,24 @@ def columns_of(enables: int) -> int:
     return sum(bool(enables >> 4 * column & 0xF) << column for column in range(COLUMNS))
 
 
+def rewrite_of(twin: Writeback[Any], writer: int) -> Rewrite:
+    """What the twin's latch of a writer writes that requests a bank."""
+    written = twin.written[writer]
+    assert written is not None
+    metadata, word, byte_mask, columns = written
+    return Rewrite(metadata.zero if isinstance(metadata, Packed) else metadata, word, byte_mask, columns)
+
+
 class ZeroPorts:
     """Checks what both forms say of zero masks, by writer and by path."""
 
     def __init__(self, ports: Ports, checker: Checker) -> None:
         self._config, self._codecs, self._checker = ports.config, ports.codecs, checker
 
-    def masks(self, seen: Observation, twin: GatedWriteback | GatedCoalescingWriteback) -> None:
+    def masks(self, seen: Observation, twin: Writeback[Any]) -> None:
         """The new zero mask of each latch that writes to a bank, zero of the others."""
         for i, actual in enumerate(self._codecs["zero"].array(seen["zero"])):
-            rewrite = twin.rewrites[i]
-            expected = self._pack(rewrite.zero) if rewrite and twin.needs_bank(i) else 0
+            expected = self._pack(rewrite_of(twin, i).zero) if twin.needs_bank(i) else 0
             self._checker.equal(f"{WRITERS[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
@@ -93,7 +101,6 @@ class GatedWritebackCheck(WritebackCheck):
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
         self._rules, self._rng = LaneOrder(ports.config.gating), random.Random(ports.config.rows)
-        self._twin: GatedWriteback = GatedWriteback(self._rules)
         self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
 
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
@@ -113,9 +120,9 @@ class GatedWritebackCheck(WritebackCheck):
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:
-        latch, rewrite = self._twin.latches[writer], self._twin.rewrites[writer]
-        assert latch is not None and rewrite is not None
-        return latch, rewrite
+        latch = self._twin.latches[writer]
+        assert latch is not None
+        return latch, rewrite_of(self._twin, writer)
 
     def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
         """What a bank is given, and what is read of it afterwards."""
@@ -144,24 +151,18 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
         self._rules = Interleaved(ports.config.gating)
-        self._twin: GatedCoalescingWriteback = GatedCoalescingWriteback(ports.config, self._rules)
         self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
         super()._updates(seen, written)
         if self._zero_ports:
             self._zero_ports.masks(seen, self._twin)
-            self._zero_ports.updates(seen, {i: (latch, self._rewrite(i), stored.code.left)
+            self._zero_ports.updates(seen, {i: (latch, rewrite_of(self._twin, i), stored.code.left)
                                             for i in written for latch, stored in [self._latch(i)]})
-
-    def _rewrite(self, writer: int) -> Rewrite:
-        rewrite = self._twin.rewrites[writer]
-        assert rewrite is not None
-        return rewrite
 
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
         latch, _ = self._latch(writer)
-        rewrite = self._rewrite(writer)
+        rewrite = rewrite_of(self._twin, writer)
         old, new = self._old[writer], code_of(unpack(CODE_FIELDS, self._codecs["code"].array(seen["code"])[writer]))
         entry = self._rng.getrandbits(WARP_BITS)
         before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(dict(latch)), old)

@@ -1,21 +1,20 @@
-"""`CorfDatapath`: the datapath with the register file of CORF or CORF++ (docs/corf.md)."""
+"""`CorfFile`: the register file of CORF or CORF++ (docs/corf.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.abstract_datapath import ALL_READY, NONE_DONE, SOURCES, AbstractDatapath, Results, Write
 from golden_model.arbiter import Arbiter
 from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
 from golden_model.coalescing.bank import DualBank
 from golden_model.collector import SLOTS
 from golden_model.corf import width
 from golden_model.corf.allocation import NOWHERE, Location
-from golden_model.corf.collector import CorfCollector
 from golden_model.corf.shifter import shift_down, shift_up
 from golden_model.corf.storage import Storage
 from golden_model.corf.writeback import CorfWriteback
-from golden_model.integer import Evaluate
 from golden_model.placement import Place
+from golden_model.register_file.ports import Grant, Port, Read, Write
+from golden_model.register_file.single import ALL_READY, NONE_DONE
 from golden_model.traffic import Traffic
 from golden_model.words import spread
 from golden_model.writeback import Result
@@ -25,80 +24,78 @@ from warploom.arch.mechanisms import Coalescing
 from warploom.arch.program import Hints
 
 
-class CorfDatapath(AbstractDatapath):
+class CorfFile:
     """Two reads of one instruction share a bank access and a collector write where their registers are packed in one
     entry or, with CORF++, lie on opposite sides of two; nothing else is shared. There is no hardware, so `probe` tells
-    nothing of the register file.
+    nothing.
 
     `copies` counts the registers that were read before they were written. Data is real: an entry holds the bytes of
     the registers packed in it, in sub-bank form.
     """
 
-    arbiter: Arbiter
-    collectors: list[CorfCollector]
-    writeback: CorfWriteback
+    form = meter = counts = None
 
-    def __init__(self, config: SmConfig, stride: int, evaluate: Evaluate, hints: Hints) -> None:
+    def __init__(self, config: SmConfig, stride: int, hints: Hints) -> None:
         self.storage = Storage(config, stride, hints, sides=config.coalescing is Coalescing.CORF_PLUS)
-        super().__init__(config, stride, evaluate)
-
-    def _build(self) -> None:
-        config = self.config
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
-        self.collectors = [self._collector(index) for index in range(config.collectors)]
         self.arbiter = Arbiter(config.banks, config.collectors)
         self.writeback = CorfWriteback(self._grows)
+        self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
+        self.bank_conflicts = self.port_conflicts = 0
         self.copies = 0
         self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
-        self._arriving: list[tuple[CorfCollector, int, int]] = []  # collector, slot, word read one cycle before
+        self._asked: dict[int, Sequence[Read]] = {}  # by client: what it would read in one access
 
-    def _collector(self, index: int) -> CorfCollector:
-        return CorfCollector(self.config, index)
-
-    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Location]:
+        """Where the sources of an instruction are."""
         reads, locate = fields["reads"], self.storage.locate
-        locations = [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
-        self.collectors[index].issue(fields, sources, destination, locations)
+        return [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
 
-    def _arbitrate(self) -> None:
-        writeback, requests = self.writeback, [0] * self.config.banks
-        for collector in self.collectors:
-            if collector.waiting:
-                requests[collector.bank] |= 1 << collector.index
+    def arbitrate(self) -> None:
+        """Work out grants, `done` and `ready`."""
+        writeback, requests = self.writeback, [0] * len(self.banks)
+        for client, reads in self._asked.items():
+            requests[reads[0].place.bank] |= 1 << client
         self.decision = self.arbiter.decide(writeback.requests(), requests)
         if writeback.held:
             self.done, self.ready = writeback.done(self.decision.writes), writeback.ready(self.decision.writes)
         else:
             self.done, self.ready = NONE_DONE, ALL_READY
 
-    def _reads_nothing(self) -> bool:
-        return not self._arriving and not any(collector.waiting for collector in self.collectors)
+    @property
+    def quiet(self) -> bool:
+        """Nothing is requested, and no latch holds anything."""
+        return not self.writeback.held and not self._asked
 
-    def _read(self) -> None:
-        for collector, slot, word in self._arriving:
-            collector.capture(slot, word)
-        self._arriving, self.granted = [], []
+    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
+        """What a client requests from the next cycle on, in one access."""
+        if reads:
+            self._asked[client] = list(reads.values())
+        else:
+            self._asked.pop(client, None)
+
+    def grants(self) -> Sequence[Grant]:
+        """What is granted to clients, with the words that they get."""
         self.bank_conflicts += self.decision.bank_conflicts
         self.port_conflicts += self.decision.port_conflicts
-        for bank, index in enumerate(self.decision.reads):
-            if index is not None:
-                self._read_operands(bank, self.collectors[index])
+        return [
+            grant for bank, client in enumerate(self.decision.reads) if client is not None
+            for grant in self._read(bank, client)
+        ]  # fmt: skip
 
-    def _read_operands(self, bank: int, collector: CorfCollector) -> None:
-        """One access of a bank, for one operand of a collector or two."""
-        sub_banks = 0
-        for slot in collector.grant():
-            location = collector.locations[slot]
-            self._arriving.append((collector, slot, self._word(bank, location)))
-            self.granted.append((collector.fields["warp"], collector.fields[SOURCES[slot]]))
-            self.bank_reads[bank] += 1
-            self._operands += 1
-            sub_banks += location.width
+    def _read(self, bank: int, client: int) -> list[Grant]:
+        """One access of a bank, for one operand of a client or two."""
+        reads = self._asked[client]
+        sub_banks = sum(read.metadata.width for read in reads)
+        self.bank_reads[bank] += len(reads)
+        self._operands += len(reads)
         self._collector_writes += 1
         self._sub_bank_reads += sub_banks
         self._slices += sub_banks
+        return [Grant(client, read, self._word(bank, read.metadata)) for read in reads]
 
-    def _write(self, results: Results) -> None:
+    def write(self, results: Sequence[Result | None]) -> None:
+        """Granted latches write; results enter."""
         writeback, grants = self.writeback, self.decision.writes
         for writer, granted in enumerate(grants):
             latch = writeback.latches[writer]
@@ -145,6 +142,7 @@ class CorfDatapath(AbstractDatapath):
         return width.extend(from_sub_banks(form, False), location.width)
 
     def traffic(self) -> Traffic:
+        """What went through so far."""
         writes = sum(self.bank_writes)
         return Traffic(
             bank_requests=self._operands + self.copies + writes,
@@ -155,6 +153,7 @@ class CorfDatapath(AbstractDatapath):
         )  # fmt: skip
 
     def writes(self) -> list[Write]:
+        """The register writes of this cycle."""
         found = []
         for writer, granted in enumerate(self.writeback.writing(self.decision.writes)):
             latch = self.writeback.latches[writer]
@@ -164,7 +163,8 @@ class CorfDatapath(AbstractDatapath):
                                    latch["tag"], to.left, covered))  # fmt: skip
         return found
 
-    def _probe_register_file(self) -> dict[str, int]:
+    def probe(self) -> dict[str, int]:
+        """Nothing."""
         return {}
 
 

@@ -1,22 +1,26 @@
-"""`CachedDatapath`: the baseline with a register file cache (docs/timing.md, section 12)."""
+"""`CachedFile`: the register file of the baseline with a cache before it (docs/timing.md, section 12)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from golden_model.abstract_datapath import SOURCES, AbstractDatapath, Results, Write
 from golden_model.arbiter import Arbiter
 from golden_model.bank import Bank
 from golden_model.cached.cache import Eviction, RegisterFileCache
-from golden_model.cached.collector import CachedCollector
+from golden_model.collector import SLOTS, plan
+from golden_model.operands.slots import SOURCES
 from golden_model.placement import Place
+from golden_model.register_file.ports import Grant, Port, Read, Write
 from golden_model.traffic import Traffic
 from golden_model.words import ALL_LANES, spread
 from golden_model.writeback import Latches, Result
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
 
 PATHS = [next(path for path, writers in enumerate(WRITE_PATHS) if writer in writers) for writer in WRITERS]
 """The write path of each writer."""
+
+_NONE = (None,) * (len(SLOTS) + 1)
 
 
 @dataclass
@@ -29,75 +33,53 @@ class Counts:
     split_operands: int = 0
 
 
-class CachedWriteback(Latches[int]):
-    """Latches that request the cache bank of the entry that they would write in this cycle; `bank` tells."""
-
-    def __init__(self, bank: Callable[[Result], int]) -> None:
-        super().__init__()
-        self._bank = bank
-
-    def requests(self) -> list[int | None]:
-        return [self._bank(latch) if latch is not None and latch["writes"] else None for latch in self.latches]
-
-    def _request(self, writer: int, result: Result) -> int:
-        return self._bank(result)
-
-
-class _Offer(NamedTuple):
-    """A slot that requests a bank, and the lanes that it would take from there."""
-
-    slot: int
-    lanes: int
-
-
-class CachedDatapath(AbstractDatapath):
+class CachedFile:
     """Results go to the cache, operands come from there or from the register file. Banks from `config.banks` on are
     those of the cache. There is no hardware, and no probe.
 
-    What the cache evicts waits in a register of the write path through which its successor came, and is written in the
-    next cycle, before all reads; of two for one bank, that of MEM waits, and its latch with it.
+    The metadata of a read that is requested are the lanes that its slot misses, and those that execute; of one that is
+    granted, the lanes that it gets. What the cache
+    evicts waits in a register of the write path through which its successor came, and is written in the next cycle,
+    before all reads; of two for one bank, that of MEM waits, and its latch with it.
     """
 
-    arbiter: Arbiter
-    collectors: list[CachedCollector]
-    writeback: CachedWriteback
+    form = meter = None
 
-    def _build(self) -> None:
-        config = self.config
+    def __init__(self, config: SmConfig) -> None:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.cache = RegisterFileCache(config)
-        self.collectors = [self._collector(index) for index in range(config.collectors)]
         self.arbiter = Arbiter(2 * config.banks, config.collectors)
-        self.writeback = CachedWriteback(self._target_bank)
+        self.writeback: Latches[bool] = Latches(lambda _, result: True)
         self.counts = Counts()
-        self.collector_writes = 0
+        self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
+        self.bank_conflicts = self.port_conflicts = 0
+        self._operands = 0  # parts of operands that were granted
         self._evictions: list[Eviction | None] = [None] * len(WRITE_PATHS)
-        self._arriving: list[tuple[CachedCollector, int, int, int]] = []  # collector, slot, word, lanes
+        self._asked: dict[int, Sequence[Read]] = {}  # by client: slots that wait
         self._warps: dict[Place, int] = {}  # of every register that was a destination
         self._nothing = self.arbiter.decide((None,) * len(WRITERS), [0] * 2 * config.banks)
 
-    def _collector(self, index: int) -> CachedCollector:
-        return CachedCollector(index)
-
-    def _take(self, index: int, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        collector, cache = self.collectors[index], self.cache
-        collector.issue(fields, sources, destination)
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
+        """Note the reads of an instruction that is issued; there is no metadata."""
         self._warps[destination] = fields["warp"]
-        for slot in collector.waiting_slots():
-            cache.pending[sources[slot]] += 1
-            if fields["last"] >> slot & 1:
-                cache.read_last(sources[slot], fields["lanes"])
+        waiting = plan(fields["reads"], *(fields[source] for source in SOURCES)).waiting
+        for slot in SLOTS:
+            if waiting >> slot & 1:
+                self.cache.pending[sources[slot]] += 1
+                if fields["last"] >> slot & 1:
+                    self.cache.read_last(sources[slot], fields["lanes"])
+        return _NONE
 
-    def _arbitrate(self) -> None:
+    # ------------------------------------------------------------------ wires
+
+    def arbitrate(self) -> None:
+        """Work out grants, `done` and `ready`."""
         self._writing = self._evictions_granted()
-        writes = self.writeback.requests() if self.writeback.held else [None] * len(WRITERS)
-        if self._evictions[1] is not self._writing[1]:
-            writes[WRITERS.index("mem")] = None
-        self._offers: dict[tuple[int, int], _Offer] = {}  # by bank and collector
-        requests = [0] * 2 * self.config.banks
-        for index in self.dispatcher.order:
-            if self.collectors[index].waiting:
-                self._offer(self.collectors[index], requests)
+        writes = self._write_requests()
+        self._offers: dict[tuple[int, int], Read] = {}  # by bank and client
+        requests = [0] * 2 * len(self.banks)
+        for client, reads in self._asked.items():
+            self._offer(client, reads, requests)
         self._refused = 0
         for eviction in self._writing:
             if eviction is not None:
@@ -108,6 +90,21 @@ class CachedDatapath(AbstractDatapath):
         self.done = self.writeback.done(self.decision.writes)
         self.ready = self.writeback.ready(self.decision.writes)
 
+    @property
+    def quiet(self) -> bool:
+        """Nothing is requested, evicted, or held by a latch."""
+        return not (self.writeback.held or self._offers) and self._evictions == [None] * len(WRITE_PATHS)
+
+    def _write_requests(self) -> list[int | None]:
+        """The bank of the cache that each latch would write in this cycle."""
+        writes = [
+            self._target_bank(latch) if latch is not None and self.writeback.needs_bank(writer) else None
+            for writer, latch in enumerate(self.writeback.latches)
+        ]
+        if self._evictions[1] is not self._writing[1]:
+            writes[WRITERS.index("mem")] = None
+        return writes
+
     def _evictions_granted(self) -> list[Eviction | None]:
         """The evictions that are written in this cycle, by path."""
         first, second = self._evictions
@@ -115,37 +112,38 @@ class CachedDatapath(AbstractDatapath):
             second = None
         return [first, second]
 
-    def _offer(self, collector: CachedCollector, requests: list[int]) -> None:
+    def _offer(self, client: int, reads: Sequence[Read], requests: list[int]) -> None:
         """Request every bank that has lanes of a waiting slot, for the lowest such slot; the cache before the file."""
-        for slot in collector.waiting_slots():
-            place, missing = collector.sources[slot], collector.missing[slot]
-            entry = self.cache.find(place)
+        for read in reads:
+            (missing, executing), entry = read.metadata, self.cache.find(read.place)
             if entry is not None and entry.held & missing:
-                bank, offer = self._cache_bank(entry.bank), _Offer(slot, entry.held & missing)
+                bank, lanes = self._cache_bank(entry.bank), entry.held & missing
             else:
-                bank, offer = place.bank, _Offer(slot, ALL_LANES if missing == collector.fields["lanes"] else missing)
-            if not requests[bank] >> collector.index & 1:
-                requests[bank] |= 1 << collector.index
-                self._offers[bank, collector.index] = offer
+                bank, lanes = read.place.bank, ALL_LANES if missing == executing else missing
+            if not requests[bank] >> client & 1:
+                requests[bank] |= 1 << client
+                self._offers[bank, client] = read._replace(metadata=(lanes, not missing & ~lanes))
 
-    def _reads_nothing(self) -> bool:
-        return not self._arriving and not self._offers and self._evictions == [None] * len(WRITE_PATHS)
+    # ------------------------------------------------------------------ the end of a cycle
 
-    def _read(self) -> None:
-        for collector, slot, word, lanes in self._arriving:
-            collector.capture(slot, word, lanes)
-            self.collector_writes += 1
-        self._arriving, self.granted = [], []
+    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
+        """What a client requests from the next cycle on."""
+        if reads:
+            self._asked[client] = list(reads.values())
+        else:
+            self._asked.pop(client, None)
+
+    def grants(self) -> Sequence[Grant]:
+        """What is granted to clients, with the words that they get."""
         self.bank_conflicts += self.decision.bank_conflicts + self._refused
         self.port_conflicts += self.decision.port_conflicts
-        for bank, index in enumerate(self.decision.reads):
-            if index is not None:
-                self._fetch(bank, self.collectors[index], self._offers[bank, index])
+        return [self._fetch(bank, client, self._offers[bank, client])
+                for bank, client in enumerate(self.decision.reads) if client is not None]  # fmt: skip
 
-    def _fetch(self, bank: int, collector: CachedCollector, offer: _Offer) -> None:
+    def _fetch(self, bank: int, client: int, offer: Read) -> Grant:
         """A slot is granted a bank."""
-        place = collector.sources[offer.slot]
-        if bank < self.config.banks:
+        place = offer.place
+        if bank < len(self.banks):
             word = self.banks[bank].data[place.row]
             self.bank_reads[bank] += 1
         else:
@@ -153,14 +151,16 @@ class CachedDatapath(AbstractDatapath):
             assert entry is not None
             word = entry.word
             self.counts.cache_reads += 1
-        self._arriving.append((collector, offer.slot, word, offer.lanes))
-        if collector.grant(offer.slot, offer.lanes):
+        lanes, is_last = offer.metadata
+        self._operands += 1
+        if is_last:
             self.cache.pending[place] -= 1
-            self.granted.append((collector.fields["warp"], collector.fields[SOURCES[offer.slot]]))
         else:
             self.counts.split_operands += 1
+        return Grant(client, offer._replace(metadata=lanes), word)
 
-    def _write(self, results: Results) -> None:
+    def write(self, results: Sequence[Result | None]) -> None:
+        """Granted latches and evictions write; results enter."""
         for path, eviction in enumerate(self._writing):
             if eviction is not None:
                 self._evictions[path] = None
@@ -195,17 +195,20 @@ class CachedDatapath(AbstractDatapath):
 
     def _cache_bank(self, number: int) -> int:
         """A bank of the cache as the arbiter counts them."""
-        return self.config.banks + number
+        return len(self.banks) + number
 
     def traffic(self) -> Traffic:
-        return Traffic.of_words(sum(self.bank_reads), sum(self.bank_writes), self.collector_writes)
+        """What went through so far."""
+        return Traffic.of_words(sum(self.bank_reads), sum(self.bank_writes), self._operands)
 
     def writes(self) -> list[Write]:
+        """The register writes of this cycle."""
         return [
             Write(WRITE_PATHS[path][0], *eviction.place[:2], eviction.lanes, eviction.word, 0, eviction.place.left,
                   spread(eviction.lanes))
             for path, eviction in enumerate(self._writing) if eviction is not None
         ]  # fmt: skip
 
-    def _probe_register_file(self) -> dict[str, int]:
+    def probe(self) -> dict[str, int]:
+        """Nothing."""
         return {}

@@ -1,11 +1,9 @@
-"""`Windows`: what collectors that belong to warps change in a datapath (docs/timing.md, section 11)."""
+"""`WindowStore`: a collector for each warp, which keeps a window of its instructions (docs/timing.md, section 11)."""
 
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.abstract_datapath import NO_INPUTS, AbstractDatapath, Inputs, Results
 from golden_model.bypass.collector import BypassingCollector
 from golden_model.bypass.counts import Counts
 from golden_model.bypass.dispatch import RoundRobinDispatcher
@@ -14,33 +12,34 @@ from golden_model.bypass.eviction import EvictionUnit
 from golden_model.bypass.probe import WindowProbe
 from golden_model.bypass.wires import Wires
 from golden_model.placement import Place
+from golden_model.register_file.ports import Read, RegisterFile
 from golden_model.schedulers import lowest
 from golden_model.writeback import Result
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 
 _SP, _SFU, _MEM = range(len(WRITERS))
 _NO_RESULTS = (None,) * len(WRITERS)
 
 
-class Windows(AbstractDatapath):
-    """Bypassing collectors on any register file, of which there is a subclass each (`golden_model.bypass.datapaths`).
+class WindowStore:
+    """Bypassing collectors, on any register file. The store has the same ports as `golden_model.operands.slots`.
 
-    A collector costs nothing in a cycle in which nothing happens to it. `room` is a wire, by warp. `counts` are events
-    of all collectors.
+    A collector costs nothing in a cycle in which nothing happens to it. `room` is a wire, by warp.
     """
 
-    collectors: Any  # list[BypassingCollector], where other datapaths have collectors of another kind
-    decision: Any
-    dispatcher: RoundRobinDispatcher
+    address_ready = False
+    granted: Sequence[tuple[int, int]] = ()
 
-    def _build(self) -> None:
-        config = self.config
-        self._counted = Counts()
-        super()._build()  # type: ignore[safe-super]
+    def __init__(self, config: SmConfig, register_file: RegisterFile) -> None:
+        self._file, self._counted = register_file, Counts()
         self.dispatcher = RoundRobinDispatcher(config)
+        self.collectors = self.holders = [
+            BypassingCollector(config, index, self._counted) for index in range(config.collectors)
+        ]
         self.evictions = EvictionUnit()
         self._wires, self._probe = Wires(config), WindowProbe(config)
-        self.room, self.roomy, self._probe_fields = self._wires.room, self._wires.roomy, self._probe.others
+        self.room, self.roomy, self.probe_fields = self._wires.room, self._wires.roomy, self._probe.others
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
         self._delivers = [False] * len(WRITERS)  # what each latch holds goes to the collector of its warp
@@ -49,68 +48,51 @@ class Windows(AbstractDatapath):
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         for warp in range(config.warps):
             self._observe(warp)
-        self._free = self.roomy[0]
-
-    def _collector(self, index: int) -> Any:
-        return BypassingCollector(self.config, index, self._counted)
-
-    # ------------------------------------------------------------------ what a register file does
-
-    @abstractmethod
-    def _stored(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place
-    ) -> Sequence[Mapping[str, int]]:
-        """How the registers of an instruction are stored: sources and, last, destination (`Taken`)."""
-
-    @abstractmethod
-    def _request(self, index: int, request: Request | None) -> None:
-        """What a collector requests from the next cycle on."""
-
-    @abstractmethod
-    def _collectors_granted(self) -> list[int]:
-        """The collectors that are granted their requests in this cycle; called once at its end."""
-
-    @abstractmethod
-    def _fetch(self, request: Request) -> int:
-        """The word that a granted request reads, as plain lanes."""
 
     # ------------------------------------------------------------------ wires
 
-    def _arbitrate(self) -> None:
-        writeback = self.writeback
-        writeback.held_back = self._held_back() if writeback.held > 1 else 0
-        super()._arbitrate()  # type: ignore[safe-super]
-        if writeback.held_back:
-            grants = self.decision.writes
-            self.done, self.ready = writeback.done(grants), writeback.ready(grants)
-        if self.evictions.latched and self.done[_MEM] is not None:
-            self.done = [*self.done[:_MEM], None]
+    @property
+    def issue_ready(self) -> bool:
+        """Some warp may issue an instruction."""
+        return self.roomy[0] != 0
 
-    def _held_back(self) -> int:
+    def takes(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the instruction on the issue port is taken."""
+        return self.issue_ready
+
+    def hold_back(self) -> int:
         """The mask of latches that wait for others: SFU for the path of SP, MEM for the result port of a collector."""
-        sp, sfu, mem = self.writeback.latches
+        writeback = self._file.writeback
+        if writeback.held < 2:
+            return 0
+        sp, sfu, mem = writeback.latches
         mask, first = 0, _SFU
         if sp is not None and sp["writes"]:
             first = _SP
             if sfu is not None and sfu["writes"]:
                 mask |= 1 << _SFU
         if self._delivers[first] and self._delivers[_MEM]:
-            other = self.writeback.latches[first]
+            other = writeback.latches[first]
             assert other is not None and mem is not None
             if other["warp"] == mem["warp"]:
                 mask |= 1 << _MEM
         return mask
 
-    def _choose(self) -> int | None:
-        return self.dispatcher.choose(self._wires.ready, self.collectors)
+    def completed(self, done: list[Result | None]) -> list[Result | None]:
+        """The completions that others are told of, by writer: all but those of evictions."""
+        if self.evictions.latched and done[_MEM] is not None:
+            return [*done[:_MEM], None]
+        return done
 
-    def _reads_nothing(self) -> bool:
-        return not (self._words or self._wires.requests)
+    def choose(self) -> int | None:
+        """The collector that dispatches in this cycle."""
+        return self.dispatcher.choose(self._wires.ready, self.collectors)
 
     @property
     def quiet(self) -> bool:
+        """No operand is on its way, and no collector changes by itself."""
         wires = self._wires
-        return super().quiet and not (wires.evicting or wires.restless or self.evictions.held)
+        return not (self._words or wires.requests or wires.evicting or wires.restless or self.evictions.held)
 
     @property
     def counts(self) -> Counts:
@@ -121,8 +103,36 @@ class Windows(AbstractDatapath):
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
-        super().clock(inputs)
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        """An instruction is taken, with the places of its registers."""
+        form = self._file.form
+        stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
+        self._taking = 1 << fields["warp"]
+        self._events[fields["warp"]]["take"] = Taken(fields, sources, destination, stored)
+
+    def release(self, index: int) -> None:
+        """The oldest instruction of a collector is dispatched."""
+        self._events[index]["dispatched"] = True
+
+    def read(self) -> None:
+        """Words granted in the cycle before arrive; requests are granted."""
+        for index, word in self._words:
+            self._events[index]["arriving_word"] = word
+        self._words, restore = [], self._file.form.restore
+        for index, read, word in self._file.grants():
+            self._words.append((index, restore(word, read.metadata)))
+            self._events[index]["granted"] = True
+
+    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
+        """Results complete, others enter their latches: among these may be an eviction."""
+        self._deliver(done)
+        sp, sfu, mem = results
+        evicted = self._evict(mem)
+        self._look_up(results)
+        return (sp, sfu, evicted or mem)
+
+    def clock(self) -> None:
+        """The cycle ends: what happened reaches the collectors."""
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
         changing = wires.restless | blocked ^ self._blocked
         while changing:
@@ -135,7 +145,6 @@ class Windows(AbstractDatapath):
                 self._observe(index)
             events.clear()
             self._taking = 0
-            self._free = self.roomy[0]
 
     def _observe(self, index: int) -> None:
         """A collector has changed."""
@@ -146,7 +155,7 @@ class Windows(AbstractDatapath):
             wires.requests[index] = request
             self._request(index, request)
         elif wires.requests.pop(index, None) is not None:
-            self._request(index, None)
+            self._file.request(index, {})
         self._probe.changed(index)
         if collector.entries_used != self._used[index][0]:
             self._count_entries(index)
@@ -156,46 +165,24 @@ class Windows(AbstractDatapath):
         self._counted.occupancy[used] += self.dispatcher.cycle - since
         self._used[index] = self.collectors[index].entries_used, self.dispatcher.cycle
 
-    def _issue(self, fields: Mapping[str, Any]) -> None:
-        places = self._places_of(fields)
-        self._taking = 1 << fields["warp"]
-        self._events[fields["warp"]]["take"] = Taken(fields, *places, self._stored(fields, *places))
+    def _request(self, index: int, request: Request) -> None:
+        """What a collector requests from the next cycle on."""
+        form, metadata = self._file.form, self._file.form.of(request.stored)
+        read = Read(request.entry, request.place, metadata, form.needed(request.lanes, metadata))
+        self._file.request(index, {form.ports(request.place, metadata)[0]: read})
 
-    def _release(self, index: int) -> None:
-        self._events[index]["dispatched"] = True
-
-    def _read(self) -> None:
-        for index, word in self._words:
-            self._events[index]["arriving_word"] = word
-        self._words = []
-        if not (self._wires.requests or self.writeback.held):
-            return
-        self.bank_conflicts += self.decision.bank_conflicts + self.writeback.held_back.bit_count()
-        self.port_conflicts += self.decision.port_conflicts
-        for index in self._collectors_granted():
-            request = self._wires.requests[index]
-            self._words.append((index, self._fetch(request)))
-            self.bank_reads[request.place.bank] += 1
-            self._events[index]["granted"] = True
-
-    def _write(self, results: Results) -> None:
-        self._deliver()
-        evicted = self._evict(results[_MEM])
-        self._look_up(results)
-        super()._write((results[_SP], results[_SFU], evicted or results[_MEM]))  # type: ignore[safe-super]
-
-    def _deliver(self) -> None:
+    def _deliver(self, done: Sequence[Result | None]) -> None:
         """Results that complete reach their collectors."""
-        for writer, result in enumerate(self.done):
+        for writer, result in enumerate(done):
             if result is not None and self._delivers[writer]:
                 self._delivers[writer] = False
                 self._events[result["warp"]]["delivery"] = Delivery(
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
                     self._hinted and not result["to_file"])  # fmt: skip
 
-    def _look_up(self, results: Results) -> None:
+    def _look_up(self, results: Sequence[Result | None]) -> None:
         """Results enter their latches: where will they go?"""
-        self.writeback.unwritten = 0
+        self._file.writeback.unwritten = 0
         if results == _NO_RESULTS:
             return
         for writer, result in enumerate(results):
@@ -207,7 +194,7 @@ class Windows(AbstractDatapath):
                     coming.append(Coming(result["dst"], delivers))
                 self._delivers[writer] = delivers
                 if delivers and self._writes_back:
-                    self.writeback.unwritten |= 1 << writer
+                    self._file.writeback.unwritten |= 1 << writer
                 self._counted.enters(delivers, written=not (delivers and self._writes_back))
 
     def _evict(self, mem: Result | None) -> Result | None:
@@ -215,7 +202,7 @@ class Windows(AbstractDatapath):
         unit, requests = self.evictions, self._wires.evicting & ~self._taking
         if not (requests or unit.blocked):
             return None
-        ready = self.ready[_MEM]
+        ready = self._file.ready[_MEM]
         entering = unit.enters(ready, mem is not None)
         evicted = unit.held if entering else None
         selected = unit.select(requests, entering)
@@ -236,8 +223,10 @@ class Windows(AbstractDatapath):
 
     # ------------------------------------------------------------------ probe
 
-    def probe(self) -> int:
-        return self._probe.insert(super().probe(), self.collectors, self.evictions)
+    def probe(self) -> dict[str, int]:
+        """The probe fields of the collectors: none here, they are in the part that `insert` adds."""
+        return {}
 
-    def _probe_collectors(self, values: dict[str, int]) -> None:
-        """They are in the part that is inserted."""
+    def insert(self, word: int) -> int:
+        """The whole probe, of the packed `probe_fields`."""
+        return self._probe.insert(word, self.collectors, self.evictions)

@@ -1,0 +1,48 @@
+"""Which parts a configuration is made of."""
+
+from functools import partial
+
+from golden_model.affine.unit import AffineUnit, Answers
+from golden_model.cached.collector import CachedCollector
+from golden_model.cached.register_file import CachedFile
+from golden_model.collector import Collector
+from golden_model.corf.collector import CorfCollector
+from golden_model.corf.register_file import CorfFile
+from golden_model.datapath import Datapath
+from golden_model.integer import Evaluate
+from golden_model.operands.port import OperandStore
+from golden_model.operands.slots import SlotStore
+from golden_model.operands.windows import WindowStore
+from golden_model.register_file.ports import RegisterFile
+from golden_model.register_file.shared import SharedFile
+from golden_model.register_file.single import SingleFile
+from warploom.arch.config import SmConfig
+from warploom.arch.layout import rows_per_warp
+from warploom.arch.mechanisms import Bypass, Coalescing
+from warploom.arch.program import Program
+
+
+def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:
+    """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
+    stride = rows_per_warp(config, program.registers)
+    register_file = _register_file(config, program, stride)
+    affine = AffineUnit(config, program.registers, uniform_unit) if config.affine.is_on else None
+    return Datapath(config, stride, register_file, _operand_store(config, register_file), affine, evaluate)
+
+
+def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterFile:
+    if config.bypass is Bypass.RFC:
+        return CachedFile(config)
+    if config.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+        return CorfFile(config, stride, program.hints)
+    return SharedFile(config) if config.coalescing is Coalescing.ON else SingleFile(config)
+
+
+def _operand_store(config: SmConfig, register_file: RegisterFile) -> OperandStore:
+    if config.bypass.has_window:
+        return WindowStore(config, register_file)
+    if config.bypass is Bypass.RFC:
+        return SlotStore(config, register_file, CachedCollector)
+    if isinstance(register_file, CorfFile):
+        return SlotStore(config, register_file, partial(CorfCollector, config))
+    return SlotStore(config, register_file, partial(Collector, form=register_file.form))

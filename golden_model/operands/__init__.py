@@ -1,0 +1,1 @@
+"""Operand stores: where instructions wait for their operands. They are clients of the register file's read port."""

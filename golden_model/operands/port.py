@@ -1,0 +1,90 @@
+"""What a datapath sees of its operand store (docs/timing.md, sections 2, 4 and 11)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from golden_model.dispatch import Dispatcher
+from golden_model.placement import Place
+from golden_model.writeback import Result
+from warploom.arch.interfaces import Fields
+
+
+class OperandStore(Protocol):
+    """What a datapath sees of its operand store.
+
+    Within a cycle call `hold_back` before the register file arbitrates, then `completed` and `choose`; at its end
+    `issue`, `read`, `results`, `release` and `clock`, in this order.
+    """
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """Which holder sends its instruction to its pipe."""
+
+    @property
+    def collectors(self) -> Sequence[Any]:
+        """Where operands are collected."""
+
+    @property
+    def holders(self) -> Sequence[Any]:
+        """Where instructions wait for their dispatch: the collectors, and whatever else there is."""
+
+    @property
+    def granted(self) -> Sequence[tuple[int, int]]:
+        """The (warp, register) pairs granted in this cycle, where that lets others issue."""
+
+    @property
+    def roomy(self) -> Sequence[int]:
+        """If `issue_ready`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3 registers."""
+
+    @property
+    def probe_fields(self) -> Fields:
+        """The fields of the probe but for what `insert` adds."""
+
+    @property
+    def counts(self) -> Any:
+        """A dataclass of further events, where there are any."""
+
+    @property
+    def issue_ready(self) -> bool:
+        """An instruction may be issued."""
+
+    @property
+    def address_ready(self) -> bool:
+        """A load that reads no register of the register file may be issued, whatever `issue_ready` says."""
+
+    @property
+    def quiet(self) -> bool:
+        """No operand is on its way."""
+
+    def takes(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the instruction on the issue port is taken."""
+
+    def hold_back(self) -> int:
+        """The mask of write latches that wait for others."""
+
+    def completed(self, done: list[Result | None]) -> list[Result | None]:
+        """The completions that others are told of, by writer."""
+
+    def choose(self) -> int | None:
+        """The holder that dispatches in this cycle."""
+
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        """An instruction is taken, with the places of its registers."""
+
+    def read(self) -> None:
+        """Words granted in the cycle before arrive; requests are granted."""
+
+    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
+        """Results complete, others come: those that enter their latches."""
+
+    def release(self, index: int) -> None:
+        """A holder's instruction is dispatched."""
+
+    def clock(self) -> None:
+        """The cycle ends."""
+
+    def probe(self) -> dict[str, int]:
+        """Its probe fields, without those that are 0."""
+
+    def insert(self, word: int) -> int:
+        """The whole probe, of the packed `probe_fields`."""

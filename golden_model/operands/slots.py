@@ -1,0 +1,153 @@
+"""`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/timing.md, section 2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from golden_model.dispatch import Dispatcher
+from golden_model.placement import Place
+from golden_model.register_file.ports import Grant, Metadata, Port, Read, RegisterFile
+from golden_model.writeback import Result
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import Fields, probe_fields
+from warploom.arch.isa import Op
+
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
+
+_ANY_ROOM = (-1,) * (len(SOURCES) + 1)
+
+
+class SlotCollector(Protocol):
+    """What a collector of the store does beside `Slots`."""
+
+    def issue(
+        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
+    ) -> None:
+        """The end of the issue cycle: take an instruction."""
+
+    def requests(self) -> Mapping[Port, Read]:
+        """What is requested at each port."""
+
+    def grant(self, read: Read) -> bool:
+        """A request is granted. Returns whether its slot waits no longer."""
+
+    def capture(self, read: Read, word: int) -> None:
+        """What was granted in the previous cycle arrives."""
+
+
+class SlotStore:
+    """The lowest-numbered free collector takes an instruction. Where the configuration has an address slot, it is the
+    last of the holders and takes loads that read no register of the register file.
+
+    `granted` lists the (warp, register) pairs read in the cycle before, where that lets others issue. `roomy` are the
+    masks of warps that may issue an instruction which reads so many different registers, 0 to 3, if `issue_ready`.
+    """
+
+    counts = None
+    roomy: Sequence[int] = _ANY_ROOM
+
+    def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
+        self.dispatcher = Dispatcher(config)
+        self.holders = [collector(index) for index in range(config.holders)]
+        self.collectors = self.holders[: config.collectors]
+        self.granted: list[tuple[int, int]] = []
+        self.probe_fields: Fields = probe_fields(config)
+        self._file = register_file
+        self._address = config.collectors if config.has_address_slot else None
+        self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
+        self._arriving: list[Grant] = []
+
+    # ------------------------------------------------------------------ wires
+
+    @property
+    def issue_ready(self) -> bool:
+        """A collector takes an instruction."""
+        return self._free != 0
+
+    @property
+    def address_busy(self) -> bool:
+        """An instruction is in the address slot."""
+        return self._address is not None and self.holders[self._address].busy
+
+    @property
+    def address_ready(self) -> bool:
+        """The address slot takes an instruction."""
+        return self._address is not None and not self.address_busy
+
+    def takes(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the instruction on the issue port is taken."""
+        return self.address_ready if self._addresses(fields) else self.issue_ready
+
+    def choose(self) -> int | None:
+        """The holder that dispatches in this cycle."""
+        return self.dispatcher.select(self.holders)
+
+    def hold_back(self) -> int:
+        """The mask of write latches that wait for others: none does."""
+        return 0
+
+    def completed(self, done: list[Result | None]) -> list[Result | None]:
+        """The completions that others are told of, by writer: all."""
+        return done
+
+    @property
+    def quiet(self) -> bool:
+        """No operand is on its way."""
+        return not self._arriving
+
+    def _addresses(self, fields: Mapping[str, Any]) -> bool:
+        """An instruction goes to the address slot."""
+        return self._address is not None and fields["op"] == Op.LD and not fields["reads"]
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
+        """An instruction is taken, with the places of its registers."""
+        index = self._address if self._addresses(fields) else None
+        if index is None:
+            index = (self._free & -self._free).bit_length() - 1
+            self._free &= ~(1 << index)
+        holder = self.holders[index]
+        holder.issue(fields, sources, destination, self._file.lookup(fields, sources, destination))
+        self._file.request(index, holder.requests())
+        self.dispatcher.issued(index)
+
+    def read(self) -> None:
+        """Words granted in the cycle before arrive; requests are granted."""
+        for client, read, word in self._arriving:
+            self.holders[client].capture(read, word)
+        self._arriving = list(self._file.grants())
+        self.granted = []
+        for client, read, _ in self._arriving:
+            collector = self.holders[client]
+            if collector.grant(read):
+                self.granted.append((collector.fields["warp"], collector.fields[SOURCES[read.key]]))
+            self._file.request(client, collector.requests())
+
+    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
+        """Results complete, others enter their latches: as they come."""
+        return results
+
+    def release(self, index: int) -> None:
+        """A holder's instruction is dispatched."""
+        self.holders[index].release()
+        if index != self._address:
+            self._free |= 1 << index
+
+    def clock(self) -> None:
+        """The cycle ends: nothing is left to do."""
+
+    # ------------------------------------------------------------------ observation
+
+    def probe(self) -> dict[str, int]:
+        """The probe fields of the collectors."""
+        values = {} if self._address is None else {"address_busy": int(self.address_busy)}
+        for index, collector in enumerate(self.collectors):
+            values[f"collector{index}_busy"] = int(collector.busy)
+            values[f"collector{index}_waiting"] = collector.waiting
+            values[f"collector{index}_present"] = collector.present
+        return values
+
+    def insert(self, word: int) -> int:
+        """The whole probe, of the packed `probe_fields`: the same."""
+        return word

@@ -1,0 +1,243 @@
+"""Stored forms: whole words, bytes as needed (seed 000, chapter 3), a zero mask (chapter 4), or both.
+
+The metadata of a register is None, its `Code`, its `Zero`, or both (`Packed`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from golden_model.coalescing import width
+from golden_model.coalescing.mask_buffer import MaskBuffer
+from golden_model.coalescing.width import BYTES, Code
+from golden_model.collector import NOTHING_STORED, SLOTS
+from golden_model.gating.zero_buffer import ZeroBuffer
+from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
+from golden_model.placement import Place
+from golden_model.register_file.ports import Form, Port, Written
+from golden_model.words import spread
+from golden_model.writeback import Result
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import zero_fields
+from warploom.arch.mechanisms import Alignment, Coalescing, Gating
+
+ALL_COLUMNS = (1 << COLUMNS) - 1
+
+NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
+"""The code of an operand that comes from no register: it passes as it is."""
+
+_NONE = (None,) * (len(SLOTS) + 1)
+_RIGHT = (False,) * (len(SLOTS) + 1)
+
+
+def form_of(config: SmConfig) -> Form:
+    """The form that a configuration asks for."""
+    if config.coalescing is Coalescing.ON:
+        return Narrow(config) if config.gating is Gating.OFF else NarrowZeroMasked(config)
+    return Plain() if config.gating is Gating.OFF else ZeroMasked(config)
+
+
+class Plain:
+    """Whole words; there is no metadata."""
+
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
+        """See `Form`, here and below."""
+        return _NONE
+
+    def fields(self, metadata: None) -> Mapping[str, int]:
+        return NOTHING_STORED
+
+    def of(self, fields: Mapping[str, int]) -> None:
+        return None
+
+    def ports(self, place: Place, metadata: None) -> Sequence[Port]:
+        return ((place.bank, 0),)
+
+    def needed(self, lanes: int, metadata: None) -> int:
+        return ALL_COLUMNS
+
+    def restore(self, word: int, metadata: None) -> int:
+        return word
+
+    def known_zero(self, metadata: None) -> int:
+        return 0
+
+    def renew(self, result: Result) -> Written:
+        return Written(None, result["data"], spread(result["lanes"]), ALL_COLUMNS)
+
+    def write(self, bank: int, row: int, metadata: None) -> None:
+        pass
+
+    def shown(self, metadata: None) -> Mapping[str, int]:
+        return NOTHING_STORED
+
+
+class Narrow:
+    """As many bytes of each lane as the widest value needs. `mask_buffer` holds the codes. With the bounds of
+    `Alignment` sides mean nothing: the lower of two slots in a bank goes to one port, the other one to the other."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self.mask_buffer = MaskBuffer(config)
+        self._toggles = config.alignment is Alignment.WRITE
+        self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
+
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Code]:
+        reads, read = fields["reads"], self.mask_buffer.read
+        codes = [read(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
+        codes.append(read(*destination) if fields["writes"] else NO_REGISTER)
+        return codes
+
+    def fields(self, metadata: Code) -> Mapping[str, int]:
+        return metadata.fields
+
+    def of(self, fields: Mapping[str, int]) -> Code:
+        return Code.of(fields)
+
+    def code(self, metadata: Code) -> Code:
+        """How the register is stored."""
+        return metadata
+
+    def ports(self, place: Place, metadata: Code) -> Sequence[Port]:
+        bank = place.bank
+        return ((bank, int(metadata.left)),) if self._sided else ((bank, 0), (bank, 1))
+
+    def needed(self, lanes: int, metadata: Code) -> int:
+        return _COLUMNS[metadata.width, metadata.left]
+
+    def restore(self, word: int, metadata: Code) -> int:
+        return width.restore(word, metadata)
+
+    def known_zero(self, metadata: Code) -> int:
+        return 0
+
+    def renew(self, result: Result) -> Written:
+        stored = width.renew(Code.of(result), result["data"], result["lanes"], result["full"], self._toggles)
+        code = stored.code
+        return Written(code, stored.word, stored.byte_mask, _COLUMNS[code.width, code.left])
+
+    def write(self, bank: int, row: int, metadata: Code) -> None:
+        self.mask_buffer.write(bank, row, metadata)
+
+    def shown(self, metadata: Code) -> Mapping[str, int]:
+        return {"code": metadata.packed}
+
+
+_COLUMNS = {(size, left): (1 << BYTES * size * 2) - 1 << (COLUMNS - BYTES * size * 2) * left
+            for size in range(1, BYTES + 1) for left in (False, True)}  # fmt: skip
+"""The columns of a register of so many bytes, on the left or not."""
+
+
+class ZeroMasked:
+    """Whole words of which zero lanes, or granules, are neither read nor written. `zero_buffer` holds what is known to
+    be zero."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
+        self._names = [name for name, _ in zero_fields(config)]
+
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Zero]:
+        return _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), _RIGHT)
+
+    def fields(self, metadata: Zero) -> Mapping[str, int]:
+        return dict(zip(self._names, metadata, strict=False))
+
+    def of(self, fields: Mapping[str, int]) -> Zero:
+        return _known(fields)
+
+    def ports(self, place: Place, metadata: Zero) -> Sequence[Port]:
+        return ((place.bank, 0),)
+
+    def needed(self, lanes: int, metadata: Zero) -> int:
+        return self._rules.needed(lanes, metadata)
+
+    def restore(self, word: int, metadata: Zero) -> int:
+        return self._rules.restore(word, metadata)
+
+    def known_zero(self, metadata: Zero) -> int:
+        return self._rules.known_zero(metadata)
+
+    def renew(self, result: Result) -> Written:
+        return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], result["full"]))
+
+    def write(self, bank: int, row: int, metadata: Zero) -> None:
+        self.zero_buffer.write(bank, row, False, metadata)
+
+    def shown(self, metadata: Zero) -> Mapping[str, int]:
+        return self.fields(metadata)
+
+
+class Packed(NamedTuple):
+    """How a register is stored in few bytes, and what is known of it."""
+
+    code: Code
+    zero: Zero
+
+
+class NarrowZeroMasked:
+    """Both: bytes as needed, of which those of zero lanes, or zero granules, are neither read nor written."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
+        self.mask_buffer, self.zero_buffer = self._narrow.mask_buffer, ZeroBuffer(config)
+        self._names = [name for name, _ in zero_fields(config)]
+
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Packed]:
+        codes = self._narrow.lookup(fields, sources, destination)
+        lefts = [code.left for code in codes]
+        zeros = _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), lefts)
+        return list(map(Packed, codes, zeros))
+
+    def fields(self, metadata: Packed) -> Mapping[str, int]:
+        return metadata.code.fields | dict(zip(self._names, metadata.zero, strict=False))
+
+    def of(self, fields: Mapping[str, int]) -> Packed:
+        return Packed(Code.of(fields), _known(fields))
+
+    def code(self, metadata: Packed) -> Code:
+        """How the register is stored, whatever is known to be zero."""
+        return metadata.code
+
+    def ports(self, place: Place, metadata: Packed) -> Sequence[Port]:
+        return self._narrow.ports(place, metadata.code)
+
+    def needed(self, lanes: int, metadata: Packed) -> int:
+        return self._rules.needed(lanes, metadata.zero, metadata.code)
+
+    def restore(self, word: int, metadata: Packed) -> int:
+        return self._rules.restore(word, metadata.zero, metadata.code)
+
+    def known_zero(self, metadata: Packed) -> int:
+        return self._rules.known_zero(metadata.zero, metadata.code)
+
+    def renew(self, result: Result) -> Written:
+        code, word, byte_mask, _ = self._narrow.renew(result)
+        zero, word, byte_mask, columns = self._rules.renew(
+            _known(result), Code.of(result), width.Stored(code, word, byte_mask), result["data"], result["lanes"],
+            result["full"])  # fmt: skip
+        return Written(Packed(code, zero), word, byte_mask, columns)
+
+    def write(self, bank: int, row: int, metadata: Packed) -> None:
+        self.mask_buffer.write(bank, row, metadata.code)
+        self.zero_buffer.write(bank, row, metadata.code.left, metadata.zero)
+
+    def shown(self, metadata: Packed) -> Mapping[str, int]:
+        return {"code": metadata.code.packed, **dict(zip(self._names, metadata.zero, strict=False))}
+
+
+def _zeros(
+    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], places: Sequence[Place],
+    lefts: Sequence[bool],
+) -> list[Zero]:  # fmt: skip
+    """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
+    tells."""
+    reads, imm_slot = fields["reads"], fields["imm_slot"]
+    zeros = [
+        buffer.read(places[slot].bank, places[slot].row, lefts[slot]) if reads >> slot & 1
+        else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
+    ]  # fmt: skip
+    destination = places[-1]
+    zeros.append(buffer.read(destination.bank, destination.row, lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
+    return zeros
+
+
+def _known(fields: Mapping[str, int]) -> Zero:
+    return Zero(fields.get("zero", 0), fields.get("reorder", 0))

@@ -1,0 +1,162 @@
+"""`SharedFile`: requests share a bank access where their bytes do not meet (docs/timing.md, section 9)."""
+
+from collections.abc import Mapping, Sequence
+
+from golden_model.activity import ColumnMeter
+from golden_model.coalescing import arbiter
+from golden_model.coalescing.arbiter import CoalescingArbiter, Decision
+from golden_model.coalescing.bank import DualBank
+from golden_model.coalescing.meter import Meter
+from golden_model.register_file.forms import Narrow, NarrowZeroMasked
+from golden_model.register_file.ports import Grant, Port, Read, Write, Written
+from golden_model.register_file.probe import column_probe, latch_probe
+from golden_model.register_file.single import ALL_READY, NONE_DONE
+from golden_model.register_file.writeback import Writeback
+from golden_model.traffic import Traffic
+from golden_model.writeback import Result
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.arch.mechanisms import Gating
+
+_IDLE = Decision((False, False, False), (), 0, 0)
+
+
+class SharedFile:
+    """Several requests share a bank access, and several operands a client's port. `meter` counts columns, with gating.
+
+    With the bounds of `Alignment` there is no hardware, and `probe` means nothing.
+    """
+
+    counts = None
+
+    def __init__(self, config: SmConfig) -> None:
+        gated = config.gating is not Gating.OFF
+        self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
+        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+        self.lookup = self.form.lookup
+        self.writeback: Writeback[arbiter.Write] = Writeback(self.form, self._requested)
+        self.meter = ColumnMeter() if gated else None
+        self.banks = [DualBank(config.rows) for _ in range(config.banks)]
+        self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
+        self.bank_conflicts = self.port_conflicts = 0
+        self._shared = Meter()
+        self._asked: dict[int, dict[arbiter.Read, Read]] = {}  # by client
+        self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
+
+    # ------------------------------------------------------------------ wires
+
+    def arbitrate(self) -> None:
+        """Work out grants, `done` and `ready`."""
+        writeback = self.writeback
+        if not self._asked and not writeback.held:
+            self.decision, self._writing, self.done, self.ready = _IDLE, [], NONE_DONE, ALL_READY
+            return
+        reads = [read for asked in self._asked.values() for read in asked]
+        decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
+        self._writing = self._granted_writes() if writeback.held else []
+        if decision.bank_conflicts or writeback.held_back:
+            self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
+        else:  # every write is granted
+            self.done, self.ready = list(writeback.latches), ALL_READY
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is requested, and no latch holds anything."""
+        return not self.writeback.held and not self._asked
+
+    def _requested(self, result: Result, written: Written) -> arbiter.Write:
+        """What a write requests of the arbiter."""
+        code = self.form.code(written.metadata)
+        return result["bank"], int(code.left), code.width
+
+    def _granted_writes(self) -> list[tuple[int, Result, Written]]:
+        granted = []
+        for writer, grant in enumerate(self.decision.writes):
+            if grant:
+                latch, written = self.writeback.latches[writer], self.writeback.written[writer]
+                assert latch is not None and written is not None
+                granted.append((writer, latch, written))
+        return granted
+
+    def writes(self) -> list[Write]:
+        """The register writes of this cycle."""
+        return [
+            Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
+                  self.form.code(written.metadata).left, written.byte_mask)
+            for writer, latch, written in self._writing
+        ]  # fmt: skip
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
+        """What a client requests from the next cycle on."""
+        if reads:
+            self._asked[client] = {
+                arbiter.Read(bank, side, client, self.form.code(read.metadata).width): read
+                for (bank, side), read in reads.items()
+            }
+        else:
+            self._asked.pop(client, None)
+
+    def grants(self) -> Sequence[Grant]:
+        """What is granted to clients, with the bytes that they get."""
+        decision = self.decision
+        self.bank_conflicts += self.writeback.held_back.bit_count()
+        if decision is _IDLE:
+            return ()
+        self.bank_conflicts += decision.bank_conflicts
+        self.port_conflicts += decision.port_conflicts
+        code = self.form.code
+        self._shared.count([(latch["bank"], code(written.metadata).width) for _, latch, written in self._writing],
+                           decision.reads)
+        return [self._read(read.collector, self._asked[read.collector][read]) for read in decision.reads]
+
+    def _read(self, client: int, read: Read) -> Grant:
+        bank, row, _ = read.place
+        self.bank_reads[bank] += 1
+        if self.meter is not None:
+            self.meter.read(read.columns)
+        return Grant(client, read, self.banks[bank].read(row))
+
+    def write(self, results: Sequence[Result | None]) -> None:
+        """Granted latches write; results enter."""
+        writeback = self.writeback
+        if not writeback.held and results == (None, None, None):
+            return
+        for _, latch, written in self._writing:
+            self._store(latch["bank"], latch["row"], written)
+        writeback.step(results, self.decision.writes)
+
+    def _store(self, bank: int, row: int, written: Written) -> None:
+        self.banks[bank].write(row, written.word, written.byte_mask)
+        self.form.write(bank, row, written.metadata)
+        self.bank_writes[bank] += 1
+        if self.meter is not None:
+            self.meter.write(written.columns)
+
+    # ------------------------------------------------------------------ observation
+
+    def traffic(self) -> Traffic:
+        """What went through so far."""
+        return self._shared.traffic
+
+    def probe(self) -> dict[str, int]:
+        """Its probe fields, without those that are 0."""
+        values: dict[str, int] = {}
+        reads = [(read, self._asked[read.collector][read]) for read in self.decision.reads]
+        for read, asked in reads:
+            values |= _port(read.bank, read.side, write=0, row=asked.place.row, who=read.collector, mask=read.mask)
+        for writer, latch, written in self._writing:
+            code = self.form.code(written.metadata)
+            values |= _port(latch["bank"], code.left, write=1, row=latch["row"], who=writer, mask=code.mask)
+        if self.meter is not None:
+            columns = [(read.bank, asked.columns) for read, asked in reads]
+            columns += [(latch["bank"], written.columns) for _, latch, written in self._writing]
+            values |= column_probe(len(self.banks), columns)
+        return values | latch_probe(self.form, self.writeback)
+
+
+def _port(bank: int, side: int, **fields: int) -> dict[str, int]:
+    """The probe fields of a bank's port that is accessed."""
+    port = f"bank{bank}_{SIDES[side]}"
+    return {f"{port}_enable": 1, **{f"{port}_{name}": value for name, value in fields.items()}}

@@ -1,0 +1,149 @@
+"""`SingleFile`: banks of which each serves one request a cycle (docs/timing.md, sections 3 and 5)."""
+
+from collections.abc import Mapping, Sequence
+
+from golden_model.activity import ColumnMeter
+from golden_model.arbiter import Arbiter
+from golden_model.bank import Bank
+from golden_model.register_file.forms import form_of
+from golden_model.register_file.ports import Grant, Port, Read, Write, Written
+from golden_model.register_file.probe import column_probe, latch_probe
+from golden_model.register_file.writeback import Writeback
+from golden_model.traffic import Traffic
+from golden_model.writeback import Result
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WRITERS
+from warploom.arch.mechanisms import Gating
+
+NONE_DONE: list[Result | None] = [None] * len(WRITERS)
+ALL_READY = [True] * len(WRITERS)
+
+
+class SingleFile:
+    """A bank access serves one request, and brings one operand to one client. `meter` counts columns, with gating."""
+
+    counts = None
+
+    def __init__(self, config: SmConfig) -> None:
+        self.form = form_of(config)
+        self.arbiter = Arbiter(config.banks, config.collectors)
+        self.lookup = self.form.lookup
+        self.writeback: Writeback[int] = Writeback(self.form, lambda result, _: result["bank"])
+        self.meter = None if config.gating is Gating.OFF else ColumnMeter()
+        self.banks = [Bank(config.rows) for _ in range(config.banks)]
+        self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
+        self.bank_conflicts = self.port_conflicts = 0
+        self._asked: list[dict[int, Read]] = [{} for _ in range(config.holders)]  # by client and bank
+        self._requests = [0] * config.banks  # masks of clients
+        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
+
+    # ------------------------------------------------------------------ wires
+
+    def arbitrate(self) -> None:
+        """Work out grants, `done` and `ready`."""
+        writeback = self.writeback
+        if not writeback.held and not any(self._requests):
+            self.decision, self.done, self.ready = self._nothing, NONE_DONE, ALL_READY
+            return
+        self.decision = self.arbiter.decide(writeback.requests(), self._requests)
+        if self.decision.all_written and not writeback.held_back:
+            self.done, self.ready = list(writeback.latches), ALL_READY
+        else:
+            self.done = writeback.done(self.decision.writes)
+            self.ready = writeback.ready(self.decision.writes)
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is requested, and no latch holds anything."""
+        return not self.writeback.held and not any(self._requests)
+
+    def _granted(self) -> list[tuple[int, Read]]:
+        """Clients and what they are granted."""
+        return [(client, self._asked[client][bank])
+                for bank, client in enumerate(self.decision.reads) if client is not None]  # fmt: skip
+
+    def _writing(self) -> list[tuple[int, Result, Written]]:
+        """Writer, result and write of each latch that is granted."""
+        writeback = self.writeback
+        return [
+            (writer, latch, written)
+            for writer, (latch, written) in enumerate(zip(writeback.latches, writeback.written, strict=True))
+            if self.decision.writes[writer] and latch is not None and written is not None
+        ]  # fmt: skip
+
+    def writes(self) -> list[Write]:
+        """The register writes of this cycle."""
+        return [
+            Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
+                  latch["left"], written.byte_mask)
+            for writer, latch, written in self._writing()
+        ]  # fmt: skip
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
+        """What a client requests from the next cycle on."""
+        asked, requests, bit = self._asked[client], self._requests, 1 << client
+        for bank in asked:
+            requests[bank] &= ~bit
+        asked.clear()
+        for (bank, _), read in reads.items():
+            requests[bank] |= bit
+            asked[bank] = read
+
+    def grants(self) -> Sequence[Grant]:
+        """What is granted to clients, with the bytes that they get."""
+        decision = self.decision
+        self.bank_conflicts += self.writeback.held_back.bit_count()
+        if decision is self._nothing:
+            return ()
+        self.bank_conflicts += decision.bank_conflicts
+        self.port_conflicts += decision.port_conflicts
+        found = []
+        for client, read in self._granted():
+            bank, row, _ = read.place
+            self.bank_reads[bank] += 1
+            if self.meter is not None:
+                self.meter.read(read.columns)
+            found.append(Grant(client, read, self.banks[bank].data[row]))
+        return found
+
+    def write(self, results: Sequence[Result | None]) -> None:
+        """Granted latches write; results enter."""
+        writeback = self.writeback
+        if writeback.held:
+            for _, latch, written in self._writing():
+                self._store(latch["bank"], latch["row"], written)
+        elif results == (None, None, None):
+            return
+        writeback.step(results, self.decision.writes)
+
+    def _store(self, bank: int, row: int, written: Written) -> None:
+        self.banks[bank].write_bytes(row, written.word, written.byte_mask)
+        self.form.write(bank, row, written.metadata)
+        self.bank_writes[bank] += 1
+        if self.meter is not None:
+            self.meter.write(written.columns)
+
+    # ------------------------------------------------------------------ observation
+
+    def traffic(self) -> Traffic:
+        """What went through so far. Every read is a collector write."""
+        reads = sum(self.bank_reads)
+        return Traffic.of_words(reads, sum(self.bank_writes), reads)
+
+    def probe(self) -> dict[str, int]:
+        """Its probe fields, without those that are 0."""
+        values: dict[str, int] = {}
+        for client, read in self._granted():
+            port = f"bank{read.place.bank}"
+            values |= {f"{port}_enable": 1, f"{port}_row": read.place.row, f"{port}_who": client}
+        for write in self.writes():
+            port = f"bank{write.bank}"
+            values |= {f"{port}_enable": 1, f"{port}_write": 1, f"{port}_row": write.row,
+                       f"{port}_who": WRITERS.index(write.writer)}  # fmt: skip
+        if self.meter is not None:
+            reads = [(read.place.bank, read.columns) for _, read in self._granted()]
+            writes = [(latch["bank"], written.columns) for _, latch, written in self._writing()]
+            values |= column_probe(len(self.banks), [*reads, *writes])
+        return values | latch_probe(self.form, self.writeback)

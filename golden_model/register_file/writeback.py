@@ -1,0 +1,24 @@
+"""`Writeback`: write latches that know how their registers will be stored (docs/timing.md, sections 5, 9 and 10)."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from golden_model.register_file.ports import Form, Written
+from golden_model.writeback import Latches, Result
+from warploom.arch.interfaces import WRITERS
+
+Request = TypeVar("Request")
+
+
+class Writeback(Latches[Request], Generic[Request]):
+    """Works out what a result writes as it enters its latch: `written`, by writer. `request` says what the arbiter is
+    asked for then."""
+
+    def __init__(self, form: Form, request: Callable[[Result, Written], Request]) -> None:
+        super().__init__(self._enters)
+        self.written: list[Written | None] = [None] * len(WRITERS)
+        self._form, self._ask = form, request
+
+    def _enters(self, writer: int, result: Result) -> Request:
+        written = self.written[writer] = self._form.renew(result)
+        return self._ask(result, written)
