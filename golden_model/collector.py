@@ -107,13 +107,14 @@ class Collector(Slots):
     """A collector that requests what it waits for of the register file, whatever the form there.
 
     `words` hold what the banks put out, bytes that are not stored or not needed included: only `operands` are what the
-    lanes read. `reads` are the three slots as the register file is asked for them. Within a cycle call `capture` for
-    what was granted in the previous cycle, then `grant`, then `release` or `issue`.
+    lanes read. `metadata` are those of the three slots, `needed` the columns that they enable. Within a cycle call
+    `capture` for what was granted in the previous cycle, then `grant`, then `release` or `issue`.
     """
 
     def __init__(self, index: int, form: Form) -> None:
         super().__init__(index)
-        self.reads: Sequence[Read] = ()
+        self.metadata: Sequence[Metadata] = ()
+        self.needed: Sequence[int] = ()
         self._form = form
 
     def issue(
@@ -121,19 +122,19 @@ class Collector(Slots):
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
         metadata of its slots and, last, of its destination."""
-        form, lanes = self._form, fields["lanes"]
-        self.reads = [Read(slot, sources[slot], metadata[slot], form.needed(lanes, metadata[slot])) for slot in SLOTS]
-        columns = [read.columns.bit_count() for read in self.reads]
-        self._take(fields, sources, destination, form.fields(metadata[-1]), columns)
+        *self.metadata, written = metadata
+        needed = self.needed = self._form.needed(fields["lanes"], self.metadata)
+        columns = [mask.bit_count() for mask in needed]
+        self._take(fields, sources, destination, self._form.fields(written), columns)
 
     def requests(self) -> dict[Port, Read]:
         """What is requested at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
         for slot in _SLOTS_OF[self.waiting]:
-            read = self.reads[slot]
-            for port in self._form.ports(read.place, read.metadata):
+            place, metadata = self.sources[slot], self.metadata[slot]
+            for port in self._form.ports(place, metadata):
                 if port not in found:
-                    found[port] = read
+                    found[port] = Read(slot, place, metadata, self.needed[slot])
                     break
         return found
 
@@ -148,10 +149,10 @@ class Collector(Slots):
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands as the lanes read them; meaningful when ready."""
-        restore, (a, b, c), (x, y, z) = self._form.restore, self.words, self.reads
-        return restore(a, x.metadata), restore(b, y.metadata), restore(c, z.metadata)
+        restore, (a, b, c), (x, y, z) = self._form.restore, self.words, self.metadata
+        return restore(a, x), restore(b, y), restore(c, z)
 
     def known_zero(self) -> tuple[int, int, int]:
         """The lanes of each operand that are known to be zero."""
-        a, b, c = (self._form.known_zero(read.metadata) for read in self.reads)
+        a, b, c = map(self._form.known_zero, self.metadata)
         return a, b, c

@@ -74,8 +74,7 @@ class Datapath:
             operands.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
         else:
             index = dispatch["collector"]
-            columns = sum(operands.holders[index].columns)
-            self.lanes.dispatched(operands.dispatcher.cycle, dispatch, columns)
+            self.lanes.dispatched(operands.dispatcher.cycle, dispatch, operands.holders[index])
             operands.release(index)
             operands.dispatcher.step(index, dispatch, credit_sfu=credit_sfu, credit_mem=credit_mem)
         register_file.arbiter.advance()

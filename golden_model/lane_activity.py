@@ -27,8 +27,9 @@ class LaneActivity:
         self._outcomes = outcomes(dispatch, known_zero)
         return packed(self._outcomes)
 
-    def dispatched(self, cycle: int, dispatch: Mapping[str, Any], columns: int) -> None:
-        """An instruction goes to the operand registers and lanes now, so many columns of its operands with gating."""
+    def dispatched(self, cycle: int, dispatch: Mapping[str, Any], holder: Any) -> None:
+        """An instruction goes from its holder to the operand registers and lanes now: with gating, only the holder's
+        `columns` of its operands."""
         if not self._gated:
             self.operand_columns += COLUMNS * _SLOTS
             self.meter.dispatch(cycle, dispatch, UNGATED, 0)
@@ -36,5 +37,5 @@ class LaneActivity:
         zero, a, b, c = self._outcomes
         executing, passing = dispatch["lanes"].bit_count(), (a | b | c).bit_count()
         trivial = zero.bit_count() + passing
-        self.operand_columns += columns
+        self.operand_columns += sum(holder.columns)
         self.meter.dispatch(cycle, dispatch, (executing - trivial, executing, passing), trivial)

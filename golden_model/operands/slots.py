@@ -14,6 +14,7 @@ from warploom.arch.isa import Op
 SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""
 
+_NOTHING: Mapping[Port, Read] = {}
 _ANY_ROOM = (-1,) * (len(SOURCES) + 1)
 
 
@@ -55,7 +56,7 @@ class SlotStore:
         self._file = register_file
         self._address = config.collectors if config.has_address_slot else None
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
-        self._arriving: list[Grant] = []
+        self._arriving: Sequence[Grant] = ()
 
     # ------------------------------------------------------------------ wires
 
@@ -109,20 +110,22 @@ class SlotStore:
             self._free &= ~(1 << index)
         holder = self.holders[index]
         holder.issue(fields, sources, destination, self._file.lookup(fields, sources, destination))
-        self._file.request(index, holder.requests())
+        if holder.waiting:
+            self._file.request(index, holder.requests())
         self.dispatcher.issued(index)
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
+        holders, granted = self.holders, []
         for client, read, word in self._arriving:
-            self.holders[client].capture(read, word)
-        self._arriving = list(self._file.grants())
-        self.granted = []
+            holders[client].capture(read, word)
+        self._arriving = self._file.grants()
         for client, read, _ in self._arriving:
-            collector = self.holders[client]
+            collector = holders[client]
             if collector.grant(read):
-                self.granted.append((collector.fields["warp"], collector.fields[SOURCES[read.key]]))
-            self._file.request(client, collector.requests())
+                granted.append((collector.fields["warp"], collector.fields[SOURCES[read.key]]))
+            self._file.request(client, collector.requests() if collector.waiting else _NOTHING)
+        self.granted = granted
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""

@@ -168,7 +168,8 @@ class WindowStore:
     def _request(self, index: int, request: Request) -> None:
         """What a collector requests from the next cycle on."""
         form, metadata = self._file.form, self._file.form.of(request.stored)
-        read = Read(request.entry, request.place, metadata, form.needed(request.lanes, metadata))
+        (columns,) = form.needed(request.lanes, [metadata])
+        read = Read(request.entry, request.place, metadata, columns)
         self._file.request(index, {form.ports(request.place, metadata)[0]: read})
 
     def _deliver(self, done: Sequence[Result | None]) -> None:

@@ -25,6 +25,7 @@ ALL_COLUMNS = (1 << COLUMNS) - 1
 NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
 """The code of an operand that comes from no register: it passes as it is."""
 
+_EVERY = (ALL_COLUMNS,) * len(SLOTS)
 _NONE = (None,) * (len(SLOTS) + 1)
 _RIGHT = (False,) * (len(SLOTS) + 1)
 
@@ -52,8 +53,8 @@ class Plain:
     def ports(self, place: Place, metadata: None) -> Sequence[Port]:
         return ((place.bank, 0),)
 
-    def needed(self, lanes: int, metadata: None) -> int:
-        return ALL_COLUMNS
+    def needed(self, lanes: int, metadata: Sequence[None]) -> Sequence[int]:
+        return _EVERY[: len(metadata)]
 
     def restore(self, word: int, metadata: None) -> int:
         return word
@@ -100,8 +101,8 @@ class Narrow:
         bank = place.bank
         return ((bank, int(metadata.left)),) if self._sided else ((bank, 0), (bank, 1))
 
-    def needed(self, lanes: int, metadata: Code) -> int:
-        return _COLUMNS[metadata.width, metadata.left]
+    def needed(self, lanes: int, metadata: Sequence[Code]) -> Sequence[int]:
+        return [_COLUMNS[code.width, code.left] for code in metadata]
 
     def restore(self, word: int, metadata: Code) -> int:
         return width.restore(word, metadata)
@@ -146,8 +147,8 @@ class ZeroMasked:
     def ports(self, place: Place, metadata: Zero) -> Sequence[Port]:
         return ((place.bank, 0),)
 
-    def needed(self, lanes: int, metadata: Zero) -> int:
-        return self._rules.needed(lanes, metadata)
+    def needed(self, lanes: int, metadata: Sequence[Zero]) -> Sequence[int]:
+        return [self._rules.needed(lanes, zero) for zero in metadata]
 
     def restore(self, word: int, metadata: Zero) -> int:
         return self._rules.restore(word, metadata)
@@ -199,8 +200,8 @@ class NarrowZeroMasked:
     def ports(self, place: Place, metadata: Packed) -> Sequence[Port]:
         return self._narrow.ports(place, metadata.code)
 
-    def needed(self, lanes: int, metadata: Packed) -> int:
-        return self._rules.needed(lanes, metadata.zero, metadata.code)
+    def needed(self, lanes: int, metadata: Sequence[Packed]) -> Sequence[int]:
+        return [self._rules.needed(lanes, zero, code) for code, zero in metadata]
 
     def restore(self, word: int, metadata: Packed) -> int:
         return self._rules.restore(word, metadata.zero, metadata.code)

@@ -72,8 +72,8 @@ class Form(Protocol):
     def ports(self, place: Place, metadata: Metadata) -> Sequence[Port]:
         """Where a client may request a register: at the first of these ports that it requests nothing else of."""
 
-    def needed(self, lanes: int, metadata: Metadata) -> int:
-        """The columns that a read enables for the executing lanes."""
+    def needed(self, lanes: int, metadata: Sequence[Metadata]) -> Sequence[int]:
+        """The columns that reads of several registers enable for the executing lanes."""
 
     def restore(self, word: int, metadata: Metadata) -> int:
         """What the lanes read; `word` is what the bank put out."""

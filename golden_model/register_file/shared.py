@@ -1,6 +1,7 @@
 """`SharedFile`: requests share a bank access where their bytes do not meet (docs/timing.md, section 9)."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from golden_model.activity import ColumnMeter
 from golden_model.coalescing import arbiter
@@ -18,6 +19,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS
 from warploom.arch.mechanisms import Gating
 
+_request = cache(arbiter.Read)  # few, and they recur
 _IDLE = Decision((False, False, False), (), 0, 0)
 
 
@@ -90,9 +92,10 @@ class SharedFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """What a client requests from the next cycle on."""
+        code = self.form.code
         if reads:
             self._asked[client] = {
-                arbiter.Read(bank, side, client, self.form.code(read.metadata).width): read
+                _request(bank, side, client, code(read.metadata).width): read
                 for (bank, side), read in reads.items()
             }
         else:

@@ -100,25 +100,30 @@ class SingleFile:
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
         found = []
-        for client, read in self._granted():
-            bank, row, _ = read.place
-            self.bank_reads[bank] += 1
-            if self.meter is not None:
-                self.meter.read(read.columns)
-            found.append(Grant(client, read, self.banks[bank].data[row]))
+        for bank, client in enumerate(decision.reads):
+            if client is not None:
+                read = self._asked[client][bank]
+                self.bank_reads[bank] += 1
+                if self.meter is not None:
+                    self.meter.read(read.columns)
+                found.append(Grant(client, read, self.banks[bank].data[read.place.row]))
         return found
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
         writeback = self.writeback
         if writeback.held:
-            for _, latch, written in self._writing():
-                self._store(latch["bank"], latch["row"], written)
+            for writer, granted in enumerate(self.decision.writes):
+                if granted:
+                    self._store(writer)
         elif results == (None, None, None):
             return
         writeback.step(results, self.decision.writes)
 
-    def _store(self, bank: int, row: int, written: Written) -> None:
+    def _store(self, writer: int) -> None:
+        latch, written = self.writeback.latches[writer], self.writeback.written[writer]
+        assert latch is not None and written is not None
+        bank, row = latch["bank"], latch["row"]
         self.banks[bank].write_bytes(row, written.word, written.byte_mask)
         self.form.write(bank, row, written.metadata)
         self.bank_writes[bank] += 1

@@ -100,7 +100,7 @@ class CoalescingCollectorCheck(SlotsCheck):
     def operands(self, seen: Observation) -> None:
         codes: Any = self.codecs["codes"].unpack(seen["codes"])
         actual = [code_of(fields) for fields in codes.values()]
-        expected = [self._code(read) for read in self._twin.reads]
+        expected = [self._form.code(metadata) for metadata in self._twin.metadata]
         self.checker.equal("codes", actual, expected)
         words = self.codecs["operands"].array(seen["operands"])
         restored = tuple(restore(from_sub_banks(word, code.left), code)
@@ -118,7 +118,7 @@ class CoalescingCollectorCheck(SlotsCheck):
             twin.capture(read, from_sub_banks(seen["operand"], self._code(read).left))
         for slot in range(3):
             if (twin.present & ~present) >> slot & 1:
-                self._may_change[slot] = self._code(twin.reads[slot]).mask
+                self._may_change[slot] = self._form.code(twin.metadata[slot]).mask
         requests = twin.requests()
         granted = [read for port, read in requests.items() if seen["grant"] >> _bit(port) & 1]
         self.coverage.hit("masks meet", any(self._code(other).mask & self._code(read).mask

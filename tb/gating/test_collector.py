@@ -109,7 +109,7 @@ class GatedSlotsCheck(SlotsCheck):
     def offers(self, seen: Observation) -> None:
         super().offers(seen)
         for slot, columns in self.offered(self.codecs["columns"].unpack(seen["columns"])):
-            self.checker.equal(f"columns of slot {slot}", columns, self._twin.reads[slot].columns)
+            self.checker.equal(f"columns of slot {slot}", columns, self._twin.needed[slot])
         stored, loads = (self.codecs[name].array(seen[name]) for name in ("operands", "loads"))
         for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
             kept = (before ^ after) & spread(ALL_LANES & ~loaded)
@@ -122,12 +122,11 @@ class GatedSlotsCheck(SlotsCheck):
 
     def operands(self, seen: Observation) -> None:
         twin = self._twin
-        every = [read.columns for read in twin.reads]
-        self.checker.equal("needed", list(self.codecs["needed"].array(seen["needed"])), every)
+        self.checker.equal("needed", self.codecs["needed"].array(seen["needed"]), list(twin.needed))
         if self._config.gating.has_zero_mask:
-            self.checker.equal("zeros", self._zeros(seen, "zeros"), [self.zero(read.metadata) for read in twin.reads])
+            self.checker.equal("zeros", self._zeros(seen, "zeros"), list(map(self.zero, twin.metadata)))
         stored = self.codecs["operands"].array(seen["operands"])
-        for slot, (needed, word) in enumerate(zip(every, self.arrived(), strict=True)):
+        for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
             columns = spread(needed)
             self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)
             kind = KINDS[not twin.fields["reads"] >> slot & 1]
@@ -179,8 +178,8 @@ class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
         return ((read.key, columns[str(bank)][str(side)]) for (bank, side), read in self._twin.requests().items())
 
     def arrived(self) -> Sequence[int]:
-        return [to_sub_banks(word, self._code(read).left)
-                for word, read in zip(self._twin.words, self._twin.reads, strict=True)]  # fmt: skip
+        return [to_sub_banks(word, metadata.code.left)
+                for word, metadata in zip(self._twin.words, self._twin.metadata, strict=True)]  # fmt: skip
 
 
 @cocotb.test()
