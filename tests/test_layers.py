@@ -1,10 +1,13 @@
 """Who may import whom: the table of the architecture, proved on the syntax tree of every file."""
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from golden_model.datapath import Datapath
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -70,6 +73,16 @@ def test_golden_model_and_rtl_are_strangers() -> None:
 def test_benches_stay_below_the_command_line() -> None:
     upper = ("warploom.cli", "warploom.evaluation")
     assert not [path for path in files("tb") for module in imports(path) if within(module, upper)]
+
+
+def test_golden_parts_are_joined_and_not_inherited() -> None:
+    """Nobody makes a datapath of another one, and no class has more than two of ours above it."""
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files("golden_model")]
+    found = {value for name in names for value in vars(importlib.import_module(name)).values()
+             if isinstance(value, type) and value.__module__.startswith("golden_model")}  # fmt: skip
+    assert Datapath in found and not Datapath.__subclasses__()
+    ours = {kind: [base for base in kind.__mro__ if base.__module__.startswith("golden_model")] for kind in found}
+    assert not {kind: bases for kind, bases in ours.items() if len(bases) > 3}
 
 
 UNITS = ("subbank", "bank", "arbiter", "crossbar", "collector", "lane", "integer", "dispatch", "writeback", "datapath")
