@@ -9,12 +9,13 @@ from golden_traces import random_trace
 
 from golden_model.activity import ColumnMeter
 from golden_model.coalescing.width import Code
+from golden_model.register_file.forms import Packed
 from golden_model.sm import Sm
 from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ACTIVITY_FIELDS, bank_ports, probe_fields, unpack
 from warploom.arch.isa import Op
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.mechanisms import Gating
 
 
 def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:
@@ -82,7 +83,8 @@ class Observer:
 
     def _needed(self, collector: Any, slot: int) -> int:
         """Columns of a slot, from the text: one after the other."""
-        code = collector.codes[slot] if self._config.coalescing is Coalescing.ON else None
+        metadata = collector.metadata[slot]
+        code = metadata.code if isinstance(metadata, Packed) else metadata if isinstance(metadata, Code) else None
         return sum(1 << column for column in range(32) if self._is_needed(collector, slot, column, code))
 
     def _is_needed(self, collector: Any, slot: int, column: int, code: Code | None) -> bool:
@@ -93,7 +95,8 @@ class Observer:
                 return False
         if self._config.gating is Gating.OFF:
             return True
-        zero, lanes = collector.zeros[slot], collector.fields["lanes"]
+        metadata, lanes = collector.metadata[slot], collector.fields["lanes"]
+        zero = metadata.zero if isinstance(metadata, Packed) else metadata
         here = [lane for lane in range(4 * group, 4 * group + 4) if lanes >> lane & 1]
         if self._config.gating is Gating.CROSS_LANE and (code is not None or zero.reorder >> group & 1):
             return bool(here) and not zero.mask >> (column if code is None else 8 * byte + group) & 1
