@@ -137,7 +137,7 @@ FLOW = (
     Bug("cfg:ControlFlow.postdominators", "block.successors or (end,)", "block.successors[-1:] or (end,)",
         "lanes meet where only one side comes"),
     Bug("cfg:_split", "if blocks[-1].nodes:", "if len(blocks[-1].nodes) > 1:", "a label joins the block before it"),
-    Bug("emit:_instruction", '"psrc_not": node.psrc_not', '"psrc_not": False', "inverted predicate operands"),
+    Bug("emit:_instruction", "psrc_not=node.psrc_not", "psrc_not=False", "inverted predicate operands"),
     Bug("cfg:ControlFlow.taken_first", "return self._loops.below(fall_through, around)", "return False",
         "a lane that leaves a loop waits for those that wait for it"),
 )

@@ -90,7 +90,7 @@ class _Maker:
     def copy(self) -> list[Node]:
         first, second = self.value(), self.value()
         if first.half is second.half is Half.LOW and self.random.random() < 0.8:
-            high = [VirtualRegister(r.number + 1, half=Half.HIGH) for r in (first, second)]
+            high = [self.general[self.general.index(low) + 1] for low in (first, second)]
             return [Node(Op.MOV, dst=d, src=[s, None, None]) for d, s in ((first, second), high)]
         return [Node(Op.MOV, dst=first, src=[second, None, None], **self.guard())]
 

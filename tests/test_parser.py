@@ -1,5 +1,7 @@
 """The PTX parser: what nvcc writes comes out as data, and what nobody may write as one clear line."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,3 +230,15 @@ def test_error_names_place_and_remedy(text: str, line: int, column: int, message
 def test_integers_of_every_base(value: int) -> None:
     for text in (f"{value}", f"{value:#x}", f"{value:#X}U", f"0{value:o}", f"0b{value:b}"):
         assert instruction(f"mov.b64 %rd1, {text};").operands[1] == Immediate("int", value)
+
+
+# ---------------------------------------------------------------- two ways to read an instruction
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.ptx")), ids=lambda path: path.stem)
+def test_plain_instructions_are_what_the_rules_make_of_them(path: Path) -> None:
+    """A comment makes the rules take every instruction and every list of integers apart."""
+    text = path.read_text()
+    taken_apart = re.sub(r"(?m)(?<=[^\s;}]);[ \t]*$|(?<=\{)(?=\d)", r"/**/\g<0>", text)
+    assert taken_apart != text
+    assert replace(parse(taken_apart), text="") == replace(parse(text), text="")

@@ -8,6 +8,7 @@ Operations on 64-bit values follow the *beat* rule, see `Op.LATCH`.
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from operator import attrgetter
 
 from warploom.arch.modifiers import (
     MODIFIER_KINDS,
@@ -171,6 +172,12 @@ MODIFIERS: dict[Op, tuple[str, ...]] = {
 """Legal modifiers of each operation, in encoding order; operations left out have none."""
 
 _MODIFIER_NAMES = tuple(MODIFIER_KINDS)
+_modifiers_of = attrgetter(*_MODIFIER_NAMES)
+
+_LIMITED = ("dst", "guard", "pdst", "psrc", "imm", "imm_slot")
+_limited_of = attrgetter(*_LIMITED)
+_LIMITED_NAMES = (*_LIMITED, "src", "src", "src")
+_LIMITS = (255, 7, 7, 7, 0xFFFFFFFF, 3, 255, 255, 255)
 
 INTEGER_OPS = frozenset(op for op in Op if op <= Op.SEL)
 """Operations that the hardware's integer lanes execute."""
@@ -257,15 +264,11 @@ class Instruction:
     reconverge: int = 0
 
     def __post_init__(self) -> None:
-        for name, value, limit in (
-            ("dst", self.dst, 255), ("guard", self.guard, 7), ("pdst", self.pdst, 7), ("psrc", self.psrc, 7),
-            ("imm", self.imm, 0xFFFFFFFF), ("imm_slot", self.imm_slot, 3), *(("src", s, 255) for s in self.src),
-        ):  # fmt: skip
+        for name, value, limit in zip(_LIMITED_NAMES, (*_limited_of(self), *self.src), _LIMITS, strict=True):
             if not 0 <= value <= limit:
                 raise ValueError(f"{self.op.name}: {name} = {value} is outside 0..{limit}")
         legal = MODIFIERS.get(self.op, ())
-        for name in _MODIFIER_NAMES:
-            value = getattr(self, name)
+        for name, value in zip(_MODIFIER_NAMES, _modifiers_of(self), strict=True):
             if not value:
                 continue
             if name not in legal:

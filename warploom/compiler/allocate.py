@@ -4,7 +4,7 @@ The fewest registers are wanted, not merely at most the limit, so units are colo
 has few neighbours among those coloured before it) with the lowest number that is free.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass
 
 from warploom.arch.errors import PtxError
@@ -76,12 +76,12 @@ class _Allocator:
                 self._spill([[[number] for number in victim] for victim in victims], interference, kind)
                 continue
             units = Units(interference)
-            costs = {unit: self._cost(unit, interference) for unit in units.all}
+            costs = [self._cost(unit, interference) for unit in units.all]
             places, failed = colour(elimination_order(units, costs, limit), units, limit)
             if not failed:
                 return places
             cheap = [unit for unit in failed if costs[unit] < _NEVER] or [self._neighbour(failed[0], units, costs)]
-            self._spill([unit.members for unit in cheap], interference, kind)
+            self._spill([units.all[unit].members for unit in cheap], interference, kind)
 
     def _cost(self, unit: Unit, interference: Interference) -> float:
         registers = unit.registers
@@ -91,7 +91,7 @@ class _Allocator:
             return interference.spill_cost(registers[0])
         return sum(interference.cost[number] for number in registers)
 
-    def _neighbour(self, unit: Unit, units: Units, costs: dict[Unit, float]) -> Unit:
+    def _neighbour(self, unit: int, units: Units, costs: list[float]) -> int:
         """The cheapest unit that can make room for one that must have a register."""
         best = min(units.near(unit), key=costs.__getitem__)
         if costs[best] == _NEVER:
@@ -121,48 +121,66 @@ _NEVER = float("inf")
 """Spill cost of a unit that exists only because of spilling."""
 
 
-def elimination_order(units: Units, costs: dict[Unit, float], limit: int) -> list[Unit]:
+def elimination_order(units: Units, costs: list[float], limit: int) -> list[int]:
     """The order of colouring: the reverse of taking away, again and again, the unit with the fewest neighbours left.
 
     While all have too many neighbours to be sure of a place among `limit`, the cheapest to spill in proportion to its
     neighbours goes first, and so is coloured last.
     """
-    degree = {unit: sum(other.size for other in units.near(unit)) for unit in units.all}
-    cheapest_last = sorted(degree, key=lambda unit: costs[unit] / max(degree[unit], 1), reverse=True)
-    buckets: list[dict[Unit, None]] = [{} for _ in range(max(degree.values(), default=0) + 1)]
-    for unit, count in degree.items():
-        buckets[count][unit] = None
-    order: list[Unit] = []
+    sizes = [unit.size for unit in units.all]
+    left = [sum([sizes[other] for other in set(units.near(unit))]) for unit in range(len(sizes))]
+    ratios = [cost / max(count, 1) for cost, count in zip(costs, left, strict=True)]
+    cheapest_last = sorted(range(len(sizes)), key=ratios.__getitem__, reverse=True)
+    waiting: list[deque[int]] = [deque() for _ in range(min(limit, max(left, default=0) + 1))]
+    for unit, count in enumerate(left):
+        if count < limit:
+            waiting[count].append(unit)
+    order: list[int] = []
     lowest = 0
-    while degree:
-        while not buckets[lowest]:
+    while len(order) < len(sizes):
+        while lowest < len(waiting) and not _first(waiting[lowest], left, lowest):
             lowest += 1
-        unit = next(iter(buckets[lowest]))
-        if degree[unit] + unit.size > limit:
-            while cheapest_last[-1] not in degree:
+        if lowest < len(waiting) and lowest + sizes[waiting[lowest][0]] <= limit:
+            unit = waiting[lowest].popleft()
+        else:
+            while left[cheapest_last[-1]] == _GONE:
                 cheapest_last.pop()
             unit = cheapest_last.pop()
-        del buckets[degree.pop(unit)][unit]
+        left[unit] = _GONE
         order.append(unit)
-        for other in units.near(unit):
-            if other in degree:
-                del buckets[degree[other]][other]
-                degree[other] -= unit.size
-                buckets[degree[other]][other] = None
-        lowest = max(lowest - unit.size, 0)
+        size = sizes[unit]
+        for other in dict.fromkeys(units.near(unit)):
+            count = left[other] - size
+            if count >= 0:
+                left[other] = count
+                if count < limit:
+                    waiting[count].append(other)
+        lowest = max(lowest - size, 0)
     return order[::-1]
 
 
-def colour(order: list[Unit], units: Units, limit: int) -> tuple[dict[int, int], list[Unit]]:
+_GONE = -1
+"""Neighbours left of a unit that has been taken away itself."""
+
+
+def _first(waiting: deque[int], left: list[int], count: int) -> bool:
+    """Drop units that no longer have so many neighbours left from the head of a queue; whether there are others."""
+    while waiting and left[waiting[0]] != count:
+        waiting.popleft()
+    return bool(waiting)
+
+
+def colour(order: list[int], units: Units, limit: int) -> tuple[dict[int, int], list[int]]:
     """(physical register of each virtual one, units without a place): the lowest free one, for pairs an even one."""
     place: dict[int, int] = {}
     failed = []
-    for unit in order:
+    for index in order:
+        unit = units.all[index]
         taken = {place[other] - half for half, members in enumerate(unit.members) for number in members
-                 for other in units.edges.of(number) if other in place}  # fmt: skip
+                 for other in units.edges.of(number).tolist() if other in place}  # fmt: skip
         base = next((base for base in range(0, limit - unit.size + 1, unit.size) if base not in taken), None)
         if base is None:
-            failed.append(unit)
+            failed.append(index)
             continue
         place.update((number, base + half) for half, members in enumerate(unit.members) for number in members)
     return place, failed

@@ -36,6 +36,22 @@ class Builder(Transformer):
             raise PtxError(f"integer {token} does not fit 64 bits", line=token.line or 0, column=token.column or 0)
         return ptx.Immediate("int", value)
 
+    def PLAIN(self, token: Token) -> ptx.Instruction:
+        guard, text = None, token.rstrip().removesuffix(";")
+        column = token.column or 0
+        if text[0] == "@":
+            predicate, text = text.split(maxsplit=1)
+            register = ptx.Register(predicate.lstrip("@!"))
+            guard = ptx.Not(register) if predicate[1] == "!" else register
+            column += token.index(text)
+        full_opcode, *operands = text.split(maxsplit=1)
+        opcode, *modifiers = full_opcode.split(".")
+        found = tuple([_plain_operand(operand.strip()) for operand in operands[0].split(",")]) if operands else ()
+        return ptx.Instruction(opcode, tuple(modifiers), found, guard, token.line or 0, column)
+
+    def INTEGERS(self, token: Token) -> tuple[ptx.Immediate, ...]:
+        return tuple([ptx.Immediate("int", int(number, 0)) for number in token[1:-1].split(",")])
+
     def FLOAT(self, token: Token) -> ptx.Immediate:
         if token[1] in "fF":
             return ptx.Immediate("f32", int(token[2:], 16))
@@ -49,8 +65,7 @@ class Builder(Transformer):
     # -------- operands
 
     def name(self, parts: list) -> ptx.Symbol | ptx.Immediate:
-        name, offset = parts
-        return ptx.Immediate("int", 32) if name == "WARP_SZ" else ptx.Symbol(name, offset)
+        return _named(*parts)
 
     def plus(self, parts: list) -> int:
         return parts[0].value
@@ -188,6 +203,24 @@ class Builder(Transformer):
     operands = braces = dimensions = declarator = returns = parameters = staticmethod(tuple)
     qualifiers = directives = file = staticmethod(lambda parts: parts)
     group = pointer_hint = staticmethod(lambda parts: parts[0] if parts else None)
+
+
+def _plain_operand(text: str) -> ptx.Operand:
+    """An operand of a `PLAIN` instruction."""
+    if text[0] == "[":
+        name, _, offset = text[1:-1].partition("+")
+        return ptx.Address(_named(name), int(offset, 0) if offset else 0)
+    if text[:2] in ("0f", "0F"):
+        return ptx.Immediate("f32", int(text[2:], 16))
+    if text[:2] in ("0d", "0D"):
+        return ptx.Immediate("f64", int(text[2:], 16))
+    if text[0] == "-" or text[0].isdigit():
+        return ptx.Immediate("int", int(text, 0))
+    return _named(text)
+
+
+def _named(name: str, offset: int = 0) -> ptx.Symbol | ptx.Immediate:
+    return ptx.Immediate("int", 32) if name == "WARP_SZ" else ptx.Symbol(name, offset)
 
 
 def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Token) -> ptx.Variable:

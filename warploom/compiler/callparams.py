@@ -61,6 +61,8 @@ class _Use:
 def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:
     """Turn every access to `parameters` (by unique name) in the kernel's body into a move, or into a local access to a
     variable that is added to the kernel. A piece that is never loaded vanishes; one that is never stored reads 0."""
+    if not parameters:
+        return
     uses = {name: _Use() for name in parameters}
     for instruction in kernel.body:
         if isinstance(instruction, Instruction):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from warploom.compiler.interference import Edges, Interference
 from warploom.compiler.ir import Half
 
@@ -27,7 +29,8 @@ class Unit:
 
 
 class Units:
-    """The units of one register class. `of[n]` is (unit, half) of register n."""
+    """The units of one register class: `all` in order of their lowest registers; `of[n]` is (unit, half) of register n.
+    """
 
     def __init__(self, interference: Interference) -> None:
         self.of: dict[int, tuple[Unit, int]] = {}
@@ -42,19 +45,17 @@ class Units:
             self.of.update((n, (unit, half)) for half, n in enumerate(halves))
         for _, destination, source in sorted(interference.copies, reverse=True):
             self._join(destination, source)
+        self.all = list(dict.fromkeys([self.of[number][0] for number in sorted(self.of)]))
+        self._registers = [unit.registers for unit in self.all]
+        self._unit = np.zeros(max(self.of, default=0) + 1, np.int32)
+        for index, registers in enumerate(self._registers):
+            self._unit[registers] = index
 
-    @property
-    def all(self) -> list[Unit]:
-        """Every unit once, in order of the lowest register number."""
-        return list(dict.fromkeys(unit for _, (unit, _) in sorted(self.of.items())))
-
-    def near(self, unit: Unit) -> dict[Unit, None]:
-        """Units that a unit may not share with: as a dict, for an order that is the same in every run."""
-        if unit.size == 1 and len(unit.members[0]) == 1:
-            adjacent = self.edges.of(unit.members[0][0])
-        else:
-            adjacent = sorted({other for number in unit.registers for other in self.edges.of(number)})
-        return dict.fromkeys([self.of[number][0] for number in adjacent])
+    def near(self, unit: int) -> list[int]:
+        """Units, by their places in `all`, that one may not share with, in order of their registers next to it; some
+        are there repeatedly."""
+        adjacent = [self.edges.of(number) for number in self._registers[unit]]
+        return self._unit[adjacent[0] if len(adjacent) == 1 else np.unique(np.concatenate(adjacent))].tolist()
 
     def _join(self, first: int, second: int) -> None:
         """Make two registers, and in pairs their partners, share a place, unless that is impossible."""
@@ -75,4 +76,5 @@ class Units:
         """True where a half of a unit may not share with a half of another."""
         if first.degree < second.degree:
             first, half, second, other_half = second, other_half, first, half
-        return any(self.of[other] == (first, half) for n in second.members[other_half] for other in self.edges.of(n))
+        return any(self.of[other] == (first, half) for n in second.members[other_half]
+                   for other in self.edges.of(n).tolist())  # fmt: skip

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.arch.isa import NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op
+from warploom.arch.isa import NO_RECONVERGENCE, PT, RZ, Instruction, Op
 from warploom.arch.program import Program
 from warploom.compiler.allocate import Allocation
 from warploom.compiler.cfg import EXIT_BLOCK, ControlFlow
-from warploom.compiler.ir import Function, Imm, Node, Operand, Param, VirtualRegister
+from warploom.compiler.ir import Function, Imm, Node, Param, VirtualRegister
 
 
 @dataclass(frozen=True)
@@ -75,22 +75,20 @@ def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[st
 
 def _instruction(node: Node, place: dict[int, int], branch: dict[str, int | bool]) -> Instruction:
     absent = PT if node.op is Op.PLOP3 else RZ
-    constant = next((slot for slot, operand in enumerate(node.src) if isinstance(operand, Imm | Param)), NO_SLOT)
-    operand = None if constant == NO_SLOT else node.src[constant]
-    imm = node.imm & 0xFFFFFFFF
-    if isinstance(operand, Param):
-        imm = operand.offset
-    elif isinstance(operand, Imm):
-        imm = operand.value
-    fields: dict[str, Any] = {
-        "op": node.op, "dst": _register(node.dst, place, RZ), "guard": _register(node.guard, place, PT),
-        "src": tuple(_register(operand, place, absent) for operand in node.src), "guard_not": node.guard_not,
-        "pdst": _register(node.pdst, place, PT), "psrc": _register(node.psrc, place, PT), "psrc_not": node.psrc_not,
-        "imm": imm, "imm_slot": constant, "param": isinstance(operand, Param),
-    }  # fmt: skip
-    return Instruction(**(fields | branch), **node.modifiers)
+    registers: list[int] = []
+    fields: dict[str, Any] = {"imm": node.imm & 0xFFFFFFFF}
+    for slot, operand in enumerate(node.src):
+        registers.append(place[operand.number] if isinstance(operand, VirtualRegister) else absent)
+        if isinstance(operand, Imm):
+            fields = {"imm": operand.value, "imm_slot": slot}
+        elif isinstance(operand, Param):
+            fields = {"imm": operand.offset, "imm_slot": slot, "param": True}
+    return Instruction(
+        op=node.op, dst=_register(node.dst, place, RZ), src=(registers[0], registers[1], registers[2]),
+        guard=_register(node.guard, place, PT), guard_not=node.guard_not, pdst=_register(node.pdst, place, PT),
+        psrc=_register(node.psrc, place, PT), psrc_not=node.psrc_not, **fields | branch, **node.modifiers)
 
 
-def _register(operand: Operand, place: dict[int, int], absent: int) -> int:
-    """The physical register of an operand; immediate slots and absent operands are `absent`."""
-    return place[operand.number] if isinstance(operand, VirtualRegister) else absent
+def _register(register: VirtualRegister | None, place: dict[int, int], absent: int) -> int:
+    """The physical register of one that may be absent."""
+    return absent if register is None else place[register.number]

@@ -11,7 +11,17 @@ from typing import Any, NoReturn, TypeVar
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import Op
 from warploom.compiler import ptx
-from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Operand, Param, RegisterClass, VirtualRegister
+from warploom.compiler.ir import (
+    CONSTANTS,
+    MEMORY_OPS,
+    Function,
+    Imm,
+    Label,
+    Node,
+    Operand,
+    RegisterClass,
+    VirtualRegister,
+)
 from warploom.compiler.literals import immediate_words
 from warploom.compiler.symbols import SPECIALS, address_of, as_written
 from warploom.compiler.truth import A, B, C
@@ -85,7 +95,8 @@ class Emitter:
     def choose(self, table: dict[str, T], default: T | None = None) -> T:
         """Consume the modifier that is in the table; an error if there is none and no default."""
         for name, value in table.items():
-            if self.flag(name):
+            if name in self._modifiers:
+                self._modifiers.remove(name)
                 return value
         if default is None:
             self.fail(f"one of .{', .'.join(table)} is required; supported: {self.supports}")
@@ -129,7 +140,7 @@ class Emitter:
         return width(self.function.kernel.registers[operand.name])
 
     def _check_width(self, operand: ptx.Register, type_: str) -> None:
-        declared = self.register_width(operand)
+        declared = width(self.function.kernel.registers[operand.name])
         if declared != width(type_) and not {declared, width(type_)} <= {8, 32}:
             kind = self.function.kernel.registers[operand.name]
             self.fail(f"{as_written(operand.name)} is a .{kind} register where .{type_} is required")
@@ -245,7 +256,7 @@ class Emitter:
         room = int(op not in MEMORY_OPS)
         result: list[Operand] = []
         for operand in src:
-            if isinstance(operand, Imm | Param):
+            if isinstance(operand, CONSTANTS):
                 room -= 1
                 if room < 0:
                     moved = self.temp()
@@ -277,13 +288,14 @@ class Emitter:
     def _write_directly(self) -> None:
         """Let the node that makes a local value write the register that the value is only moved to."""
         nodes = [node for node in self.nodes if isinstance(node, Node)]
+        moves = [(node, value) for node in nodes
+                 if node.op is Op.MOV and isinstance(value := node.src[0], VirtualRegister) and value.local]
+        if not moves:
+            return
         reads = Counter(register for node in nodes for register in node.reads)
         makers = {node.dst: node for node in nodes if node.dst is not None}
         writes = Counter(node.dst for node in nodes)
-        for node in nodes:
-            value = node.src[0]
-            if node.op is not Op.MOV or not isinstance(value, VirtualRegister) or not value.local:
-                continue
+        for node, value in moves:
             if reads[value] == writes[value] == writes[node.dst] == 1 and node.dst is not None:
                 makers[value].dst = node.dst
                 self.nodes.remove(node)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from warploom.arch.isa import Op
-from warploom.compiler.ir import Function, Imm, Label, Node, Operand, Param, VirtualRegister
+from warploom.compiler.ir import CONSTANTS, Function, Label, Node, Operand, VirtualRegister
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def _fused(function: Function, product: _Product, low: Node, high: Node) -> dict
     """What becomes of the two additions; a constant factor goes to a register where an addend is constant too."""
     addends = [_other(low, product.low.dst), _other(high, product.high.dst)]
     factors, before = product.factors, []
-    if any(isinstance(addend, Imm | Param) for addend in addends):
+    if any(isinstance(addend, CONSTANTS) for addend in addends):
         for slot, factor in enumerate(factors):
-            if isinstance(factor, Imm | Param):
+            if isinstance(factor, CONSTANTS):
                 moved = function.new(local=True)
                 before.append(Node(Op.MOV, moved, [factor, None, None], line=low.line))
                 factors[slot] = moved

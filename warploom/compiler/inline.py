@@ -91,7 +91,8 @@ class Inliner:
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
                 modifiers = tuple("local" if part.startswith("param") else part for part in modifiers)
-            self.body.append(replace(instruction, modifiers=modifiers, operands=operands, guard=guard))
+            place = instruction.line, instruction.column
+            self.body.append(ptx.Instruction(instruction.opcode, modifiers, operands, guard, *place))
 
     def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
         """An error at `name` in the instruction's line, or else at the instruction itself."""

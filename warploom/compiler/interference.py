@@ -51,9 +51,9 @@ class Edges:
         self._starts = np.searchsorted(both, np.arange(count + 1, dtype=np.int64) << 32).tolist()
         self._parts = []
 
-    def of(self, node: int) -> list[int]:
+    def of(self, node: int) -> np.ndarray:
         """The nodes that share an edge with one, in ascending order."""
-        return self._ends[self._starts[node] : self._starts[node + 1]].tolist()
+        return self._ends[self._starts[node] : self._starts[node + 1]]
 
     def _close_part(self) -> None:
         nodes, others = np.repeat(self._nodes, self._counts).astype(np.int64), np.array(self._others, np.int64)
@@ -108,6 +108,8 @@ def build_interference(flow: ControlFlow, liveness: Liveness, kind: RegisterClas
     for block, accesses, depth in zip(flow.blocks, liveness.accesses, flow.depths, strict=True):
         weight = _weight(depth)
         for node, access in zip(block.nodes, accesses, strict=True):
+            if not (access.reads or access.writes):
+                continue
             for register in (*node.reads, *node.writes):
                 if register.kind is kind:
                     found.registers[register.number] = register
@@ -119,8 +121,8 @@ def build_interference(flow: ControlFlow, liveness: Liveness, kind: RegisterClas
             if len(live) > CROWD:
                 found.is_crowded = True
                 return found
-            source = copy_source(access.node)
             for number in access.writes:
+                source = copy_source(access.node)
                 if source is not None and source.kind is kind:
                     found.copies.append((_weight(depth), number, source.number))
                     found.edges.add(number, live - {source.number})

@@ -43,9 +43,9 @@ class Half(Enum):
     HIGH = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class VirtualRegister:
-    """A register before allocation; `number` is unique in the function, over both classes.
+    """A register before allocation: one object, whose `number` is unique in the function, over both classes.
 
     `local` marks a value inside the expansion of one PTX instruction (see the module's rules).
     """
@@ -59,9 +59,6 @@ class VirtualRegister:
     def is_predicate(self) -> bool:
         """True for the class PREDICATE."""
         return self.kind is RegisterClass.PREDICATE
-
-    def __hash__(self) -> int:
-        return self.number
 
     def __repr__(self) -> str:
         return f"{'vp' if self.is_predicate else 'v'}{self.number}"
@@ -81,6 +78,9 @@ class Param:
     offset: int
 
 
+CONSTANTS = (Imm, Param)
+"""Operands of which a node can have one."""
+
 Operand = VirtualRegister | Imm | Param | None
 
 _CHANGING = frozenset({Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO,
@@ -92,7 +92,7 @@ MEMORY_OPS = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
 _EFFECTS = MEMORY_OPS | {op for op in Op if op >= Op.BRA and op is not Op.PLOP3}
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """One machine instruction over virtual registers; fields are those of `warploom.arch.isa.Instruction`.
 
@@ -117,16 +117,19 @@ class Node:
     @property
     def reads(self) -> list[VirtualRegister]:
         """Virtual registers read, of both classes, guard included; without repeats."""
-        found: list[VirtualRegister] = []
-        for operand in (*self.src, self.psrc, self.guard):
-            if isinstance(operand, VirtualRegister) and operand not in found:
-                found.append(operand)
-        return found
+        found = [operand for operand in self.src if isinstance(operand, VirtualRegister)]
+        if self.psrc is not None:
+            found.append(self.psrc)
+        if self.guard is not None:
+            found.append(self.guard)
+        return list(dict.fromkeys(found)) if len(found) > 1 else found
 
     @property
     def writes(self) -> list[VirtualRegister]:
         """Virtual registers written: the result, then the predicate result."""
-        return [r for r in (self.dst, self.pdst) if r is not None]
+        if self.pdst is None:
+            return [] if self.dst is None else [self.dst]
+        return [self.pdst] if self.dst is None else [self.dst, self.pdst]
 
     @property
     def has_effect(self) -> bool:

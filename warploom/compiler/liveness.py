@@ -94,9 +94,9 @@ class Liveness:
 
 
 def _access(node: Node, classes: tuple[RegisterClass, ...]) -> Access:
-    reads, writes, ended = ([register.number for register in registers if register.kind in classes]
-                            for registers in (node.reads, node.writes, kills(node)))  # fmt: skip
-    return Access(node, reads, writes, ended)
+    reads = [register.number for register in node.reads if register.kind in classes]
+    writes = [register.number for register in node.writes if register.kind in classes]
+    return Access(node, reads, writes, [register.number for register in kills(node) if register.kind in classes])
 
 
 def _hide(access: Access, undefined: set[int]) -> Access:

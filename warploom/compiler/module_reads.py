@@ -21,6 +21,8 @@ def unset(kernel: Kernel, module: Iterable[Variable]) -> set[str]:
     """The names of those variables of `module` that the kernel reads, that have no initialiser, and that the kernel
     does not write."""
     names = {v.name for v in module if not (v.initial or v.pointers) and not v.name.startswith(GENERATED)}
+    if not names:
+        return set()
     used = {symbol.name for item in kernel.body if isinstance(item, Instruction) for symbol in _symbols(item)}
     pointed = {symbol.name for v in kernel.variables.values() for _, symbol, _ in v.pointers}
     if not names & (used | pointed):

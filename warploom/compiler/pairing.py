@@ -4,6 +4,7 @@ Two registers are *co-read* as often as instructions that read both are executed
 (seed 000, section 3.5.2; how the guess is made and hints are coded is left open there).
 """
 
+from collections import Counter
 from itertools import combinations
 
 import networkx as nx
@@ -21,19 +22,20 @@ _DEEPEST = 6  # loops deeper than this weigh no more
 
 def find_hints(emitted: Emitted, flow: ControlFlow) -> Hints:
     """The hints for a program whose nodes `flow` holds."""
-    graph = nx.Graph()
+    reads: Counter[tuple[int, ...]] = Counter()
     for block, depth in zip(flow.blocks, flow.depths, strict=True):
         for node in block.nodes:
             if node in emitted.index:
-                add_reads(graph, emitted.program.instructions[emitted.index[node]], LOOP_FACTOR ** min(depth, _DEEPEST))
+                add_reads(reads, emitted.program.instructions[emitted.index[node]], LOOP_FACTOR ** min(depth, _DEEPEST))
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((first, second, weight) for (first, second), weight in reads.items())
     return Hints(partners(graph), left_registers(graph))
 
 
-def add_reads(graph: nx.Graph, instruction: Instruction, weight: int) -> None:
-    """Count an instruction that is executed `weight` times: an edge for each two registers that it reads."""
+def add_reads(reads: Counter[tuple[int, ...]], instruction: Instruction, weight: int) -> None:
+    """Count an instruction that is executed `weight` times, for each two registers that it reads."""
     for pair in combinations(sorted(instruction.sources), 2):
-        known = graph.get_edge_data(*pair, {"weight": 0})["weight"]
-        graph.add_edge(*pair, weight=known + weight)
+        reads[pair] += weight
 
 
 def partners(graph: nx.Graph) -> tuple[tuple[int, int], ...]:
@@ -50,8 +52,9 @@ def left_registers(graph: nx.Graph) -> frozenset[int]:
     """
     tree = nx.maximum_spanning_tree(graph)
     side = {register: colour == 1 for register, colour in nx.bipartite.color(tree).items()}
-    while gaining := [register for register in sorted(side) if _gain(graph, side, register) > 0]:
-        side[gaining[0]] ^= True
+    registers = sorted(side)
+    while (gaining := next((register for register in registers if _gain(graph, side, register) > 0), None)) is not None:
+        side[gaining] ^= True
     return frozenset(register for register, left in side.items() if left)
 
 

@@ -55,8 +55,9 @@ def _parser() -> Lark:
 
 _WORDS = {
     "NAME": "a name", "INT": "an integer", "FLOAT": "a floating-point literal", "OPCODE": "an instruction",
-    "CALL": "an instruction", "LABEL": "a label", "TYPE": "a type", "SPACE": "a state space", "PARAM": "'.param'",
-    "VECTOR": "'.v2' or '.v4'", "LINKAGE": "'.visible' or '.extern'", "KIND": "'.entry' or '.func'",
+    "PLAIN": "an instruction", "INTEGERS": "'{'", "CALL": "an instruction", "LABEL": "a label", "TYPE": "a type",
+    "SPACE": "a state space", "PARAM": "'.param'", "VECTOR": "'.v2' or '.v4'", "LINKAGE": "'.visible' or '.extern'",
+    "KIND": "'.entry' or '.func'",
     "DIRECTIVE": "a performance directive", "VERSION": "'.version'", "TARGET": "'.target'",
     "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file",
 }  # fmt: skip

@@ -41,6 +41,7 @@ class Scope:
         self.parent, self.suffix, self.variable_suffix, self.depth = parent, suffix, variable_suffix, depth
         self.meanings: dict[str, Meaning] = {}
         self.ranges: dict[str, tuple[int, str]] = {}  # %r of %r<6>: count, type
+        self._numbered: dict[str, Meaning] = {}  # registers of ranges that have been asked for
 
     def declare(self, block: ptx.Block) -> None:
         """Declare what `block` declares itself, nested blocks excepted. Raises `PtxError` for a second declaration."""
@@ -92,11 +93,13 @@ class Scope:
             self.ranges[name] = (count, statement.type)
 
     def _in_range(self, name: str) -> Meaning | None:
-        for prefix, number in _splits(name):
-            count, type_ = self.ranges.get(prefix, (0, ""))
-            if number < count:
-                return Meaning("register", name + self.suffix, type_)
-        return None
+        if name not in self._numbered and self.ranges:
+            for prefix, number in _splits(name):
+                count, type_ = self.ranges.get(prefix, (0, ""))
+                if number < count:
+                    self._numbered[name] = Meaning("register", name + self.suffix, type_)
+                    break
+        return self._numbered.get(name)
 
 
 def _splits(name: str) -> Iterator[tuple[str, int]]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.fuse import fuse_multiply_add
-from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
+from warploom.compiler.ir import CONSTANTS, MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
 
 
 def simplify(function: Function) -> None:
@@ -46,7 +46,7 @@ def _propagate(function: Function, nodes: list[Node]) -> None:
 
 def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
     """Put known values into the operand slots, as far as the node can hold them."""
-    room = node.op not in MEMORY_OPS and not any(isinstance(operand, Imm | Param) for operand in node.src)
+    room = node.op not in MEMORY_OPS and not any(isinstance(operand, CONSTANTS) for operand in node.src)
     for slot in (2, 1, 0):
         operand = node.src[slot]
         if not isinstance(operand, VirtualRegister) or operand not in values:
