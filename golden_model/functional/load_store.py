@@ -37,13 +37,12 @@ class LoadStore:
         body = {Op.LD: self._load, Op.ST: self._store}.get(i.op, self._atomic)
         low, high, *values = _slots(i)
         console = is_console(i)
+        named = np.array([[i.space]], np.uint8)
 
         def access(group: Group, lanes: np.ndarray | None, given: list[Words]) -> tuple[Outcome, Addressed]:
             address = _address(i, given[low], given[high], len(group.warps))
             operands = [given[slot] for slot in values]
-            spaces = np.full((1, 1), i.space, np.uint8)
-            if i.space is Space.GENERIC:
-                address, spaces = Memory.resolve(address)
+            address, spaces = Memory.resolve(address) if i.space is Space.GENERIC else (address, named)
             parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size)
             try:
                 if console:

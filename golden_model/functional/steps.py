@@ -29,8 +29,11 @@ CARRY_IN = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 
 def uniform(word: int) -> Read:
     """Reads the same word for every thread."""
-    constant = np.full((1, 1), word, np.uint32)
+    constant = np.array([[word]], np.uint32)
     return lambda group: constant
+
+
+ZERO = uniform(0)
 
 
 class Steps:
@@ -66,7 +69,7 @@ class Steps:
         if slot == i.imm_slot:
             return uniform(self._memory.parameter_word(i.imm) if i.param else i.imm)
         if register == RZ:
-            return uniform(0)
+            return ZERO
         return lambda group: group.read(group.state.registers[register])
 
     @staticmethod
