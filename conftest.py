@@ -1,6 +1,7 @@
 """What all tests have: a place of their tree for what is kept, a seed of their own (`tb.seeds`), at the end how to get
-the same ones again, and the worker that has their hardware."""
+the same ones again, the worker that has their hardware, and garbage collected as rarely as by the command line."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import hypothesis
 import pytest
 
 from tb import seeds
+from warploom.cli import YOUNG
 
 os.environ.setdefault("WARPLOOM_CACHE", str(Path(__file__).parent / "build"))  # of this tree alone
 
@@ -22,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Hypothesis draws from the same base, on every machine: by itself it takes no seed where it finds a continuous
     integration (`CI` in the environment), and elsewhere draws again what failed before."""
+    gc.set_threshold(YOUNG)
     hypothesis.settings.register_profile("seeded", derandomize=False, database=None, deadline=None)
     hypothesis.settings.load_profile("seeded")
     if config.option.hypothesis_seed is None:
