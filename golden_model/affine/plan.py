@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from golden_model.abstract_datapath import SOURCES
 from golden_model.affine.compact import Compact
 from golden_model.affine.register_file import AffineRegisterFile
 from golden_model.affine.rules import is_eligible, may_execute
@@ -12,6 +11,7 @@ from golden_model.affine.special import special_value
 from golden_model.blocks import Warp
 from golden_model.decode import Static
 from golden_model.lane import decode_modifiers
+from golden_model.operands.slots import SOURCES
 from golden_model.trace import Trace
 from golden_model.words import WORD_MASK
 from warploom.arch.config import LANES, SmConfig
