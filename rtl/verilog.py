@@ -1,17 +1,15 @@
 # amaranth: UnusedElaboratable=no
-"""Verilog of any unit, with a JSON sidecar of its ports and their fields. The only user of Amaranth's back end."""
+"""Verilog of any unit, and its ports and their fields. The only user of Amaranth's back end."""
 
-import dataclasses
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amaranth import Shape
 from amaranth.back import rtlil
 from amaranth.lib import data, wiring
 
@@ -67,14 +65,14 @@ from rtl.gating.zero_mask import ZeroDetector, zero_latch
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.placement import Placer
-from rtl.shared import SharedModules, module_name, port_signals
+from rtl.readable import fields, readable
+from rtl.shared import SharedModules, port_signals
 from rtl.subbank import SubBank
 from rtl.writeback import Writeback
 from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
-from warploom.files import write_whole
 
 DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
     (False, False, False): Datapath,
@@ -206,11 +204,11 @@ read_rtlil unit.il
 delete t:$meminit_v2
 proc -nomux -norom
 memory_collect
-attrmap -remove init -remove generator -remove top -remove src -remove amaranth.hierarchy -remove amaranth.decoding
-attrmap -modattr -remove generator -remove top -remove src -remove amaranth.hierarchy
-write_verilog -norename unit.v
+attrmap -remove init -remove enum* -remove amaranth.decoding
+attrmap -modattr -remove generator -remove top -remove amaranth.hierarchy
+write_verilog -sv -norename {options} unit.sv
 """
-"""RTLIL to Verilog. Power-up contents go: hardware promises none, and simulation makes them random."""
+"""RTLIL to SystemVerilog. Power-up contents go: hardware promises none, and simulation makes them random."""
 
 
 def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Component:
@@ -245,11 +243,13 @@ def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = Tru
     return re.sub(r"^(module|  cell) \\\S+", lambda match: match[0].replace(".", "_"), text, flags=re.MULTILINE)
 
 
-def to_verilog(component: wiring.Component, name: str) -> str:
-    """Verilog of a component as module `name`, without a header. Raises `ToolError` when Yosys fails."""
+def to_verilog(component: wiring.Component, name: str, *, source_lines: bool = False) -> str:
+    """SystemVerilog of a component as module `name`, without a header; with `src` attributes if `source_lines`. Raises
+    `ToolError` when Yosys fails."""
+    rtlil_text = to_rtlil(component, name, source_lines=source_lines)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "unit.il").write_text(to_rtlil(component, name, source_lines=False))
-        Path(folder, "unit.ys").write_text(_SCRIPT)
+        Path(folder, "unit.il").write_text(rtlil_text)
+        Path(folder, "unit.ys").write_text(_SCRIPT.format(options="" if source_lines else "-noattr"))
         log = Path(folder, "unit.log")
         with log.open("w") as output:
             status = processes.run([sys.executable, "-c", _YOSYS, "unit.ys"], folder, output)
@@ -257,12 +257,12 @@ def to_verilog(component: wiring.Component, name: str) -> str:
             lines = log.read_text(errors="replace").splitlines() or ["no output"]
             reason = next((line for line in lines if "ERROR" in line), lines[-1])
             raise ToolError(f"Yosys, needed to write Verilog, failed ({reason}): pip install pyosys==0.70")
-        text = Path(folder, "unit.v").read_text()
-    return re.sub(r"^/\*.*?\*/\n", "", text, count=1, flags=re.DOTALL)
+        return readable(Path(folder, "unit.sv").read_text(), fields(rtlil_text))
 
 
 def ports(component: wiring.Component) -> list[dict[str, Any]]:
-    """Name, direction (of the module), width in bits and fields of each port; a field has name, offset and width."""
+    """Name, direction (of the module), width in bits and fields of each port; a field has name, offset and
+    width, fields of its own or `signed`."""
     shapes = {"__".join(map(str, path)): member.shape for path, member, _ in component.signature.flatten(component)}
     described = []
     for name, flow, signal in port_signals(component):
@@ -279,45 +279,9 @@ def _fields(shape: object) -> list[dict[str, Any]]:
     entries = []
     for name, field in shape:
         entry = {"name": str(name), "offset": field.offset, "width": field.width}
-        inner = _fields(field.shape)
-        entries.append({**entry, "fields": inner} if inner else entry)
+        if inner := _fields(field.shape):
+            entry["fields"] = inner
+        elif Shape.cast(field.shape).signed:
+            entry["signed"] = True
+        entries.append(entry)
     return entries
-
-
-def commit() -> str:
-    """The commit that the hardware comes from, `unknown` outside a repository."""
-    try:
-        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def generate(
-    config: SmConfig, out_dir: Path | str, unit: str = "Datapath", *, probe: bool = False
-) -> tuple[Path, Path]:
-    """Write the Verilog of a unit (`create`) and its sidecar to `out_dir`; return both paths. Same configuration and
-    commit, same bytes.
-
-    The sidecar is JSON: ``configuration`` (every field), ``commit``, ``unit``, ``module``, ``ports`` (see
-    `ports`) and ``units``, the modules of the file. Raises `ConfigError` as `create` does, `ToolError` when Yosys or
-    the folder fails. Each file appears whole or not at all.
-    """
-    component, name, origin = create(config, unit, probe=probe), module_name(unit), commit()
-    described = ports(component)
-    body = to_verilog(component, name)
-    head = f"// Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.\n\n"
-    sidecar = {
-        "configuration": dataclasses.asdict(config), "commit": origin, "unit": unit, "module": name, "ports": described,
-        "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
-    }  # fmt: skip
-    folder = Path(out_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{config.name}_{name}"
-    return (_write(folder / f"{stem}.v", head + body),
-            _write(folder / f"{stem}.json", json.dumps(sidecar, indent=1) + "\n"))
-
-
-def _write(path: Path, text: str) -> Path:
-    write_whole(path, text.encode())
-    return path

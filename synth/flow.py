@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from rtl import verilog
+from rtl.shared import module_name
 from synth import liberty as cells
 from synth import yosys
 from synth.design import Design, Unit, elaborate, macro_shape
@@ -42,7 +43,7 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     """
     config.check_hardware()
     library = cells.load(liberty)
-    wanted = None if units is None else [verilog.module_name(unit) for unit in units]
+    wanted = None if units is None else [module_name(unit) for unit in units]
 
     def make(folder: Path) -> str:
         design = _elaborate(config, top, folder, flat=flat)
@@ -71,7 +72,7 @@ def glue_of(design: Design, library: Library) -> Row:
 
 
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
-    module = verilog.module_name(top)
+    module = module_name(top)
     return elaborate(verilog.to_rtlil(verilog.create(config, top), module, source_lines=False), module, folder, flat)
 
 

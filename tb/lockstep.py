@@ -6,6 +6,7 @@ cycles before the difference.
 
 import contextlib
 import json
+import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
@@ -78,20 +79,21 @@ class Lockstep:
 
 def lockstep(
     config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
-    component: wiring.Component | None = None,
+    record: Path | None = None, component: wiring.Component | None = None,
 ) -> Lockstep:  # fmt: skip
     """Run the kernel of a launch file. `cycles` is what the model took, where the caller knows it: the run must take
-    as many. `waves` asks for a waveform of so many cycles from the first on; `component` takes the datapath's place
-    when it is given (a mutant).
+    as many. `waves` asks for a waveform of so many cycles from the first on, `record` for one of all cycles in that
+    file, .vcd or .fst, also when the two differ; `component` takes the datapath's place when it is given (a mutant).
 
     Raises `LockstepError` when the bench finds something wrong, a difference above all, `BenchError` when it did not
     come to its end, `ToolError` when a tool is missing.
     """
-    made = runner.build(config, "Datapath", component=component, waves=best_waves() if waves else None)
+    kind = record.suffix.lower()[1:] if record else best_waves() if waves else None
+    made = runner.build(config, "Datapath", component=component, waves=kind)
     try:
-        [done] = _compare(made, [file], seed)
+        [done] = _compare(made, [file], seed, record)
     except LockstepError as error:
-        if "field" not in error.found:
+        if "field" not in error.found or record:
             raise
         raise LockstepError(file, seed, error.found, _record(config, component, file, seed, error.cycle)) from error
     if cycles not in (None, done.cycles):
@@ -110,26 +112,34 @@ def lockstep_all(config: SmConfig, files: Sequence[LaunchFile], seed: int = 1) -
     return _compare(runner.build(config, "Datapath"), files, seed)
 
 
-def _compare(made: runner.Build, files: Sequence[LaunchFile], seed: int) -> list[Lockstep]:
-    """One run of the bench on a build, to the end."""
+def _compare(
+    made: runner.Build, files: Sequence[LaunchFile], seed: int, record: Path | None = None
+) -> list[Lockstep]:
+    """One run of the bench on a build, to the end, with a waveform in `record`."""
     with _folder(made, files[0], seed) as folder:
         try:
-            _run(made, folder, files, seed)
+            _run(made, folder, files, seed, waves_from=0 if record else None)
         except runner.BenchError as error:
             for file, outcome in zip(files, _read(folder), strict=False):
                 if outcome["found"]:
                     raise LockstepError(file, seed, outcome["found"]) from error
             raise
-        return [_outcome(made, *one, seed) for one in zip(files, _read(folder), strict=True)]
+        finally:
+            waveform = folder / f"waves.{made.waves}"
+            if record and waveform.exists():
+                shutil.move(waveform, record)
+        return [_outcome(made, *one, seed, record) for one in zip(files, _read(folder), strict=True)]
 
 
-def _outcome(made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed: int) -> Lockstep:
+def _outcome(
+    made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed: int, record: Path | None
+) -> Lockstep:
     """What the bench says of a launch, if it is of this one. Raises `LockstepError` if not."""
     if outcome["identity"] != identity(made.config, file, seed):
         message = "the launch or its PTX has changed since: run it again"
         raise LockstepError(file, seed, {"cycle": outcome["cycles"], "what": ENDED, "message": message})
     return Lockstep(made.config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"],
-                    outcome["registers"], outcome["checks"], outcome["seconds"], None)
+                    outcome["registers"], outcome["checks"], outcome["seconds"], record and str(record))
 
 
 def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextManager[Path]:

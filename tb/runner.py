@@ -17,6 +17,8 @@ from cocotb_tools import runner as cocotb_runner
 from cocotb_tools.check_results import get_results
 
 from rtl import verilog
+from rtl.emit import WAIVERS
+from rtl.shared import module_name
 from tb.toolchain import verilator_folder, versions
 from tb.verdict import raised
 from warploom import processes, store
@@ -26,16 +28,7 @@ from warploom.store import Key, Kind
 
 WAVES = Path(__file__).with_name("waves.sv")
 
-LINT = {
-    "DECLFILENAME": "one file holds all modules of a unit",
-    "UNUSEDSIGNAL": "a unit takes whole structs and uses some fields; Yosys keeps names of intermediate values",
-    "WIDTHEXPAND": "Yosys writes operators whose operands take the width of their context",
-    "WIDTHTRUNC": "Yosys writes a comparison with zero as a logical not",
-    "CASEINCOMPLETE": "Yosys assigns the default before the case statement",
-}
-"""Verilator warnings that are off, and why. All others are errors."""
-
-FLAGS = ("-Wall", *(f"-Wno-{name}" for name in LINT), "--x-initial", "unique", "ports.vlt")
+FLAGS = ("-Wall", *(f"-Wno-{name}" for name in WAIVERS), "--x-initial", "unique", "ports.vlt")
 
 COMMON = """\
 #include "verilated.h"
@@ -68,7 +61,7 @@ long to build and, too large for the cache, several times as long to run; for ea
 
 @dataclass(frozen=True)
 class Build:
-    """A Verilated unit. `folder` holds unit.v, unit.json (`rtl.verilog.ports`) and the executable; configurations with
+    """A Verilated unit. `folder` holds unit.sv, unit.json (`rtl.verilog.ports`) and the executable; configurations with
     the same hardware share it."""
 
     folder: Path
@@ -144,7 +137,7 @@ def build(
     `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
     leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
     """
-    module = verilog.module_name(unit)
+    module = module_name(unit)
     text, ports = _convert(component, module) if component else _design(config, unit, module)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
@@ -155,16 +148,16 @@ def build(
             flags.append("-Wno-UNOPTFLAT")
         flags.append("--hierarchical")
     key = Key(Kind.SIMULATORS, module, {
-        "unit.v": store.digest(text), "unit.json": store.digest(json.dumps(ports)), "flags": [*flags, MAKE],
+        "unit.sv": store.digest(text), "unit.json": store.digest(json.dumps(ports)), "flags": [*flags, MAKE],
         "ports.vlt": store.digest(control), "common.h": COMMON, "waves": waves and store.digest(WAVES.read_bytes()),
         "tools": versions(),
     })  # fmt: skip
 
     def verilate(folder: Path) -> None:
-        (folder / "unit.v").write_text(text)
+        (folder / "unit.sv").write_text(text)
         (folder / "unit.json").write_text(json.dumps(ports))
         (folder / "ports.vlt").write_text(f"`verilator_config\n{control}\n")
-        sources = [folder / "unit.v"]
+        sources = [folder / "unit.sv"]
         if waves:
             sources.append(folder / "waves.sv")
             sources[-1].write_text(WAVES.read_text() + f"bind {module} waves waves_i (.clk(clk));\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cocotb_tools.config import libs_dir
 
-from warploom.arch.errors import ToolError
+from warploom.arch.errors import ConfigError, ToolError
 
 NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
 
@@ -19,6 +19,16 @@ def best_waves() -> str:
     probe = ["g++", "-x", "c++", "-fsyntax-only", "-"]
     done = subprocess.run(probe, input="#include <lz4.h>\n", text=True, capture_output=True, check=False)
     return "vcd" if done.returncode else "fst"
+
+
+def need_waves(path: Path) -> None:
+    """Raise `ConfigError` unless a file's name ends with that of a waveform, `ToolError` if this machine cannot write
+    such a one."""
+    kind = path.suffix.lower()
+    if kind not in (".vcd", ".fst"):
+        raise ConfigError(f"{path}: a waveform must end in .vcd or .fst")
+    if kind == ".fst" and best_waves() != "fst":
+        raise ToolError(f"{path}: FST needs the header lz4.h (Debian: apt install liblz4-dev); or end in .vcd")
 
 
 def verilator_folder() -> Path:

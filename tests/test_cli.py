@@ -286,11 +286,22 @@ def test_verilog_of_a_unit_with_its_sidecar(capsys, tmp_path):
     assert main([*arguments, "--json", str(tmp_path / "verilog.json")]) == 0
     document = json.loads((tmp_path / "verilog.json").read_text())
     assert document["configuration"]["banks"] == 4
-    assert sorted(map(str, folder.iterdir())) == sorted([document["verilog"], document["sidecar"]])
-    assert f"module {document['module']}" in (folder / "small_arbiter.v").read_text()
+    assert sorted(map(str, folder.iterdir())) == sorted(
+        document[name] for name in ("verilog", "package", "waiver", "sidecar"))
+    assert f"module {document['module']} (" in (folder / "small-banks_4_arbiter.sv").read_text()
     assert main(["verilog", "--unit", "Mixer", "--out", str(tmp_path / "none")]) == 1
     assert "unit = 'Mixer': must be one of SubBank, " in one_error_line(capsys)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--waves", "run.vcd"], "--waves run.vcd: only hardware has waves: add --rtl"),
+    (["--rtl", "--waves", "run.txt"], "run.txt: a waveform must end in .vcd or .fst"),
+    (["--rtl", "--waves", "none/run.vcd"], "none/run.vcd: No such file or directory"),
+])  # fmt: skip
+def test_waveforms_that_cannot_be_recorded(arguments, message, capsys):
+    assert main(["run", "vector_add", "--size", "tiny", "--preset", "small", *arguments]) == 1
+    assert message in one_error_line(capsys)
 
 
 def test_the_bundled_kernels_are_listed_with_both_register_counts(capsys, tmp_path):

@@ -189,8 +189,8 @@ class Prover:
     def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4) -> None:
         self._folder, self._size = folder, max(banks, collectors)
         theorem = Theorem(arbiter(banks=banks, collectors=collectors), banks, collectors)
-        (folder / "theorem.v").write_text(verilog.to_verilog(theorem, "theorem"))
-        yosys.run("read_verilog theorem.v; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
+        (folder / "theorem.sv").write_text(verilog.to_verilog(theorem, "theorem"))
+        yosys.run("read_verilog theorem.sv; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
                   folder, "read")
 
     def holds(self, claim: str, fewer: int = 0) -> bool:

@@ -19,6 +19,7 @@ from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
 from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.crossbar import Crossbar
+from rtl.emit import generate
 from rtl.interfaces import CODE, COMPACT, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
 from rtl.lane_control import CONTROL, DECODING
 from rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
@@ -144,17 +145,18 @@ def test_partial_products_add_up(signed: int) -> None:
 
 @pytest.mark.parametrize("unit", ["SubBank", "Arbiter", "Dispatcher", "Writeback"])
 def test_verilog_and_sidecar(unit: str, tmp_path: Path) -> None:
-    text, sidecar = verilog.generate(SMALL, tmp_path / "a", unit)
-    again, _ = verilog.generate(SMALL, tmp_path / "b", unit)
-    assert text.read_bytes() == again.read_bytes()
-    described = json.loads(sidecar.read_text())
+    files, again = generate(SMALL, tmp_path / "a", unit), generate(SMALL, tmp_path / "b", unit)
+    for name in ("verilog", "package", "waiver", "sidecar"):
+        assert getattr(files, name).read_bytes() == getattr(again, name).read_bytes()
+    described, text = json.loads(files.sidecar.read_text()), files.verilog
     assert described["configuration"]["name"] == "small"
     assert f"configuration {SMALL.name}, commit {described['commit']}" in text.read_text().splitlines()[0]
-    module = text.read_text().split(f"module {described['module']}(")[1].split(";")[0]
-    assert {port["name"] for port in described["ports"]} | {"clk", "rst"} >= set(re.findall(r"\w+", module))
+    module = text.read_text().split(f"module {described['module']} (")[1].split(");")[0]
+    names = set(re.findall(r"^  (?:input|output) (?:wire|reg) .*?(\w+),?$", module, flags=re.MULTILINE))
+    assert {port["name"] for port in described["ports"]} == names - {"clk", "rst"}
     for port in described["ports"]:
         assert all(f["offset"] + f["width"] <= port["width"] for f in port["fields"])
-    assert not [path for path in tmp_path.rglob("*") if path.suffix not in (".v", ".json", "")]
+    assert not [path for path in tmp_path.rglob("*") if path.suffix not in (".sv", ".vlt", ".json", "")]
 
 
 COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch"}
@@ -167,8 +169,7 @@ COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch"}
             "zero_buffer", "trivial_detector", "gated_integer_unit"}),
 ], ids=["baseline", "both"])  # fmt: skip
 def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
-    _, sidecar = verilog.generate(config, tmp_path)
-    units = json.loads(sidecar.read_text())["units"]
+    units = json.loads(generate(config, tmp_path).sidecar.read_text())["units"]
     assert len(units) == len(set(units))
     assert COMMON | own <= set(units)
 

@@ -380,13 +380,13 @@ def library(place, monkeypatch):
 
 def damage(capsys, made, *paths):
     """Flip a bit in files of a build, which is then made again."""
-    text = (made.folder / "unit.v").read_text()
+    text = (made.folder / "unit.sv").read_text()
     assert capsys.readouterr().err == ""
     for path in paths:
         path.write_bytes(flip(path.read_bytes()))
     assert runner.build(SMALL, "SubBank") == made
     assert capsys.readouterr().err == "".join(f"warploom: warning: {path} is damaged: made again\n" for path in paths)
-    assert (made.folder / "unit.v").read_text() == text
+    assert (made.folder / "unit.sv").read_text() == text
     runner.build(SMALL, "SubBank")
     assert capsys.readouterr().err == ""
     runner.run(made, "tb.test_subbank", 1)

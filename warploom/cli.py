@@ -112,18 +112,24 @@ def _call(options: argparse.Namespace) -> str | None:
 
 def _check_targets(options: argparse.Namespace) -> None:
     """Raise `OSError` where output cannot be written: better now than after minutes of work."""
-    wrong = None
-    if options.json:
-        path, folder = options.json, options.json.parent
-        wrong = errno.EISDIR if path.is_dir() else None if folder.is_dir() else errno.ENOENT
-        if not wrong and not os.access(folder, os.W_OK) and not path.exists():
-            wrong = errno.EACCES
-    if not wrong and getattr(options, "out", None):
-        path = options.out
-        folder = next(p for p in (path, *path.parents) if p.exists())  # the rest of it will be made
-        wrong = errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
-    if wrong:
-        raise OSError(wrong, os.strerror(wrong), str(path))
+    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder)):
+        path = getattr(options, name, None)
+        if path and (wrong := check(path)):
+            raise OSError(wrong, os.strerror(wrong), str(path))
+
+
+def _wrong_with_file(path: Path) -> int | None:
+    """The error number with which writing a file would fail, if it would."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir():
+        return errno.EISDIR if path.is_dir() else errno.ENOENT
+    return None if path.exists() or os.access(folder, os.W_OK) else errno.EACCES
+
+
+def _wrong_with_folder(path: Path) -> int | None:
+    """The same for a folder, which is made with its parents."""
+    folder = next(p for p in (path, *path.parents) if p.exists())
+    return errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -163,6 +169,8 @@ def _add_run(verbs: _Verbs) -> None:
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
     run.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
                      help=f"of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
+    run.add_argument("--waves", type=Path, metavar="FILE",
+                     help="with --rtl, record the whole run as a waveform: FILE.vcd or FILE.fst")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
@@ -192,6 +200,8 @@ def _add_verilog(verbs: _Verbs) -> None:
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
     verilog.add_argument("--probe", action="store_true",
                          help="with the ports of a bench: for the datapath state of the cycle and activity counters")
+    verilog.add_argument("--src", action="store_true",
+                         help="with the line of Python that each part comes from, as src attributes")
 
 
 def _add_checks(verbs: _Verbs) -> None:

@@ -2,12 +2,13 @@
 
 import argparse
 import dataclasses
+from pathlib import Path
 
 from golden_model.simulate import simulate
 from golden_model.statistics import Statistics
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ExecutionError, ToolError
+from warploom.arch.errors import ConfigError, ExecutionError, ToolError
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration, need_simulator
@@ -19,6 +20,8 @@ def main(options: argparse.Namespace) -> Body:
     if options.rtl:
         config.check_hardware()
         need_simulator()
+    if options.waves:
+        check_waves(options.waves, rtl=options.rtl)
     file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
     try:
         with report.working("executing"):
@@ -37,21 +40,32 @@ def main(options: argparse.Namespace) -> Body:
         body["timing"] = statistics.to_json()
         show_timing(statistics)
     if options.rtl:
-        body |= run_rtl(config, file, options.seed, statistics.cycles)
+        body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves)
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
 
 
-def run_rtl(config: SmConfig, file: LaunchFile, seed: int, cycles: int, waves: int = 0) -> Body:
+def check_waves(path: Path, *, rtl: bool) -> None:
+    """Raise `ConfigError` or `ToolError` where no waveform can be recorded in a file of this name."""
+    from tb.toolchain import need_waves  # noqa: PLC0415  (who only runs the model needs no simulator)
+
+    if not rtl:
+        raise ConfigError(f"--waves {path}: only hardware has waves: add --rtl")
+    need_waves(path)
+
+
+def run_rtl(
+    config: SmConfig, file: LaunchFile, seed: int, cycles: int, *, waves: int = 0, record: Path | None = None
+) -> Body:
     """The same launch through the hardware, every cycle compared, as many as the model took; what the bench finds is a
-    `failure`. `waves` asks for a waveform of so many cycles."""
+    `failure`. `waves` asks for a waveform of so many cycles, `record` for one of all in that file."""
     from tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
     from tb.runner import BenchError  # noqa: PLC0415
 
     try:
         with report.working("hardware and model in lockstep"):
-            compared = lockstep(config, file, seed, cycles=cycles, waves=waves)
+            compared = lockstep(config, file, seed, cycles=cycles, waves=waves, record=record)
     except LockstepError as error:
         return {"failure": str(error)}
     except BenchError as error:  # the simulator itself
@@ -61,6 +75,7 @@ def run_rtl(config: SmConfig, file: LaunchFile, seed: int, cycles: int, waves: i
         "registers equal at the end": compared.registers,
         **{f"compared: {what}": count for what, count in compared.checks.items()},
         "cycles per second": round(compared.cycles_per_second),
+        **({"waveform": compared.waveform} if record else {}),
     })  # fmt: skip
     return {"rtl": compared.to_json()}
 

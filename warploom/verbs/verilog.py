@@ -1,11 +1,11 @@
-"""``warploom verilog``: the Verilog of the datapath or of a unit, with its sidecar."""
+"""``warploom verilog``: the Verilog of the datapath or of a unit, with what tools and people need beside it."""
 
 import argparse
 import dataclasses
 import json
 from pathlib import Path
 
-from rtl.verilog import generate
+from rtl.emit import generate
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.verbs import Body, configuration
@@ -16,17 +16,20 @@ FOLDER = Path("build/verilog")
 def main(options: argparse.Namespace) -> Body:
     """Generate, and say what is where."""
     config = configuration(options)
-    made = generate_unit(config, options.unit, options.out or FOLDER, probe=options.probe)
+    made = generate_unit(config, options.unit, options.out or FOLDER, probe=options.probe, source_lines=options.src)
     return {"configuration": dataclasses.asdict(config), **made}
 
 
-def generate_unit(config: SmConfig, unit: str, folder: Path, *, probe: bool = False) -> Body:
-    """Write a unit's Verilog and sidecar, and print their paths and the modules in them."""
+def generate_unit(
+    config: SmConfig, unit: str, folder: Path, *, probe: bool = False, source_lines: bool = False
+) -> Body:
+    """Write a unit's files, and print their paths and the modules in them."""
     with report.working("generating Verilog"):
-        verilog, sidecar = generate(config, folder, unit, probe=probe)
-    described = json.loads(sidecar.read_text())
+        files = generate(config, folder, unit, probe=probe, source_lines=source_lines)
+    described = json.loads(files.sidecar.read_text())
     report.fields(f"{unit} of {config.name}", {
-        "Verilog": verilog, "ports and fields": sidecar, "top module": described["module"],
-        "modules": ", ".join(described["units"]),
+        "Verilog": files.verilog, "types of ports": files.package, "lint waiver": files.waiver,
+        "ports and fields": files.sidecar, "top module": described["module"], "modules": ", ".join(described["units"]),
     })  # fmt: skip
-    return {"unit": unit, "module": described["module"], "verilog": str(verilog), "sidecar": str(sidecar)}
+    paths = {name: str(path) for name, path in dataclasses.asdict(files).items()}
+    return {"unit": unit, "module": described["module"], **paths}

@@ -1,0 +1,130 @@
+"""Writes a unit to files: its SystemVerilog, a package of its ports' types, a lint waiver, and a sidecar that says what
+is what (`docs/verilog.md`)."""
+
+import dataclasses
+import hashlib
+import json
+import re
+import subprocess
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rtl.package import package
+from rtl.shared import module_name
+from rtl.verilog import ROOT, create, ports, to_verilog
+from warploom.arch.config import SmConfig, presets
+from warploom.files import write_whole
+
+WAIVERS = {
+    "DECLFILENAME": "one file holds all modules of a unit",
+    "UNUSEDSIGNAL": "a unit takes whole structs and uses some fields; operators give bits that nobody needs",
+    "WIDTHEXPAND": "Yosys writes operators whose operands take the width of their context",
+    "WIDTHTRUNC": "Yosys writes a comparison with zero as a logical not, and a shift as wide as its operand",
+    "CASEINCOMPLETE": "Yosys assigns the default before the case statement",
+}
+"""Verilator warnings that are off, and why. All others are errors."""
+
+LONGEST = 60
+"""Characters of a configuration in a file's name."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """What `generate` has written."""
+
+    verilog: Path
+    package: Path
+    waiver: Path
+    sidecar: Path
+
+
+def settings(config: SmConfig) -> dict[str, str]:
+    """The fields in which a configuration differs from the preset of its name, or from the defaults without one."""
+    base = SmConfig.preset(config.name) if config.name in presets() else SmConfig(name=config.name)
+    different = {}
+    for name, value in _flat(config).items():
+        if value != _flat(base)[name]:
+            different[name] = value
+    return different
+
+
+def _flat(config: SmConfig) -> dict[str, str]:
+    fields = {field.name: getattr(config, field.name) for field in dataclasses.fields(config) if field.name != "timing"}
+    return {name: str(value) for name, value in fields.items()} | {
+        f"timing.{name}": f"[{latency}, {interval}]" for name, (latency, interval) in config.timing.items()}
+
+
+def short_name(config: SmConfig) -> str:
+    """A name for files: the configuration's, and the settings in which it differs, or their digest where that is long.
+    """
+    different = [f"{name} {value}" for name, value in settings(config).items()]
+    words = [re.sub(r"\W+", "_", setting).strip("_") for setting in different]
+    name = "-".join([config.name, *words])
+    if len(name) <= LONGEST:
+        return name
+    return f"{config.name}-{hashlib.sha256(repr(different).encode()).hexdigest()[:12]}"
+
+
+def commit() -> str:
+    """The commit that the hardware comes from, `unknown` outside a repository."""
+    try:
+        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def generate(
+    config: SmConfig, out_dir: Path | str, unit: str = "Datapath", *, probe: bool = False, source_lines: bool = False
+) -> Files:
+    """Write the files of a unit (`create`) to `out_dir`. Same configuration and commit, same bytes.
+
+    Raises `ConfigError` as `create` does, `ToolError` when Yosys or the folder fails. Each file appears whole or not at
+    all.
+    """
+    component, name, origin = create(config, unit, probe=probe), module_name(unit), commit()
+    described = ports(component)
+    body = to_verilog(component, name, source_lines=source_lines)
+    inputs = set(re.findall(r"^  input wire (\w+)", body.split(f"module {name} (")[1].split(");")[0], re.MULTILINE))
+    sidecar = {
+        "configuration": dataclasses.asdict(config), "settings": settings(config), "commit": origin,
+        "unit": unit, "module": name,
+        "clock": {"name": "clk", "edge": "rising"} if "clk" in inputs else None,
+        "reset": {"name": "rst", "active": "high", "kind": "synchronous"} if "rst" in inputs else None,
+        "ports": described, "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
+    }  # fmt: skip
+    head = _header(config, unit, origin, sidecar)
+    stem = f"{short_name(config)}_{name}{'_probe' if probe else ''}"
+    folder = Path(out_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = Files(*(folder / f"{stem}{end}" for end in (".sv", "_pkg.sv", ".vlt", ".json")))
+    _write(files.verilog, head + body)
+    _write(files.package, head + package(name, described))
+    _write(files.waiver, _waiver(stem))
+    _write(files.sidecar, json.dumps(sidecar, indent=1) + "\n")
+    return files
+
+
+def _header(config: SmConfig, unit: str, origin: str, sidecar: dict[str, Any]) -> str:
+    """The comment on top of a file."""
+    different = ", ".join(f"{name} = {value}" for name, value in settings(config).items()) or "none"
+    every = ", ".join(f"{name} = {value}" for name, value in _flat(config).items())
+    clock = sidecar["clock"] and "clk, rising edge"
+    reset = sidecar["reset"] and "rst, synchronous, active high"
+    lines = [f"Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.",
+             f"Clock: {clock or 'none'}. Reset: {reset or 'none'}.",
+             f"Settings that differ from {config.name}: {different}.",
+             f"All settings: {every}."]  # fmt: skip
+    return "\n".join(f"// {part}" for line in lines for part in textwrap.wrap(line, 117)) + "\n\n"
+
+
+def _waiver(stem: str) -> str:
+    """Verilator's control file for the files of a unit."""
+    rules = (f'// {reason}\nlint_off -rule {rule} -file "*{stem}*.sv"\n' for rule, reason in WAIVERS.items())
+    return "`verilator_config\n" + "".join(rules)
+
+
+def _write(path: Path, text: str) -> None:
+    write_whole(path, text.encode())

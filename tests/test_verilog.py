@@ -1,0 +1,241 @@
+"""Generated files as tools and people take them: lint, types, names, the circuit, the sidecar."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyslang import ast, driver, syntax
+
+from rtl import verilog
+from rtl.emit import WAIVERS, Files, generate, short_name
+from rtl.package import member_name, package
+from rtl.readable import readable
+from rtl.shared import module_name
+from synth import yosys
+from tb.toolchain import verilator_folder
+from warploom.arch.config import SmConfig
+
+SMALL = SmConfig.preset("small")
+GATED = SMALL.with_settings(["coalescing=on", "gating=cross_lane"])
+ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
+
+
+LARGE = {"Datapath", "IntegerUnit", "GatedIntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit",
+         "CoalescingCollector", "GatedCoalescingCollector", "CoalescingWriteback", "GatedCoalescingOperandPath",
+         "BypassingCoalescingWriteback", "GatedCoalescingWriteback", "BypassingGatedCoalescingWriteback",
+         "CoalescingArbiter"}  # fmt: skip
+"""Units that take long, or are almost like another: with them only the long regression looks at all."""
+
+
+def cases() -> Iterator[Any]:
+    """Every unit that each of three configurations has."""
+    for config in (SMALL, GATED, ALL):
+        for unit in verilog.UNITS:
+            if all(getattr(config, field) in values for field, values in verilog.NEEDS.get(unit, ())):
+                is_first = (config is ALL and unit not in LARGE) or (config, unit) == (SMALL, "IntegerUnit")
+                yield pytest.param(config, unit, id=f"{short_name(config)}-{unit}",
+                                   marks=() if is_first else pytest.mark.long)  # fmt: skip
+
+
+@pytest.mark.parametrize(("config", "unit"), list(cases()))
+def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None:
+    files = generate(config, tmp_path, unit)
+    module = json.loads(files.sidecar.read_text())["module"]
+    verilator(files, module)
+    slang(files)
+    yosys.run(f"read_verilog -sv {files.package}; read_verilog -sv {files.verilog}\n"
+              f"hierarchy -check -top {module}; proc; select -assert-none t:$dlatch\n", tmp_path / "yosys", "read")
+    text = re.sub(r"//.*|\$(un)?signed", "", files.verilog.read_text())
+    assert "\\" not in text
+    assert "$" not in text
+
+
+def verilator(files: Files, module: str) -> None:
+    """Lint as docs/verilog.md says."""
+    command = [verilator_folder() / "bin" / "verilator", "--lint-only", "-Wall", "--quiet", files.waiver, files.package,
+               files.verilog, "--top-module", module]  # fmt: skip
+    environment = os.environ | {"VERILATOR_ROOT": str(verilator_folder())}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.stdout + done.stderr, done.returncode) == ("", 0)
+
+
+def slang(files: Files) -> None:
+    """Compile, with the warnings that slang gives unless it is asked for more."""
+    tool = driver.Driver()
+    tool.addStandardArgs()
+    assert tool.parseCommandLine(f"slang -Werror {files.package} {files.verilog}")
+    assert tool.processOptions()
+    assert tool.parseAllSources()
+    assert tool.runFullCompilation(True)
+
+
+@pytest.mark.parametrize("unit", ["Dispatcher", "Writeback", "CompactSlots"])
+def test_icarus_finds_nothing(unit: str, tmp_path: Path) -> None:
+    if shutil.which("iverilog") is None:
+        pytest.skip("iverilog (Icarus Verilog) is not installed: Debian: apt install iverilog")
+    files = generate(ALL, tmp_path, unit)
+    done = subprocess.run(["iverilog", "-g2012", "-t", "null", files.package, files.verilog], capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "constant selects in always_" not in line]
+    assert (said, done.returncode) == ([], 0)
+
+
+@pytest.mark.parametrize("unit", ["AffineUnit", "BypassingGatedCoalescingWriteback", "EvictionUnit"])
+def test_types_match_ports_bit_for_bit(unit: str, tmp_path: Path) -> None:
+    """As slang lays them out; signs too. The sidecar's fields are Amaranth's."""
+    files = generate(ALL, tmp_path, unit)
+    described = json.loads(files.sidecar.read_text())
+    compilation = ast.Compilation()
+    compilation.addSyntaxTree(syntax.SyntaxTree.fromFile(str(files.package)))
+    inside = compilation.getPackage(f"{described['module']}_pkg")
+    checked = 0
+    for port in described["ports"]:
+        if port["fields"]:
+            of_type = inside.find(f"{port['name']}_t").targetType.type
+            assert of_type.bitWidth == port["width"]
+            checked += _same(of_type, port["fields"])
+    assert checked > 10
+
+
+def _same(of_type: Any, fields: list[dict[str, Any]]) -> int:
+    """How many fields of a type have been compared."""
+    of_type = of_type.canonicalType
+    if of_type.isStruct:
+        members = {member.name: (member.bitOffset, member.type) for member in of_type}
+    else:
+        element = of_type.arrayElementType or of_type
+        wide = fields[0]["width"]
+        members = {str(index): (index * wide, element) for index in range(of_type.bitWidth // wide)}
+        assert of_type.fixedRange.right == 0
+        assert of_type.fixedRange.left + 1 == len(fields)
+    assert members.keys() == {member_name(field["name"]) for field in fields}
+    for field in fields:
+        offset, inner = members[member_name(field["name"])]
+        assert (offset, inner.bitWidth) == (field["offset"], field["width"])
+        assert inner.isSigned == field.get("signed", False)
+    nested = [field for field in fields if "fields" in field]
+    return len(fields) + sum(_same(members[member_name(field["name"])][1], field["fields"]) for field in nested)
+
+
+def test_a_package_with_nested_types() -> None:
+    ports = [{"name": "a", "width": 9, "fields": [
+        {"name": "x", "offset": 0, "width": 1},
+        {"name": "y", "offset": 1, "width": 8, "fields": [
+            {"name": "0", "offset": 0, "width": 4, "signed": True}, {"name": "1", "offset": 4, "width": 4}]},
+    ]}, {"name": "b", "width": 1, "fields": []}]  # fmt: skip
+    assert package("m", ports).splitlines() == [
+        "package m_pkg;", "  typedef logic signed [1:0][3:0] a_y_t;", "  typedef struct packed {",
+        "    a_y_t y;  // [8:1]", "    logic x;  // [0]", "  } a_t;", "endpackage",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["Writeback", "CompactSlots", "MaskTable"])
+def test_the_circuit_is_that_of_the_rtlil(unit: str, tmp_path: Path) -> None:
+    """What synthesis starts from, the text, and the text with source lines."""
+    config, name = (ALL if unit == "CompactSlots" else SMALL), module_name(unit)
+    (tmp_path / "a.il").write_text(verilog.to_rtlil(verilog.create(config, unit), name))
+    counts = [cells("read_rtlil a.il; delete t:$meminit_v2", name, tmp_path)]
+    for lines in (False, True):
+        text = verilog.to_verilog(verilog.create(config, unit), name, source_lines=lines)
+        (tmp_path / "b.sv").write_text(text)
+        counts.append(cells("read_verilog -sv b.sv", name, tmp_path))
+    assert counts[0] == counts[1] == counts[2]
+    assert sum(counts[0].values()) > 10
+
+
+def cells(read: str, top: str, folder: Path) -> dict[str, int]:
+    """Cells by type, as Yosys counts them; a shift by an unsigned number has two names."""
+    yosys.run(f"{read}\nhierarchy -top {top}; proc -norom; flatten; setattr -unset init w:*\n"
+              "memory_collect; opt -full; chtype -set $shr t:$shift; tee -o stat.json stat -json\n", folder, "stat")
+    return json.loads((folder / "stat.json").read_text())["design"]["num_cells_by_type"]
+
+
+@pytest.mark.parametrize("unit", ["Dispatcher", "CoalescingArbiter"])
+def test_the_circuit_is_proven_equal(unit: str, tmp_path: Path) -> None:
+    """Every output and register, by induction."""
+    name = module_name(unit)
+    (tmp_path / "gold.il").write_text(verilog.to_rtlil(verilog.create(SMALL, unit), name))
+    (tmp_path / "gate.sv").write_text(verilog.to_verilog(verilog.create(SMALL, unit), name))
+    make = (f"hierarchy -top {name}; proc -norom; flatten; setattr -unset init w:*; opt_clean; "
+            "rename -top {0}; design -stash {0}\n")  # fmt: skip
+    yosys.run(f"read_rtlil gold.il; {make.format('gold')}read_verilog -sv gate.sv; {make.format('gate')}"
+              "design -copy-from gold gold; design -copy-from gate gate\nequiv_make gold gate equiv\n"
+              "hierarchy -top equiv; async2sync; equiv_simple; equiv_induct; equiv_status -assert\n", tmp_path, "equal")
+
+
+@cache
+def writeback() -> str:
+    return verilog.to_verilog(verilog.create(SMALL, "Writeback"), "writeback")
+
+
+def test_names_say_where_values_go() -> None:
+    latch = writeback().split("endmodule")[0]
+    for line in ("held <= held_next;", "assign bank = held_bank;", "assign held_bank = held[11];"):
+        assert f"  {line}\n" in latch
+    assert re.search(r"assign done__valid = valid & _done__valid_\d;", latch)
+    assert "    .row(sp_latch_row),\n" in writeback()
+
+
+def test_ports_list_their_fields() -> None:
+    listed = ("tag [9:0], writes [10], bank [11], row [18:12], left [19], lanes [51:20], full [52], pred [84:53], "
+              "data [1108:85]")  # fmt: skip
+    assert f"  // {listed}\n  input wire [1108:0] result_sp__payload" in writeback()
+    assert "  // [0] [6:0], [1] [13:7]\n  output wire [13:0] row," in writeback()
+
+
+def test_every_name_of_a_module_gets_one_of_its_own() -> None:
+    """Names that would be alike: fields, copies of a name, numbered wires, a port of that name."""
+    text = ("module m(a, y);\n  input [1:0] a;\n  wire [1:0] a;\n  output y;\n  wire y;\n  wire \\s.t ;\n  wire s_t;\n"
+            "  wire [3:0] s;\n  wire \\y$2 ;\n  wire \\$1 ;\n  wire \\$2 ;\n  wire _y_1;\n"
+            "  assign s = { a, a };\n  assign \\s.t  = s[1];\n  assign s_t = a[0] ^ \\y$2 ;\n  assign \\y$2  = & a;\n"
+            "  assign _y_1 = s_t & s[1];\n  assign \\$1  = _y_1 | \\y$2 ;\n  assign \\$2  = s_t ^ \\$1 ;\n"
+            "  assign y = \\$1  ^ \\$2 ;\nendmodule\n")  # fmt: skip
+    made = readable(text, {"m": {"s": [("t", 1, 1)]}})
+    for line in ("_y_1 = s_t & s_t_2", "y_2 = & a", "_y_2 = _y_1 | y_2", "_y_3 = s_t ^ _y_2", "y = _y_2 ^ _y_3"):
+        assert f"  assign {line};\n" in made
+
+
+def test_settings_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    many = ALL.with_settings(["warps=4", "rows=32", "banks=4", "timing.sfu=[9, 7]"])
+    written = [generate(config, tmp_path, "Placer", probe=False).verilog.name for config in (SMALL, GATED, ALL, many)]
+    assert written[:2] == ["small_placer.sv", "small-coalescing_on-gating_cross_lane_placer.sv"]
+    assert re.fullmatch(r"small-[0-9a-f]{12}_placer\.sv", written[3])
+    assert len(set(written)) == 4
+    assert short_name(many) == short_name(SmConfig.from_toml(many.to_toml()))
+    assert max(map(len, written)) < 80
+
+
+def test_the_first_lines_say_what_it_is(tmp_path: Path) -> None:
+    head = generate(GATED, tmp_path, "Dispatcher").verilog.read_text().split("\n\n")[0]
+    plain = " ".join(line.removeprefix("// ") for line in head.splitlines())
+    assert "Clock: clk, rising edge. Reset: rst, synchronous, active high." in plain
+    assert "differ from small: coalescing = on, gating = cross_lane." in plain
+    assert "timing.sfu = [8, 8]" in plain
+
+
+@pytest.mark.parametrize(("unit", "is_clocked"), [("Dispatcher", True), ("WidthDetector", False)])
+def test_the_sidecar_names_clock_and_reset(unit: str, is_clocked: bool, tmp_path: Path) -> None:
+    sidecar = json.loads(generate(SMALL, tmp_path, unit).sidecar.read_text())
+    assert sidecar["clock"] == ({"name": "clk", "edge": "rising"} if is_clocked else None)
+    assert sidecar["reset"] == ({"name": "rst", "active": "high", "kind": "synchronous"} if is_clocked else None)
+
+
+def test_every_waiver_has_its_reason(tmp_path: Path) -> None:
+    lines = generate(SMALL, tmp_path, "Placer").waiver.read_text().splitlines()
+    assert lines[0] == "`verilator_config"
+    assert lines[1::2] == [f"// {reason}" for reason in WAIVERS.values()]
+
+
+def test_source_lines_on_demand(tmp_path: Path) -> None:
+    plain = generate(SMALL, tmp_path / "a", "Writeback").verilog.read_text()
+    lined = generate(SMALL, tmp_path / "b", "Writeback", source_lines=True)
+    assert "(*" not in plain
+    assert re.search(r'\(\* src = "rtl/writeback.py:\d+" \*\)', lined.verilog.read_text())
+    verilator(lined, "writeback")
