@@ -139,7 +139,7 @@ def _outcome(
         message = "the launch or its PTX has changed since: run it again"
         raise LockstepError(file, seed, {"cycle": outcome["cycles"], "what": ENDED, "message": message})
     return Lockstep(made.config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"],
-                    outcome["registers"], outcome["checks"], outcome["seconds"], record and str(record))
+                    outcome["registers"], outcome["checks"], outcome["seconds"], str(record) if record else None)
 
 
 def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextManager[Path]:
