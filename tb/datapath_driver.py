@@ -72,9 +72,10 @@ class InFlight:
             self.done(tag)
 
     def done(self, tag: int) -> None:
-        """It has written its register, if any."""
+        """It has written its register, if any. That a tag is not in flight, the checker says."""
         self._written.pop(tag, None)
-        self._by_warp[self._warps.pop(tag)] -= 1
+        if tag in self._warps:
+            self._by_warp[self._warps.pop(tag)] -= 1
 
 
 class Surroundings:
