@@ -34,13 +34,12 @@ class Unblocked(BypassingDatapath):
         m.d.comb += [collector.blocked.eq(0) for collector in self.collectors]
 
 
-class Neighbour(BypassingDatapath):
-    """Collector 1 is asked whether it takes a result for collector 0."""
+class Unasked(BypassingDatapath):
+    """Collector 1 is not asked whether it takes a result."""
 
     def _connect_writeback(self, m: Module) -> None:
         super()._connect_writeback(m)
-        m.d.comb += [self.collectors[1].coming[i].valid.eq(self.collectors[0].coming[i].valid)
-                     for i in range(len(WRITERS))]  # fmt: skip
+        m.d.comb += [self.collectors[1].coming[i].valid.eq(0) for i in range(len(WRITERS))]
 
 
 def _eager(config: SmConfig) -> wiring.Component:
@@ -56,5 +55,5 @@ MUTANTS = (
     Mutant("Datapath", BENCH, "completes evictions", lambda c: Completing(config=c, probe=True), SETTINGS),
     Mutant("Datapath", BENCH, "has room during evictions", lambda c: Unblocked(config=c, probe=True), SETTINGS),
     Mutant("Datapath", BENCH, "delivers twice to a collector", _eager, SETTINGS),
-    Mutant("Datapath", BENCH, "asks a wrong collector", lambda c: Neighbour(config=c, probe=True), SETTINGS),
+    Mutant("Datapath", BENCH, "does not ask a collector", lambda c: Unasked(config=c, probe=True), SETTINGS),
 )  # fmt: skip
