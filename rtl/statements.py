@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 _NAME = r"(?:\\\S+ |(?<![\w$'\\])[A-Za-z_][\w$]*)"
-NAMES = re.compile(_NAME)
-"""Names, keywords among them; one with odd characters starts with a backslash and ends with a blank."""
+NAMES = re.compile(rf'"(?:[^"\\]|\\.)*"|{_NAME}')
+"""Names, keywords among them; one with odd characters starts with a backslash and ends with a blank. A string counts as
+one, so that no word in it does."""
 
 SLICE = re.compile(rf"({_NAME})(\[\d+(?::\d+)?\])")
 ALIAS = re.compile(rf"  assign ({_NAME}) = ({_NAME})(\[\d+(?::\d+)?\])?;$")

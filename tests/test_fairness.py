@@ -190,7 +190,7 @@ class Prover:
         self._folder, self._size = folder, max(banks, collectors)
         theorem = Theorem(arbiter(banks=banks, collectors=collectors), banks, collectors)
         (folder / "theorem.sv").write_text(verilog.to_verilog(theorem, "theorem"))
-        yosys.run("read_verilog theorem.sv; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
+        yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
                   folder, "read")
 
     def holds(self, claim: str, fewer: int = 0) -> bool:
