@@ -10,6 +10,9 @@ from golden_model.words import broadcast
 from warploom.arch.config import COLUMNS
 
 SLOTS = range(3)
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
+
 ALL_SLOTS = 0b111
 
 

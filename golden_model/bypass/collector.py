@@ -16,13 +16,11 @@ from golden_model.bypass.entries import (
     next_available,
 )
 from golden_model.bypass.lost import LostValues
+from golden_model.collector import SOURCES
 from golden_model.placement import Place
 from golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.mechanisms import Gating
-
-SOURCES = ("src0", "src1", "src2")
-"""Fields of the issue port that name the register of each slot."""
 
 MOST_ROOM = 4
 """Room for any instruction: one more than the registers that it may read."""

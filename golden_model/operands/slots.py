@@ -1,39 +1,19 @@
 """`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/timing.md, section 2)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from golden_model.collector import SOURCES
 from golden_model.dispatch import Dispatcher
 from golden_model.placement import Place
-from golden_model.register_file.ports import Grant, Metadata, Port, Read, RegisterFile
+from golden_model.register_file.ports import Grant, Port, Read, RegisterFile
 from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Fields, probe_fields
 from warploom.arch.isa import Op
 
-SOURCES = ("src0", "src1", "src2")
-"""Fields of the issue port that name the register of each slot."""
-
 _NOTHING: Mapping[Port, Read] = {}
 _ANY_ROOM = (-1,) * (len(SOURCES) + 1)
-
-
-class SlotCollector(Protocol):
-    """What a collector of the store does beside `Slots`."""
-
-    def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
-    ) -> None:
-        """The end of the issue cycle: take an instruction."""
-
-    def requests(self) -> Mapping[Port, Read]:
-        """What is requested at each port."""
-
-    def grant(self, read: Read) -> bool:
-        """A request is granted. Returns whether its slot waits no longer."""
-
-    def capture(self, read: Read, word: int) -> None:
-        """What was granted in the previous cycle arrives."""
 
 
 class SlotStore:

@@ -1,7 +1,7 @@
 """`Writeback`: write latches that know how their registers will be stored (docs/timing.md, sections 5, 9 and 10)."""
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from golden_model.register_file.ports import Form, Written
 from golden_model.writeback import Latches, Result
@@ -10,7 +10,7 @@ from warploom.arch.interfaces import WRITERS
 Request = TypeVar("Request")
 
 
-class Writeback(Latches[Request], Generic[Request]):
+class Writeback(Latches[Request]):
     """Works out what a result writes as it enters its latch: `written`, by writer. `request` says what the arbiter is
     asked for then."""
 
