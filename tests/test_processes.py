@@ -1,5 +1,6 @@
 """Programs that we start end when we do."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -21,6 +22,18 @@ from warploom import processes
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job begins with ignored
 processes.run(["sh", "-c", {TREE!r}], sys.argv[1], None)
 """
+
+
+SLOW_TO_DIE = """
+import fcntl, pathlib, time
+lock = open("lock", "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+memory = bytearray(1 << 29)
+memory[::4096] = bytes(1 for _ in range(1 << 17))
+pathlib.Path("ready").touch()
+time.sleep(100)
+"""
+"""Holds its files for as long as half a gigabyte takes to be freed; told apart by its lock."""
 
 
 def is_there(process: int) -> bool:
@@ -94,3 +107,22 @@ def test_a_pool_is_abandoned_at_once(tmp_path):
     children = [int(path.read_text()) for path in tmp_path.glob("*/*child")]
     assert len(children) == 4
     wait_for(lambda: not any(map(is_there, children)))
+
+
+@pytest.mark.parametrize("command", ['exec "$@"', '"$@" & wait'], ids=["child", "grandchild"])
+def test_nothing_is_left_when_a_run_returns(tmp_path, command):
+    """Not even a process that is about to end: it could still write into a folder that is being removed."""
+
+    def interrupt():
+        wait_for((tmp_path / "ready").exists)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(KeyboardInterrupt):
+            pool.submit(interrupt)
+            processes.run(["sh", "-c", command, "sh", sys.executable, "-c", SLOW_TO_DIE], tmp_path, None)
+        with (tmp_path / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        signal.signal(signal.SIGINT, previous)
