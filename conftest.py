@@ -17,7 +17,7 @@ os.environ.setdefault("WARPLOOM_CACHE", str(Path(__file__).parent / "build"))  #
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--seed`: the base of all seeds."""
     parser.addoption("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
-                     help=f"base of all seeds, or {seeds.NEW} for a fresh one (default: {seeds.FIXED})")  # fmt: skip
+                     help=f"base of all seeds, or {seeds.NEW} for a fresh one (default: {seeds.FIXED})")
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its own

@@ -64,7 +64,7 @@ class Checker:
     def accepted(
         self, flight: Flight, fields: Mapping[str, Any], slots: Sequence[Compact | None], result: Compact | None,
         pred: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """The affine unit has executed an instruction: its operands (None where a slot reads no register), its result,
         if there is one, and its predicate result."""
         defined, name = fields["lanes"], flight.static.op.name

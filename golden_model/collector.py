@@ -72,7 +72,7 @@ class Slots:
     def _take(
         self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place,
         stored: Mapping[str, int] = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
         `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
         self.busy = True

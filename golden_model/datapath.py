@@ -36,7 +36,7 @@ class Datapath:
     def __init__(  # noqa: PLR0917 - the parts
         self, config: SmConfig, stride: int, register_file: RegisterFile, operands: OperandStore,
         affine: AffineUnit | None = None, evaluate: Evaluate = evaluate,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.config = config
         self.register_file, self.operands, self.affine = register_file, operands, affine
         self.integer = IntegerUnit(config, evaluate)
@@ -89,7 +89,7 @@ class Datapath:
         """Nothing happens in this cycle unless an input comes."""
         return (self.dispatch is None and self.sent is None and self.integer.result() is None
                 and self.register_file.quiet and self.operands.quiet
-                and (self.affine is None or self.affine.next_event() != self.affine.cycle))  # fmt: skip
+                and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
     def next_event(self) -> int | None:
         """When quiet: the next cycle in which something can happen without an input."""
@@ -147,7 +147,7 @@ class Datapath:
         if self.affine is None:
             return known
         a, b, c = (zero if compact is None else 0
-                   for compact, zero in zip(holder.fields["compact"], known, strict=True))  # fmt: skip
+                   for compact, zero in zip(holder.fields["compact"], known, strict=True))
         return a, b, c
 
     # ------------------------------------------------------------------ observation
@@ -172,7 +172,7 @@ class Datapath:
             "collector_columns": sum(collector.columns_stored for collector in self.operands.collectors),
             "operand_columns": self.lanes.operand_columns, "lane_loads": lane_loads, "bypass_loads": bypass_loads,
             **({} if meter is None else vars(meter)),
-        }  # fmt: skip
+        }
 
     def probe(self) -> int:
         """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
@@ -181,7 +181,7 @@ class Datapath:
         values |= {"diagonal": register_file.arbiter.diagonal, **register_file.probe(), **operands.probe()}
         if self.dispatch is not None:
             values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
-                       "dispatch_tag": self.dispatch["tag"]}  # fmt: skip
+                       "dispatch_tag": self.dispatch["tag"]}
         for writer, latch, done in zip(WRITERS, register_file.writeback.latches, self.done, strict=True):
             values |= _shown(f"{writer}_latch", latch) | _shown(f"{writer}_done", done)
         return operands.insert(pack(operands.probe_fields, values))

@@ -30,7 +30,7 @@ class Static:
         self.then: Static | None = None
         if self.op is Op.BARRED and instruction.dst != RZ:
             move = Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0, to_collector=instruction.to_collector,
-                               to_file=instruction.to_file)  # fmt: skip
+                               to_file=instruction.to_file)
             self.then = Static(move, parameter_word)
         self.fields: dict[str, Any] = {} if self.control else issue_fields(instruction, parameter_word)
 
@@ -48,7 +48,7 @@ def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int])
         "reads": sum(1 << slot for slot in reads), "src0": instruction.src[0], "src1": instruction.src[1],
         "src2": instruction.src[2], "imm_slot": instruction.imm_slot, "imm": imm,
         "to_collector": int(instruction.to_collector), "to_file": int(instruction.to_file),
-    }  # fmt: skip
+    }
 
 
 def decode(trace: Trace) -> list[Static]:

@@ -115,7 +115,7 @@ class FrontEnd:
         """The fields of the issue port, but for the tag, of what issues next of the warp."""
         index = warp.index
         fields = {**warp.next.fields, "warp": warp.slot, "lanes": warp.lanes[index], "full": warp.full[index],
-                  "pred": warp.pred_in[index], "first": int(not warp.entered)}  # fmt: skip
+                  "pred": warp.pred_in[index], "first": int(not warp.entered)}
         if warp.pc[index] in self._counts:
             lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
             fields["imm"] = int(self._trace.results[warp.result[index], lane])
@@ -128,7 +128,7 @@ class FrontEnd:
         return Flight(
             warp.next, warp, tag, warp.lanes[index], warp.pred_out[index], row, warp.address[index], cycle,
             self._word(row),
-        )  # fmt: skip
+        )
 
     def _word(self, row: int) -> int:
         """A result of the trace as 1024 bits."""

@@ -99,7 +99,7 @@ def _bmsk(m: SimpleNamespace, a: int, b: int) -> int:
 _COMPARE: dict[int, Callable[[int, int], bool]] = {
     Cond.EQ: int.__eq__, Cond.NE: int.__ne__, Cond.LT: int.__lt__, Cond.LE: int.__le__, Cond.GT: int.__gt__,
     Cond.GE: int.__ge__,
-}  # fmt: skip
+}
 
 
 def _isetp(m: SimpleNamespace, a: int, b: int, pred: int) -> int:

@@ -27,5 +27,5 @@ def simulate(config: SmConfig, trace: Trace, *, max_cycles: int = 1 << 40, check
             return Run(collect(sm), sm)
         if sm.cycle >= max_cycles:
             raise ExecutionError(f"{trace.program.name}: not finished after {max_cycles} cycles: raise the limit, or "
-                                 "look for a loop that does not end")  # fmt: skip
+                                 "look for a loop that does not end")
         sm.skip()

@@ -99,7 +99,7 @@ class Sm:
         events = [event for event in nexts if event is not None]
         if not events:
             raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
-                                 "barrier that the others never reach; let all threads reach it")  # fmt: skip
+                                 "barrier that the others never reach; let all threads reach it")
         cycles = min(events) - self.cycle - 1
         self.frontend.advance(self.cycle, cycles)
         self.cycle += cycles

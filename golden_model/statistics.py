@@ -104,7 +104,7 @@ def collect(sm: Sm) -> Statistics:
         l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
         shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,
-    )  # fmt: skip
+    )
 
 
 def _events(counts: Any) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _events(counts: Any) -> dict[str, Any]:
     if counts is None:
         return {}
     return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value
-            for name, value in vars(counts).items()}  # fmt: skip
+            for name, value in vars(counts).items()}
 
 
 def operand_histogram(trace: Trace) -> list[int]:

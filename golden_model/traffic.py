@@ -25,4 +25,4 @@ class Traffic(NamedTuple):
             coalesced={"read_read": 0, "write_write": 0, "read_write": 0},
             collector_writes=stored, operands_stored=stored,
             sub_bank_reads=SUB_BANKS * reads, sub_bank_writes=SUB_BANKS * writes, slice_writes=SUB_BANKS * stored,
-        )  # fmt: skip
+        )

@@ -18,7 +18,7 @@ def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched."""
     result = {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
               "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
-              "warp": dispatch["warp"], "dst": dispatch["dst"], "data": data}  # fmt: skip
+              "warp": dispatch["warp"], "dst": dispatch["dst"], "data": data}
     for name in _STORED:
         if name in dispatch:
             result[name] = dispatch[name]

@@ -94,7 +94,7 @@ def generate(
         "clock": {"name": "clk", "edge": "rising"} if "clk" in inputs else None,
         "reset": {"name": "rst", "active": "high", "kind": "synchronous"} if "rst" in inputs else None,
         "ports": described, "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
-    }  # fmt: skip
+    }
     head = _header(config, unit, origin, sidecar)
     stem = f"{short_name(config)}_{name}{'_probe' if probe else ''}"
     folder = Path(out_dir)
@@ -116,7 +116,7 @@ def _header(config: SmConfig, unit: str, origin: str, sidecar: dict[str, Any]) -
     lines = [f"Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.",
              f"Clock: {clock or 'none'}. Reset: {reset or 'none'}.",
              f"Settings that differ from {config.name}: {different}.",
-             f"All settings: {every}."]  # fmt: skip
+             f"All settings: {every}."]
     return "\n".join(f"// {part}" for line in lines for part in textwrap.wrap(line, 117)) + "\n\n"
 
 

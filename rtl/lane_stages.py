@@ -16,14 +16,14 @@ CONDITIONED = data.StructLayout({
     "addend": 32, "carry": 1,  # of the adder: a + addend + carry
     "sign": 1, "digits": data.ArrayLayout(DIGIT, DIGITS),  # of the multiplication: bits above a, recoded b
     "high": 32, "low": 32, "distance": 6,  # of the shifter: high:low >> distance
-})  # fmt: skip
+})
 """Operands made ready for the functional units."""
 
 COMPUTED = data.StructLayout({
     "control": CONTROL, "early": 32, "other": 32, "c": 32, "pred": 1,
     "carry": 1, "less": 1, "equal": 1,  # of the adder
     "partial": data.ArrayLayout(PRODUCT_BITS, 2),  # their sum is the product
-})  # fmt: skip
+})
 """The finished result of most operations (`early`), and what the last stage needs for the rest."""
 
 
@@ -161,7 +161,7 @@ class Finish(wiring.Component):
             for cond, value in {
                 Cond.EQ: given.equal, Cond.NE: ~given.equal, Cond.LT: given.less, Cond.LE: given.less | given.equal,
                 Cond.GT: ~(given.less | given.equal), Cond.GE: ~given.less,
-            }.items():  # fmt: skip
+            }.items():
                 with m.Case(cond.value):
                     m.d.comb += holds.eq(value)
         with m.Switch(control.combine):

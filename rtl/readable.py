@@ -65,7 +65,7 @@ def _fold(line: str) -> str:
         return line
     indent = line[: len(line) - len(line.lstrip())]
     return textwrap.fill(line.strip(), WIDTH, initial_indent=indent, subsequent_indent=indent + "    ",
-                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def _lines(statement: Statement, own: Mapping[str, str], ports: Mapping[str, str]) -> Iterator[str]:
@@ -195,6 +195,6 @@ class _Module:
         what = self.declared[name]
         layout = ", ".join(f"{path}~{bits(high, low)}" for path, high, low in self.layouts.get(plain(name), ()))
         comment = [line.replace("~", " ") for line in textwrap.wrap(
-            layout, WIDTH, initial_indent="  // ", subsequent_indent="  // ", break_long_words=False)]  # fmt: skip
+            layout, WIDTH, initial_indent="  // ", subsequent_indent="  // ", break_long_words=False)]
         line = f"  {f'{what.direction} {what.kind}'.strip()}{what.shape} {chosen[name]}{what.depth}"
         return "\n".join([*comment, *what.attributes, line])

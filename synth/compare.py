@@ -67,7 +67,7 @@ class Comparison:
             "unit": self.unit, "before": _plain(self.before), "after": _plain(self.after),
             "area_ratio": self.area_ratio, "added_um2": self.added_um2, "added_sram_bits": self.added_sram_bits,
             "delay_ratio": self.delay_ratio,
-        }  # fmt: skip
+        }
 
     @property
     def _row(self) -> Row:
@@ -92,4 +92,4 @@ def _plain(row: Row | None) -> dict[str, Any] | None:
     if row is None:
         return None
     return {"unit": row.unit, "instances": row.instances, "logic_um2": logic_um2(row), "sram_bits": row.sram_bits,
-            "sram_um2": row.sram_um2, "delay_ps": row.delay_ps, "start": row.start, "end": row.end}  # fmt: skip
+            "sram_um2": row.sram_um2, "delay_ps": row.delay_ps, "start": row.start, "end": row.end}

@@ -140,7 +140,7 @@ def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
         sram_access_pj=round(max((m.energy_pj for m in macros), default=0.0), 3),
         sram_leakage_mw=round(sum(m.leakage_mw * n for m, n in macros.items()), 3),
         delay_ps=0.0, setup_ps=0.0, start="", end="",
-    )  # fmt: skip
+    )
 
 
 def _key(name: str, config: SmConfig, library: Library, **what: object) -> Key:
@@ -148,4 +148,4 @@ def _key(name: str, config: SmConfig, library: Library, **what: object) -> Key:
     return Key(Kind.REPORTS, name, {
         **what, "configuration": dataclasses.asdict(config), "library": library.digest,
         "sources": store.sources("rtl", "synth", "warploom/arch"), "amaranth": metadata.version("amaranth"),
-        "pyosys": yosys.version()})  # fmt: skip
+        "pyosys": yosys.version()})

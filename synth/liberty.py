@@ -84,7 +84,7 @@ class Library:
             ("an inverter", any(_is_gate(c, 1) and not _follows_input(c) for c in cells)),
             ("a two-input gate", any(_is_gate(c, 2) for c in cells)),
             ("a buffer (it drives inputs and large fan-outs)", bool(self.buffers())),
-        ] if not there]  # fmt: skip
+        ] if not there]
         if lacking:
             raise ConfigError(f"{self.path}: library {self.name} has no {', no '.join(lacking)}; "
                               "give a Liberty file of a complete standard-cell library")

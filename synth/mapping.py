@@ -49,7 +49,7 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
     }
     key = Key(Kind.MODULES, module, {
         "library": library.digest, "pyosys": yosys.version(), "sources": store.sources("synth/mapping.py"),
-        **{name: store.digest(content) for name, content in files.items()}})  # fmt: skip
+        **{name: store.digest(content) for name, content in files.items()}})
 
     def run(folder: Path) -> str:
         for name, content in files.items():

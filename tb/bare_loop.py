@@ -29,12 +29,12 @@ def cycles_per_second(config: SmConfig) -> float:
         program = Path(temporary, "bare_loop")
         parts = [SOURCE, folder / "Vtop__ALL.a", *folder.glob("V*/lib*.a"), *folder.glob("verilated*.o")]
         command = ["g++", "-O2", f"-I{folder}", f"-I{include}", f"-I{include / 'vltstd'}", *map(str, parts),
-                   "-lpthread", "-o", str(program)]  # fmt: skip
+                   "-lpthread", "-o", str(program)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ToolError(f"g++ failed on {SOURCE}: {done.stderr.strip().splitlines()[0]}")
         done = subprocess.run([str(program), str(CYCLES), str(rows_per_warp(config, REGISTERS))],
-                              input=_program(config), capture_output=True, text=True, check=True)  # fmt: skip
+                              input=_program(config), capture_output=True, text=True, check=True)
     return CYCLES / float(done.stdout)
 
 
@@ -43,7 +43,7 @@ def _program(config: SmConfig) -> str:
     rng, fields = random.Random(1), issue_fields(config)
     mad = Instruction(op=Op.IMAD)
     fixed = {"op": mad.op, "modifiers": 0, "pipe": mad.pipe, "timing": mad.timing_class, "writes": 1, "reads": 0b111,
-             "imm_slot": NO_SLOT}  # fmt: skip
+             "imm_slot": NO_SLOT}
     words = []
     for tag in range(INSTRUCTIONS):
         registers = {name: rng.randrange(REGISTERS) for name in ("dst", "src0", "src1", "src2")}

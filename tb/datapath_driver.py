@@ -113,7 +113,7 @@ class Surroundings:
             taken = valid and self._is_taken(fields)
             yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": valid,
                    "issue__payload": fields or {}, **self._answers(cycle),
-                   **self._beside(cycle, fields if valid else None, over=offered is None)}  # fmt: skip
+                   **self._beside(cycle, fields if valid else None, over=offered is None)}
             if taken:
                 self._issued(fields)
                 if fields is offered:
@@ -156,7 +156,7 @@ class Surroundings:
             for number, register in enumerate([*range(REGISTERS), *again]):
                 fields = self._fields(next(self._tags), Op.MOV, warp) | {
                     "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": ALL_LANES, "full": 1, **hints,
-                }  # fmt: skip
+                }
                 yield self._with_window(fields, first=number == 0)
         for _ in range(self._count):
             op = self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE])
@@ -204,7 +204,7 @@ class Surroundings:
             "lanes": lanes, "full": lanes == ALL_LANES,
             **{f"src{slot}": rng.choice(few) for slot in range(3)}, "imm": operand(rng),
             "imm_slot": rng.choice([NO_SLOT, *constants]),
-        }  # fmt: skip
+        }
 
     def _dispatched(self, cycle: int) -> None:
         """Take what the dispatch port shows in this cycle."""

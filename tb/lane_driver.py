@@ -17,7 +17,7 @@ def operand(rng: random.Random) -> int:
     return rng.choice((
         rng.choice(CORNERS), rng.randrange(64), MASK >> rng.randrange(32) << rng.randrange(32) & MASK,
         rng.getrandbits(32),
-    ))  # fmt: skip
+    ))
 
 
 def sparse_operand(rng: random.Random) -> int:

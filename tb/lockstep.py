@@ -80,7 +80,7 @@ class Lockstep:
 def lockstep(
     config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
     record: Path | None = None, component: wiring.Component | None = None,
-) -> Lockstep:  # fmt: skip
+) -> Lockstep:
     """Run the kernel of a launch file. `cycles` is what the model took, where the caller knows it: the run must take
     as many. `waves` asks for a waveform of so many cycles from the first on, `record` for one of all cycles in that
     file, .vcd or .fst, also when the two differ; `component` takes the datapath's place when it is given (a mutant).
@@ -149,7 +149,7 @@ def _folder(made: runner.Build, file: LaunchFile, seed: int) -> AbstractContextM
 def _run(
     made: runner.Build, folder: Path, files: Sequence[LaunchFile], seed: int, *, waves_from: int | None = None,
     cycles: int | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """One run of the bench, of each kernel to the end or for some cycles."""
     launches = [{"path": str(file.path.resolve()), "optimise": file.optimise} for file in files]
     job = {JOB: json.dumps({"launches": launches, "cycles": cycles})}

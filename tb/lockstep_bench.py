@@ -135,7 +135,7 @@ class Lockstep:
             self._fields_equal("", unpack(self.fields, expected), unpack(self.fields, actual))
         self._fields_equal("activity_", datapath.activity(), self.activity)
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
-                           {"valid": int(self._handles["dispatch__valid"].value)})  # fmt: skip
+                           {"valid": int(self._handles["dispatch__valid"].value)})
         if self._has_window:
             self._room(datapath.operands.room)
         if self._affine is not None:
@@ -159,7 +159,7 @@ class Lockstep:
         codec, word = self._codecs["dispatch__payload"], self._read("dispatch__payload")
         names = CONTROL + self._destination if expected["writes"] else CONTROL
         self._fields_equal("dispatch_", {name: expected[name] for name in names},
-                           {name: codec.field(word, name) for name in names})  # fmt: skip
+                           {name: codec.field(word, name) for name in names})
         self.checks["dispatches"] += 1
         operands = tuple(codec.field(word, slot) for slot in "abc")
         common, defined = ALL_LANES, source.defined[expected["tag"]].operands
@@ -224,10 +224,10 @@ class Lockstep:
             bank, form, latch = write.bank, self._form(write.writer, probe), latches[writer]
             place = bank, write.row
             self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
-                                             (("stored_data", data), ("stored_bytes", enables))))  # fmt: skip
+                                             (("stored_data", data), ("stored_bytes", enables))))
             self.shadow.assign(latch["warp"], place, write.lanes, bool(latch["full"]))
             self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, form), self.shadow.value(place),
-                        self.shadow.known[place])  # fmt: skip
+                        self.shadow.known[place])
             self.checks["writes"] += 1
             if datapath.done[writer] is None:
                 self.checks["evictions"] += 1
@@ -253,7 +253,7 @@ class Lockstep:
 
     def _drive(self, inputs: Inputs) -> None:
         stimulus: dict[str, Any] = {"stride": self._stride, "credit_sfu": int(inputs.credit_sfu),
-                                    "credit_mem": int(inputs.credit_mem)}  # fmt: skip
+                                    "credit_mem": int(inputs.credit_mem)}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
         if inputs.issue is not None:

@@ -27,7 +27,7 @@ def stimuli(ports: Ports, mask: str, cycles: int) -> Iterator[Stimulus]:
     for _ in range(cycles):
         enables = rng.choice((0, full, rng.getrandbits(parts), rng.getrandbits(parts)))
         yield {"enable": rng.random() < 0.8, "write": rng.random() < 0.5, "row": rng.choice(few),
-               "data": rng.getrandbits(width), mask: enables}  # fmt: skip
+               "data": rng.getrandbits(width), mask: enables}
 
 
 class MemoryCheck:
@@ -61,7 +61,7 @@ class MemoryCheck:
     def _untouched(self, row: int, word: int) -> None:
         written = self._written.get(row, 0)
         kept = sum(((1 << self._part_bits) - 1) << k * self._part_bits for k in range(self._parts)
-                   if not written >> k & 1)  # fmt: skip
+                   if not written >> k & 1)
         if row in self._last_read:
             self._checker.equal("parts that were not written", word & kept, self._last_read[row] & kept)
         self._last_read[row], self._written[row] = word, 0

@@ -183,4 +183,4 @@ MUTANTS = (
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
     Mutant("Datapath", "tb.test_datapath", "crosses two grants", lambda c: CrossedGrants(config=c, probe=True)),
     Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", lambda c: LostOperand(config=c, probe=True)),
-)  # fmt: skip
+)

@@ -80,7 +80,7 @@ class OutsideUnits:
                 defined &= self._sources(flight, words, defined)
             self._answers[flight.tag] = (
                 merge(flight.word, result, defined), (verdict & defined) | (flight.pred_out & ~defined),
-            )  # fmt: skip
+            )
         elif instruction.op is Op.HIGH and pipe is Pipe.SFU:
             self._answers[flight.tag] = merge(flight.word, self._high[slot], defined & flight.lanes), 0
         elif flight.static.returns:
@@ -106,7 +106,7 @@ class OutsideUnits:
             pred=None if instruction.psrc == PT and not instruction.psrc_not else to_bools(pred),
             lanes=to_bools(flight.lanes),
             latch=None if latch is None else tuple(to_lanes(word) for word in latch),
-        ))  # fmt: skip
+        ))
         if outcome.high is not None:
             self._high[flight.warp.slot] = to_word(outcome.high)
         result = 0 if outcome.result is None else to_word(outcome.result)

@@ -32,7 +32,7 @@ class Readback:
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
         for warp in range(resident_warps(config, registers)):
             read = [register for register in range(registers)
-                    if self._is_compact(warp, register) or self._place(warp, register) in shadow.last]  # fmt: skip
+                    if self._is_compact(warp, register) or self._place(warp, register) in shadow.last]
             self._pending += [(warp, read[i : i + count]) for i in range(0, len(read), count)]
         self._total, self._sent = len(self._pending), 0
 
@@ -72,7 +72,7 @@ class Readback:
         dirty = 0
         if self._config.bypass.writes_back:
             dirty = sum(entry.dirty for entry in self.datapath.operands.collectors[warp].entries
-                        if entry.used and entry.register == register)  # fmt: skip
+                        if entry.used and entry.register == register)
         kept = self._place(warp, register)
         lost = self._shadow.behind(warp, kept) & ~dirty
         assert self._config.bypass.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
@@ -86,7 +86,7 @@ class Readback:
             "tag": tag, "warp": warp, "op": int(Op.FFMA), "pipe": int(Pipe.SP), "timing": int(TimingClass.FP_MAD),
             "reads": (1 << len(read)) - 1, **{f"src{slot}": register for slot, register in enumerate(read)},
             "imm_slot": NO_SLOT, "lanes": lanes[0] if self._by_one else ALL_LANES, "full": 1,
-        }  # fmt: skip
+        }
 
     def flight(self, tag: int) -> Flight | None:
         """Nobody outside answers."""

@@ -45,7 +45,7 @@ def recorded_cases(config: SmConfig) -> dict[str, Case]:
     for settings in MODEL_ONLY:
         core = baseline.with_settings(settings.split())
         found |= {f"{bundled.name} (tiny; {config.name}, {settings})": Case(core, bundled.name, "tiny")
-                  for bundled in kernels()}  # fmt: skip
+                  for bundled in kernels()}
     return found
 
 
@@ -149,7 +149,7 @@ def read(path: Path) -> dict[str, Run]:
 def _flat(measured: Run) -> Run:
     """Probe fields beside the statistics."""
     return {**{name: value for name, value in measured.items() if name != "probe"},
-            **{f"probe {name}": value for name, value in measured["probe"].items()}}  # fmt: skip
+            **{f"probe {name}": value for name, value in measured["probe"].items()}}
 
 
 def _measured(config: SmConfig) -> Iterator[tuple[str, Run]]:

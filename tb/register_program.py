@@ -82,7 +82,7 @@ class Program(ABC):
     def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
         self._ports, self._config, self._rng, self._coverage = ports, ports.config, rng, coverage
         self._registers = {key: Register([0] * LANES)
-                           for key in itertools.product(range(self._config.warps), range(REGISTERS))}  # fmt: skip
+                           for key in itertools.product(range(self._config.warps), range(REGISTERS))}
         self._live = [ALL_LANES] * self._config.warps
         self._has_window, self._promises = self._config.bypass.has_window, Promises(self._config)
         self._warp = 0  # of the last draw
@@ -91,7 +91,7 @@ class Program(ABC):
         self._tags = itertools.cycle(range(1 << TAG_BITS))
         self._answers: dict[Pipe, list[tuple[int, dict[str, int]]]] = {
             pipe: [] for pipe in (Pipe.SP, Pipe.SFU, Pipe.MEM)
-        }  # fmt: skip
+        }
         self._unread = 0  # memory instructions whose credit is still to come
         self.flights: dict[int, Flight] = {}
         self.writes = 0
@@ -155,7 +155,7 @@ class Program(ABC):
         key = warp, rng.randrange(REGISTERS)
         draft = self._draft(key)
         sources = [register for register in rng.choices(range(REGISTERS), k=rng.randint(0 if draft else 1, 3))
-                   if not self._promises.lost(warp, register) & self._live[warp]]  # fmt: skip
+                   if not self._promises.lost(warp, register) & self._live[warp]]
         if not (draft or sources):
             return None
         target = key if draft else None
@@ -217,7 +217,7 @@ class Program(ABC):
             "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": target[1] if target else 0,
             "writes": target is not None, "lanes": lanes, "full": full,
             "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
-        }  # fmt: skip
+        }
         if self._has_window:
             for key in self._promises.issued(fields):
                 self._registers[key].defined &= ~self._promises.lost(*key)

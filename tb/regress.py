@@ -51,7 +51,7 @@ IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""
 
 OFF: dict[str, Any] = {"coalescing": Coalescing.OFF, "alignment": Alignment.REG, "gating": Gating.OFF,
-                       "bypass": Bypass.OFF, "affine": Affine.OFF}  # fmt: skip
+                       "bypass": Bypass.OFF, "affine": Affine.OFF}
 """The baseline: no mechanism."""
 
 WORKERS = os.cpu_count() or 1
@@ -72,10 +72,10 @@ class Case:
     def settings(self) -> str:
         """What varies from case to case, in words."""
         register_file = ("no coalescing" if self.config.coalescing is Coalescing.OFF
-                         else f"coalescing by {self.config.alignment}")  # fmt: skip
+                         else f"coalescing by {self.config.alignment}")
         gating = "no gating" if self.config.gating is Gating.OFF else f"gating {self.config.gating}"
         bypassing = (f"{self.config.bypass} of {self.config.window} in {self.config.entries}"
-                     if self.config.bypass.has_window else "no bypassing")  # fmt: skip
+                     if self.config.bypass.has_window else "no bypassing")
         affine = "no affine unit" if self.config.affine is Affine.OFF else f"affine {self.config.affine}"
         core = f"{self.config.name}, {self.config.layout}, {self.config.scheduler}"
         return f"{core}, {register_file}, {gating}, {bypassing}, {affine}"
@@ -102,9 +102,9 @@ def cases(config: SmConfig) -> Iterator[Case]:
     baseline = dataclasses.replace(config, **OFF)
     coalescing = dataclasses.replace(baseline, coalescing=Coalescing.ON)
     varied = [dataclasses.replace(baseline, layout=layout, scheduler=scheduler)
-              for layout, scheduler in itertools.product(Layout, Scheduler)]  # fmt: skip
+              for layout, scheduler in itertools.product(Layout, Scheduler)]
     varied += [dataclasses.replace(coalescing, layout=layout, alignment=alignment)
-               for layout, alignment in itertools.product(Layout, IN_HARDWARE)]  # fmt: skip
+               for layout, alignment in itertools.product(Layout, IN_HARDWARE)]
     varied += [dataclasses.replace(core, gating=gating)
                for core, gating in itertools.product((baseline, coalescing, SmConfig.preset(GATED_CORE)), Gating)]
     varied += [*_windows(), *_affine()]
@@ -119,7 +119,7 @@ def _windows() -> list[SmConfig]:
     replace, few, gated = dataclasses.replace, SmConfig.preset(FEW_WARPS), SmConfig.preset(GATED_CORE)
     files = Coalescing.OFF, Coalescing.ON
     found = [replace(few, bypass=bypass, entries=count * few.window, coalescing=coalescing)
-             for bypass, count, coalescing in itertools.product(WINDOWS, ENTRIES, files)]  # fmt: skip
+             for bypass, count, coalescing in itertools.product(WINDOWS, ENTRIES, files)]
     found += [replace(SmConfig.preset(BYPASSING_SM), bypass=bypass) for bypass in WINDOWS]
     return [*found, *(replace(gated, bypass=Bypass.BOW_HINTS, gating=gating) for gating in Gating)]
 
@@ -130,7 +130,7 @@ def _affine() -> list[SmConfig]:
     whole = replace(few, affine=Affine.ABM)
     found = [replace(few, affine=affine) for affine in Affine if affine.is_on]
     found += [replace(SmConfig.preset(TWO_SETS), affine=Affine.ABM), replace(whole, coalescing=Coalescing.ON),
-              replace(whole, gating=Gating.CROSS_LANE)]  # fmt: skip
+              replace(whole, gating=Gating.CROSS_LANE)]
     found += [replace(whole, bypass=bypass) for bypass in WINDOWS]
     return [*found, replace(whole, coalescing=Coalescing.ON, gating=Gating.CROSS_LANE, bypass=Bypass.BOW_HINTS)]
 
@@ -165,13 +165,13 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
         f"{case}: cycles differ with gating: "
         + ", ".join(f"{gating} {cycles}" for gating, cycles in found.items())
         for case, found in runs.items() if len(set(found.values())) > 1
-    ]  # fmt: skip
+    ]
 
 
 def _run(case: Case, seed: int, sources: str) -> Outcome:
     key = Key(Kind.OUTCOMES, f"{case.kernel}-{case.size}", {
         "configuration": dataclasses.asdict(case.config), "kernel": case.kernel, "size": case.size, "seed": seed,
-        "sources": sources})  # fmt: skip
+        "sources": sources})
     cached = True
 
     def run(_: Path) -> str:
@@ -179,7 +179,7 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
         cached = False
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
         return json.dumps({"cycles": done.cycles, "warp_instructions": done.warp_instructions,
-                           "cycles_per_second": done.cycles_per_second})  # fmt: skip
+                           "cycles_per_second": done.cycles_per_second})
 
     try:
         found = store.text(key, run, lambda text: Outcome(case, **json.loads(text), cached=True))

@@ -98,7 +98,7 @@ class _Runner(cocotb_runner.Verilator):
     def _set_env_build(self) -> None:
         super()._set_env_build()
         self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": MAKE,
-                     "CPATH": str(self._includes)}  # fmt: skip
+                     "CPATH": str(self._includes)}
 
     def _build_command(self) -> list[list[str]]:
         verilate, make = super()._build_command()
@@ -151,7 +151,7 @@ def build(
         "unit.sv": store.digest(text), "unit.json": store.digest(json.dumps(ports)), "flags": [*flags, MAKE],
         "ports.vlt": store.digest(control), "common.h": COMMON, "waves": waves and store.digest(WAVES.read_bytes()),
         "tools": versions(),
-    })  # fmt: skip
+    })
 
     def verilate(folder: Path) -> None:
         (folder / "unit.sv").write_text(text)
@@ -174,7 +174,7 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
     """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
     key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
-                                     "sources": store.sources("rtl", "warploom/arch")})  # fmt: skip
+                                     "sources": store.sources("rtl", "warploom/arch")})
 
     def make(_: Path) -> str:
         return json.dumps(_convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module))
@@ -194,11 +194,11 @@ def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) 
 
 def _make(
     runner: _Runner, folder: Path, module: str, sources: list[Path], flags: list[str], *, waves: bool
-) -> None:  # fmt: skip
+) -> None:
     log = folder / "build.log"
     try:
         runner.build(sources=sources, hdl_toplevel=module, build_args=flags, build_dir=folder,
-                     always=True, waves=waves, timescale=("1ns", "1ps"), log_file=log)  # fmt: skip
+                     always=True, waves=waves, timescale=("1ns", "1ps"), log_file=log)
     except (RuntimeError, SystemExit) as error:
         lines = [line for line in log.read_text(errors="replace").splitlines() if "rror" in line] or [str(error)]
         raise ToolError(f"Verilator failed on {module}: {lines[0].strip()}; its log is {log}") from None
@@ -208,7 +208,7 @@ def _library(waves: bool, flags: list[str]) -> Path:
     """The folder of what is the same for every design: the objects of Verilator's own library, and the precompiled
     header. They take longest; the build of an empty module makes them once."""
     key = Key(Kind.RUNTIMES, "verilated", {"flags": [*flags, MAKE], "common.h": COMMON, "waves": waves,
-                                           "tools": versions()})  # fmt: skip
+                                           "tools": versions()})
 
     def make(folder: Path) -> None:
         (folder / "common.h").write_text(COMMON)
@@ -229,7 +229,7 @@ def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None
 def simulate(
     made: Build, folder: Path, test_module: str, seed: int, *, testcase: str | None = None,
     environment: Mapping[str, str] | None = None, waves_from: int | None = 0,
-) -> None:  # fmt: skip
+) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a folder.
 
     Everything random follows from `seed`, power-up contents of memories and unreset registers included. The folder

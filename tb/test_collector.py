@@ -38,13 +38,13 @@ def instruction(rng: random.Random, places: Placement) -> Stimulus:
     sources = [rng.choice(few) for _ in range(3)]
     imm_slot = rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT])
     fields |= {"warp": rng.randrange(config.warps), "reads": reads, "imm_slot": imm_slot,
-               **{f"src{slot}": register for slot, register in enumerate(sources)}}  # fmt: skip
+               **{f"src{slot}": register for slot, register in enumerate(sources)}}
     return {
         "issue": fields,
         "source": {str(slot): places[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
         "destination": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows),
                         "left": rng.getrandbits(1)},
-    }  # fmt: skip
+    }
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:

@@ -94,7 +94,7 @@ class DatapathCheck:
             sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
             credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]),
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
-        ))  # fmt: skip
+        ))
 
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""
@@ -167,7 +167,7 @@ class DatapathCheck:
         self.completions += seen[f"done_{writer}__valid"]
         if done is not None and seen[f"done_{writer}__valid"]:
             self._checker.equal(f"{writer} done", self._fields(seen, f"done_{writer}"),
-                                {"tag": done["tag"], "pred": done["pred"]})  # fmt: skip
+                                {"tag": done["tag"], "pred": done["pred"]})
 
 
 def points(config: SmConfig) -> list[str]:
@@ -177,13 +177,13 @@ def points(config: SmConfig) -> list[str]:
     outcomes = [f"outcome {outcome.name}" for outcome in Outcome if outcome is not Outcome.COMPUTE]
     reordered = any(name == "reorder" for name, _ in zero_fields(config))
     return [*always, *coalescing, *(outcomes if config.gating.has_zero_mask else []),
-            *(["reordered write"] if reordered else []), *window_points(config), *affine_points(config)]  # fmt: skip
+            *(["reordered write"] if reordered else []), *window_points(config), *affine_points(config)]
 
 
 def affine_points(config: SmConfig) -> list[str]:
     """What it must come by with an affine unit."""
     always = ["accepted", "refused", "uniform unit", "attempts of all sets", "uniform operand",
-              "affine operand"]  # fmt: skip
+              "affine operand"]
     slot = ["the address slot is taken"] if config.has_address_slot else []
     return [*(always if config.affine.is_on else []), *slot]
 
@@ -222,7 +222,7 @@ REGISTER_FILES = {
     "active": ["gating=active"], "in_lane": ["gating=in_lane"], "cross_lane": ["gating=cross_lane"],
     "in_lane write": ["gating=in_lane", "coalescing=on", "alignment=write"],
     "cross_lane reg": ["gating=cross_lane", "coalescing=on", "alignment=reg"],
-}  # fmt: skip
+}
 
 WINDOWS = {
     "bow": ["bypass=bow"], "bow_wr of 6": ["bypass=bow_wr", "entries=6"],
@@ -230,17 +230,17 @@ WINDOWS = {
     "bow_wr cross_lane": ["bypass=bow_wr", "gating=cross_lane", "window=4"],
     "bow_hints in_lane write": ["bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
                                 "alignment=write"],
-}  # fmt: skip
+}
 
 AFFINE = {
     "abm": ["affine=abm", "schedulers=2"],
     "abm cross_lane write": ["affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write"],
     "abm bow_hints cross_lane": ["affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6"],
-}  # fmt: skip
+}
 ALL = REGISTER_FILES | WINDOWS | AFFINE
 
 LONG = {"reg", "write", "active", "in_lane", "cross_lane", "in_lane write", "bow", "bow_wr cross_lane",
-        "abm"}  # fmt: skip
+        "abm"}
 """For the long regression: of each, others have the parts or do more. A core takes longer to build than all its
 tests to run."""
 
@@ -249,7 +249,7 @@ def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
     """A test for each core, of which some belong to the long regression."""
     return pytest.mark.parametrize("core", [
         pytest.param(core, marks=[pytest.mark.long] if core in LONG else []) for core in cores
-    ])  # fmt: skip
+    ])
 
 
 @pytest.mark.rtl

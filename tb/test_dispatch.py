@@ -64,7 +64,7 @@ class DispatchBench:
                 "pipe": join([held.pipe if held else 0 for held in self._held], 2),
                 "timing": join([held.timing if held else 0 for held in self._held], 5),
                 "credit_sfu": give[Pipe.SFU], "credit_mem": give[Pipe.MEM],
-            }  # fmt: skip
+            }
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then carry out what was selected and issued."""
@@ -145,7 +145,7 @@ TIMINGS = {
     "all unlike": ["sfu_queue=1", "memory_queue=1", "timing.mem=[1, 20]",
                    *(f"timing.{timing.name.lower()}=[{4 + 7 * timing % 17}, {1 + 5 * timing % 17}]"
                      for timing in TimingClass if timing is not TimingClass.MEM)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.rtl

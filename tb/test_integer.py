@@ -44,7 +44,7 @@ def stimuli(ports: Ports, operand: Callable[[Random], int] = operand) -> Iterato
             "row": rng.randrange(ports.config.rows), "left": rng.getrandbits(1), "full": rng.getrandbits(1),
             "lanes": rng.choice((rng.getrandbits(LANES), ALL_LANES)), "pred": rng.getrandbits(LANES),
             **{name: rng.getrandbits(bits) for name, bits in stored_fields(ports.config)},
-        }}  # fmt: skip
+        }}
     for _ in range(DRAIN):
         yield {}
 

@@ -35,7 +35,7 @@ def identity(rng: random.Random, value: int) -> Operation:
         (Op.SHF, {"right": 0, "wrap": 0, "signed": 0}, value, other, 32 + other % 8, 0),
         (Op.PRMT, {}, other, value, 0x7654, 0),
         (Op.SEL, {}, value, other, 0, 1),
-    ])  # fmt: skip
+    ])
 
 
 class LaneBench:

@@ -43,7 +43,7 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
     *(pytest.param("small", name, marks=[on("baseline")] if name in DIVERGENT else [on("baseline"), pytest.mark.long])
       for name in ALL),
     *(pytest.param("fermi", name, marks=[on("fermi"), pytest.mark.long]) for name in DIVERGENT),
-])  # fmt: skip
+])
 def test_kernel(preset: str, name: str, seed: int) -> None:
     _compare(SmConfig.preset(preset), name, seed)
 
@@ -77,7 +77,7 @@ def test_coalescing_by_register_number(name: str, seed: int) -> None:
 @pytest.mark.parametrize(("coalescing", "gatings"), [
     pytest.param("on", [Gating.OFF, Gating.CROSS_LANE], marks=[on("cross_lane reg"), pytest.mark.long]),
     pytest.param("off", list(Gating), marks=pytest.mark.long),
-])  # fmt: skip
+])
 def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}"])
     runs = {gating: _compare(config.with_settings([f"gating={gating}"]), "hotspot", seed) for gating in gatings}
@@ -88,7 +88,7 @@ def test_gating_changes_no_cycle(coalescing: str, gatings: list[Gating], seed: i
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
 @pytest.mark.parametrize("coalescing", [
     pytest.param("off", marks=[on("cross_lane"), pytest.mark.long]), pytest.param("on", marks=on("cross_lane reg")),
-])  # fmt: skip
+])
 def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={coalescing}", "gating=cross_lane"])
     done = _compare(config, name, seed)
@@ -107,7 +107,7 @@ def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
     pytest.param("small", "bypass=bow entries=6 coalescing=on", ["histogram"], marks=pytest.mark.long),
     pytest.param("small", "bypass=bow_wr entries=12 coalescing=on", ["pathfinder", "bfs"], marks=pytest.mark.long),
     pytest.param("pascal", "bypass=bow_hints entries=12", ["reduction"], marks=pytest.mark.long),  # 32 collectors
-])  # fmt: skip
+])
 def test_windows(preset: str, settings: str, names: list[str], seed: int) -> None:
     """On `small`, every kind of window meets every size and every register file, and these each other. What is not
     long shares its builds with the random streams of `tb.test_datapath`."""
@@ -129,7 +129,7 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
                  marks=on("abm bow_hints cross_lane")),
     pytest.param([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"],  # the same hardware
                  marks=on("abm bow_hints cross_lane")),
-])  # fmt: skip
+])
 def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
     """Kernels with parallel warps and with diverging ones, and programs that the uniform unit serves."""
     config = SmConfig.preset("small").with_settings(settings)

@@ -57,7 +57,7 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     ["layout=wid"], ["layout=wshift"], ["layout=wid", "coalescing=on", "alignment=reg"],
     ["layout=wshift", "coalescing=on", "alignment=write"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_placement(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "Placer"), "tb.test_placement", seed)

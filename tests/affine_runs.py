@@ -32,7 +32,7 @@ def config(affine: str, *settings: str, preset: str = "small") -> SmConfig:
 
 def load(register: int, address: int, **fields: Any) -> Instruction:
     return Instruction(**{"op": Op.LD, "dst": register, "src": (address, RZ, RZ), "space": Space.CONST,
-                          "access": Access.B32, **fields})  # fmt: skip
+                          "access": Access.B32, **fields})
 
 
 def executed(*code: Instruction, warps: int = 1, blocks: int = 1) -> Trace:

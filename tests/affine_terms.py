@@ -23,7 +23,7 @@ WORDS = 1 << BITS
 _COMPARE: dict[int, Callable] = {
     Cond.EQ: operator.eq, Cond.NE: operator.ne, Cond.LT: operator.lt, Cond.LE: operator.le, Cond.GT: operator.gt,
     Cond.GE: operator.ge,
-}  # fmt: skip
+}
 
 
 class Slot(NamedTuple):
@@ -132,7 +132,7 @@ LANES: dict[Op, Callable[..., Answer]] = {
     Op.SEL: lambda i, n, p, words: Answer(z3.If(p, *words[:2]) % WORDS, FALSE),
     **dict.fromkeys((Op.IMIN, Op.IMAX), _extreme),
     Op.ISETP: _compare,
-}  # fmt: skip
+}
 """What a lane computes with the distance n, the predicate operand, and the words a, b, c; of a shift b is what its
 other word adds, shifted already."""
 
@@ -182,7 +182,7 @@ def _shift_row(t: Attempt) -> Accepted:
 def _extreme_row(t: Attempt) -> Accepted:
     is_a, is_b = (z3.And(t.ask("first", t.first.result == read(x.at(0), 0)),
                     t.ask("last", t.last.result == read(x.at(LAST), 0)))
-                  for x in (t.a, t.b))  # fmt: skip
+                  for x in (t.a, t.b))
     return z3.If(is_a, t.a.stride, t.b.stride), z3.And(z3.Or(is_a, is_b), _both_exact(t, t.i.signed))
 
 
@@ -208,7 +208,7 @@ ROWS: dict[Op, Callable[[Attempt], Accepted]] = {
     Op.SEL: lambda t: (z3.If(t.p, t.a.stride, t.b.stride), TRUE),
     **dict.fromkeys((Op.IMIN, Op.IMAX), _extreme_row),
     Op.ISETP: _comparison_row,
-}  # fmt: skip
+}
 """Rows of the table that take affine slots."""
 
 
@@ -235,7 +235,7 @@ def rule(i: Instruction, slots: tuple[Slot, Slot, Slot], n: int, p: z3.BoolRef, 
     """The table, applied; `without` one condition. Raises `KeyError` for operations that take no affine slots."""
     first, last = (answer(i, slots, lane, n, p) for lane in (0, LAST))
     attempt = Attempt(i, *slots, n, p, first, last,
-                      lambda name, condition: TRUE if name == without else condition)  # fmt: skip
+                      lambda name, condition: TRUE if name == without else condition)
     stride, accepted = ROWS[i.op](attempt)
     if i.pdst != PT and i.op is not Op.ISETP:
         accepted = z3.And(accepted, _carry(attempt))

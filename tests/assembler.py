@@ -35,10 +35,10 @@ class Assembler:
         self.code.append((Instruction(op=op, dst=dst, src=tuple(src), **fields), None, None))
 
     def branch(self, label: str, *, reconverge: str | None = None, guard: int = PT, guard_not: bool = False,
-               taken_first: bool = False) -> None:  # fmt: skip
+               taken_first: bool = False) -> None:
         """A branch; without `reconverge` its sides meet only at the end."""
         self.code.append((Instruction(op=Op.BRA, guard=guard, guard_not=guard_not, taken_first=taken_first), label,
-                          reconverge))  # fmt: skip
+                          reconverge))
 
     def label(self, name: str) -> None:
         """The next instruction's name."""

@@ -24,7 +24,7 @@ def issue(sources: list[int], destination: int | None = None, lanes: int = ALL_L
         "warp": 0, "pipe": int(Pipe.SP), "timing": int(TimingClass.INT_ADD), "reads": (1 << len(sources)) - 1, **named,
         "dst": 255 if destination is None else destination, "writes": int(destination is not None), "lanes": lanes,
         "full": int(lanes == ALL_LANES), "imm_slot": NO_SLOT, "imm": 0, "first": 0, "to_collector": 1, "to_file": 1,
-    } | fields  # fmt: skip
+    } | fields
 
 
 class Driven(BypassingCollector):

@@ -38,7 +38,7 @@ def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
         document = json.loads(path.read_text())
         assert document["configuration"]["name"] == preset
         assert {path.name for path in charts.iterdir()} == {f"{figure.name}.{kind}" for figure in figures
-                                                            for kind in ("png", "svg")}  # fmt: skip
+                                                            for kind in ("png", "svg")}
         assert len(document["figures"]) == len(figures) == len(list(charts.glob("*.svg")))
         assert document["runs"]["vector_add"].keys() == timed.keys()
         return capsys.readouterr().out, document

@@ -47,7 +47,7 @@ class Command:
         environment = {**os.environ, MARK: self.mark, small_cli.READY: str(self.ready), "WARPLOOM_CACHE": str(cache)}
         command = [*prefix, sys.executable, small_cli.__file__, *arguments]
         self.process = subprocess.Popen(command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)  # fmt: skip
+                                        stderr=subprocess.PIPE)
 
     def wait_until(self, condition: Callable[[], object]) -> None:
         """Wait for something, or for the end of the command."""

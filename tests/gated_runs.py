@@ -18,7 +18,7 @@ HALF = ALL_LANES >> 16
 COALESCING = ("off", "on")
 GATED = ("active", "in_lane", "cross_lane")
 COLUMN_COUNTERS = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes", "collector_columns",
-                   "operand_columns", "lane_loads")  # fmt: skip
+                   "operand_columns", "lane_loads")
 
 
 def config(coalescing: str, gating: str, *settings: str, preset: str = "small") -> SmConfig:
@@ -46,10 +46,10 @@ def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
             chosen["lut"] = rng.choice([0xC0, 0x80, 0xE8, 0xFC, rng.getrandbits(8)])
         if op is Op.MOV or (op is not Op.LD and rng.random() < 0.4):
             chosen |= {"imm_slot": 0 if op is Op.MOV else rng.randrange(3),
-                       "imm": rng.choice([0, 0, 1, 0xFF, 0xFF00, 0xFF0000, 0x12345678, 0xFFFFFFFF])}  # fmt: skip
+                       "imm": rng.choice([0, 0, 1, 0xFF, 0xFF00, 0xFF0000, 0x12345678, 0xFFFFFFFF])}
         code.append(Instruction(**chosen))
     lanes = [rng.choice([ALL_LANES, ALL_LANES, HALF, rng.getrandbits(32), 1 << rng.randrange(32)])
-             for _ in code[8:]]  # fmt: skip
+             for _ in code[8:]]
     return trace_of(code, warps=warps, seed=seed, lanes=[ALL_LANES] * 8 + lanes)
 
 

@@ -151,11 +151,11 @@ LOSSES: list[tuple[Rules, Gating]] = [
     (RestoresInLaneOrder, CROSS_LANE), (GranulesAreLanes, CROSS_LANE), (NoExplicitZerosBelow, CROSS_LANE),
     (NoFillWithOnes, IN_LANE), (NoFillWithOnes, CROSS_LANE), (OnesAboveCountAsZero, CROSS_LANE),
     (TakesOnesForZero, CROSS_LANE), (ForgetsTheSide, IN_LANE), (WidthOnly, IN_LANE), (WidthOnly, CROSS_LANE),
-]  # fmt: skip
+]
 """Wrong rules that lose data, and with which `gating`."""
 
 WASTE: list[tuple[Rules, Gating]] = [
     (WritesZeros, IN_LANE), (ReadsAllLanes, ACTIVE), (ReadsAllLanes, CROSS_LANE), (ReadsZeros, IN_LANE),
     (ReadsZeros, CROSS_LANE),
-]  # fmt: skip
+]
 """Wrong rules that enable columns without need."""

@@ -40,7 +40,7 @@ class _Recorder:
                 result = len(self.results)
                 self.results.append(split(merge(0, word, mask)))
             for name, value in (("lanes", mask), ("pred_in", pred_in), ("pred_out", pred_out & mask),
-                                ("result", result), ("address", self._address(instruction, mask))):  # fmt: skip
+                                ("result", result), ("address", self._address(instruction, mask))):
                 columns[name].append(value)
         kinds = {"result": np.int32, "address": np.int32}
         arrays = {name: np.array(values, kinds.get(name, np.uint32)) for name, values in columns.items()}
@@ -53,9 +53,9 @@ class _Recorder:
         if i.op not in INTEGER_OPS:
             return self._word(), self.random.getrandbits(32)
         operands = [broadcast(i.imm) if slot == i.imm_slot else registers.get(source, 0)
-                    for slot, source in enumerate(i.src)]  # fmt: skip
+                    for slot, source in enumerate(i.src)]
         return evaluate({"op": i.op, "modifiers": encode_modifiers(i), "lanes": lanes, "pred": pred_in,
-                         "operands": operands})  # fmt: skip
+                         "operands": operands})
 
     def _word(self) -> int:
         """A warp register of a random width, in all lanes of one sign or each of its own."""
@@ -77,7 +77,7 @@ class _Recorder:
 def trace_of(
     instructions: Sequence[Instruction], *, warps: int = 1, per_block: int | None = None, seed: int = 0,
     lanes: Sequence[int] | None = None, registers: int = 16,
-) -> Trace:  # fmt: skip
+) -> Trace:
     """Every warp runs the instructions, then EXIT; `lanes` are the executing lanes of each one (default all)."""
     code = (*instructions, EXIT)
     masks = [*(lanes or [ALL_LANES] * len(instructions)), ALL_LANES]
@@ -85,12 +85,12 @@ def trace_of(
     recorder = _Recorder(seed)
     walks = tuple(recorder.warp(number, code, masks, per_block) for number in range(warps))
     program = Program(name="test", source="test.ptx", instructions=code, lines=(0,) * len(code), registers=registers,
-                      shared_bytes=256, local_bytes=64)  # fmt: skip
+                      shared_bytes=256, local_bytes=64)
     launch = Launch(grid=(warps // per_block, 1, 1), block=(32 * per_block, 1, 1))
     return Trace(
         program, launch, walks, np.array(recorder.results or [[0] * 32], np.uint32).reshape(-1, 32),
         np.array(recorder.addresses or [[0] * 32], np.uint64).reshape(-1, 32), np.array(recorder.spaces, np.uint8),
-    )  # fmt: skip
+    )
 
 
 def random_instruction(rng: random.Random, registers: int = 8) -> Instruction:
@@ -100,7 +100,7 @@ def random_instruction(rng: random.Random, registers: int = 8) -> Instruction:
         return rng.choice([*range(registers), RZ])
 
     op = rng.choice([Op.IADD, Op.IMAD, Op.IMIN, Op.LOP3, Op.MOV, Op.ISETP, Op.FADD, Op.FMAX, Op.MUFU, Op.IDIV, Op.LD,
-                     Op.ST, Op.SHFL, Op.ATOM, Op.RED, Op.S2R, Op.SEL, Op.BAR, Op.NOP])  # fmt: skip
+                     Op.ST, Op.SHFL, Op.ATOM, Op.RED, Op.S2R, Op.SEL, Op.BAR, Op.NOP])
     common: dict[str, object] = {"op": op}
     if op in (Op.BAR, Op.NOP):
         return Instruction(op=op)
@@ -123,5 +123,5 @@ def random_trace(seed: int, *, length: int = 60, warps: int = 8, per_block: int 
     rng = random.Random(seed)
     code = [random_instruction(rng) for _ in range(length)]
     lanes = [ALL_LANES if i.pipe is Pipe.CONTROL else rng.choice([ALL_LANES, ALL_LANES, rng.getrandbits(32), 0])
-             for i in code]  # fmt: skip
+             for i in code]
     return trace_of(code, warps=warps, per_block=per_block, seed=seed, lanes=lanes)

@@ -38,7 +38,7 @@ FORMS = 12
 SOME = {(Op.REDUX, "atom"): (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR),
         (Op.REDUX, "src_type"): (DType.U32, DType.S32), (Op.VOTE, "vote"): [v for v in Vote if v is not Vote.POPC],
         (Op.ISETP, "cond"): [Cond(number) for number in range(6)],  # the others are of floats
-        (Op.DP4A, "src_type"): (DType.U8, DType.S8), (Op.DP4A, "dst_type"): (DType.U8, DType.S8)}  # fmt: skip
+        (Op.DP4A, "src_type"): (DType.U8, DType.S8), (Op.DP4A, "dst_type"): (DType.U8, DType.S8)}
 """What an operation takes of a modifier that others take more of."""
 
 VALUES = {"lut": range(256), "src_type": TYPES, "dst_type": TYPES,
@@ -64,7 +64,7 @@ def memory_forms(space: Space) -> Iterator[Instruction]:
     for op in (Op.LD, Op.ST):
         yield from (Instruction(op=op, space=space, access=access, wide=wide) for access in (Access.B32, Access.U8))
     for op, atom, kind in ((op, atom, kind) for op in (Op.ATOM, Op.RED) for atom in Atom for kind in (
-            DType.U32, DType.S32, DType.U64, DType.S64)):  # fmt: skip
+            DType.U32, DType.S32, DType.U64, DType.S64)):
         if atom not in (Atom.INC, Atom.DEC) or kind is DType.U32:
             yield Instruction(op=op, space=space, atom=atom, dst_type=kind, wide=wide)
 

@@ -20,7 +20,7 @@ THREADS = 32
 """One warp, which takes the first of the recorded words: the corner values."""
 
 FLOATS = {"f32": np.array([0.0, 1.0, -1.0, 2.0, 0.0078125], np.float32).view(np.uint32).tolist(),
-          "f64": np.array([0.0, 1.0, -1.0, 2.0, 0.0078125], np.float64).view(np.uint64).tolist()}  # fmt: skip
+          "f64": np.array([0.0, 1.0, -1.0, 2.0, 0.0078125], np.float64).view(np.uint64).tolist()}
 
 
 def values(kind: str) -> list[int]:
@@ -117,7 +117,7 @@ class Kernel:
             _, space = row["form"].split(".")
             bits, after = width(row["ins"][0]), "de"[len(row["outs"]) - 1]
             lines = [f"st.{space}.b{bits} [%{space}], %a;", *(line.replace("%m", f"%{space}") for line in lines),
-                     f"ld.volatile.{space}.b{bits} %{after}, [%{space}];"]  # fmt: skip
+                     f"ld.volatile.{space}.b{bits} %{after}, [%{space}];"]
         self.lines += lines
         for letter, kind in zip("de", row["outs"], strict=False):
             if kind == "pred":
@@ -156,7 +156,7 @@ ret;
             Buffer("in", np.stack(self.operands)), Buffer("out", np.zeros((self.outs, WORDS), np.uint64)),
             Buffer("values", np.array([*self.known, 0], np.uint64)),
             Buffer("threads", np.arange(WORDS, dtype=np.uint64)), Buffer("global", np.zeros(WORDS, np.uint64)),
-        )  # fmt: skip
+        )
         scalars = [Scalar("b64", value.to_bytes(8, "little")) for value in self.parameters]
         program = compile_ptx(self.text(), "rows.ptx", optimise=optimise)
         return execute(program, Launch((1, 1, 1), (THREADS, 1, 1), (*buffers, *scalars))).buffers["out"]
@@ -172,7 +172,7 @@ ret;
                 if (got != wanted).any():
                     result, thread = np.argwhere(got != wanted)[0]
                     yield (f"{row['name']}: operand %{letter} = {value:#x} as {source}, thread {thread}: "
-                           f"{got[result, thread]:#x}, from memory {wanted[result, thread]:#x}")  # fmt: skip
+                           f"{got[result, thread]:#x}, from memory {wanted[result, thread]:#x}")
 
 
 def load(kind: str, register: str, place: str) -> list[str]:

@@ -29,7 +29,7 @@ BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     # a partial write changes the order of bytes of lanes that it does not write
     "reordered_others": (LaneOrder, "renew",
                          lambda order, old, word, lanes, full: _renew(order, old, word, lanes, True)),
-}  # fmt: skip
+}
 """By the name of the program: what is replaced, and by what."""
 
 

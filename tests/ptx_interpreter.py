@@ -106,7 +106,7 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "setp.lt.f32": _float(lambda a, b: float(a < b), "f", 0), "cvt.rn.f32.u32": lambda a: int(np.float32(a).view("u4")),
     "setp.lt.u64": lambda a, b: a < b, "and.pred": lambda a, b: a and b, "xor.pred": lambda a, b: a != b,
     "not.pred": lambda a: not a,
-}  # fmt: skip
+}
 """Results by opcode, before they are cut to the size of the destination."""
 
 
@@ -203,7 +203,7 @@ def run_sequentially(text: str, grid: int, block: Sequence[int], words: np.ndarr
         for z, y, x in itertools.product(*map(range, reversed(block))):
             axes = zip("xyz", (x, y, z), block, strict=True)
             specials = {name: value for axis, index, extent in axes
-                        for name, value in ((f"%tid.{axis}", index), (f"%ntid.{axis}", extent))}  # fmt: skip
+                        for name, value in ((f"%tid.{axis}", index), (f"%ntid.{axis}", extent))}
             specials |= {"%ctaid.x": number, "%laneid": len(threads) % 32, "slots": 0, "stack": 0,
                          "constants": 0}
             spaces = {"global": memory, "shared": shared, "local": bytearray(LOCAL_BYTES),

@@ -50,7 +50,7 @@ class Case:
 
     def __str__(self) -> str:
         return (f"// core: {' '.join((self.preset, *self.settings))}\n"
-                f"// launch: {self.grid} {'x'.join(map(str, self.block))}\n{self.body}")  # fmt: skip
+                f"// launch: {self.grid} {'x'.join(map(str, self.block))}\n{self.body}")
 
     @classmethod
     def read(cls, path: Path) -> "Case":

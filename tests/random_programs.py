@@ -96,7 +96,7 @@ _arithmetic = st.one_of(
     _forms("mad.lo.u32", _registers, _registers, _constants, _registers),
     _forms("lop3.b32", _registers, _registers, _registers, _registers, _tables),
     _forms("selp.b32", _registers, _registers, _registers, _predicates),
-)  # fmt: skip
+)
 _wide = st.one_of(
     _forms("add.u64 sub.u64 mul.lo.u64 xor.b64 add.f64 mul.f64 div.u64 rem.u64", _longs, _longs, _longs),
     _forms("shl.b64 shr.u64", _longs, _longs, _registers),
@@ -114,7 +114,7 @@ _compare = st.one_of(
     # a bit of a register: lanes differ
     st.builds("and.b32 %t0, {}, {};\nsetp.ne.u32 {}, %t0, 0;".format, _registers, st.sampled_from([1, 2, 4, 8, 16]),
               _predicates),
-)  # fmt: skip
+)
 
 
 def _places(limit: int, base: str) -> dict[int, st.SearchStrategy[str]]:
@@ -149,7 +149,7 @@ _memory = st.one_of(
     _forms("red.global.add.u32", _own[4], _registers),
     _forms("atom.shared.add.u32", _registers, _slot[4], _registers),
     _forms("atom.global.add.u64 atom.global.exch.b64", _longs, _own[8], _longs),
-)  # fmt: skip
+)
 _t0 = st.just("%t0")
 _compact = st.builds("{}\n{}".format, st.one_of(
     # the threads of a warp lie on both sides of where numbers wrap, or are alike
@@ -165,7 +165,7 @@ _compact = st.builds("{}\n{}".format, st.one_of(
     st.builds("and.b32 %t0, %t0, 60;\nadd.u32 %t0, %t0, %s1;\n{}".format,
               _forms("ld.const.u32 ld.const.s8", _registers, st.just("[%t0+0]"))),
     st.builds("mov.b64 %d0, {{%t0, {}}};\nadd.u64 {}, %d0, {};".format, _registers, _longs, _longs),
-))  # fmt: skip
+))
 _simple = st.one_of(_arithmetic, _arithmetic, _arithmetic, _compare, _memory, _wide, _compact)
 
 
@@ -195,7 +195,7 @@ _kernels = st.one_of(
     # a barrier, which every thread must reach
     st.builds(lambda first, barrier, second: [*first, barrier, *second], _bodies(DEPTH, False, ()),
               st.builds("bar.red.popc.u32 {}, 0, {};".format, _registers, _predicates), _anywhere),
-)  # fmt: skip
+)
 
 
 # ---------------------------------------------------------------------- text
@@ -241,7 +241,7 @@ class _Writer:
         self.lines += [
             f"NEXT{name}:", f"setp.ne.u32 {predicate}, {counter}, 0;", f"sub.u32 {counter}, {counter}, 1;",
             f"@{predicate} bra TOP{name};", f"OUT{name}:",
-        ]  # fmt: skip
+        ]
 
 
 _FIRST = f"""mov.b32 %r0, %tid.x;
@@ -320,7 +320,7 @@ def cores(draw: st.DrawFn, bypasses: Sequence[str], affines: Sequence[str]) -> t
         f"layout={draw(st.sampled_from(['wshift', 'wid']))}",
         f"blocks={draw(st.sampled_from([8, 1]))}",  # one at a time: warps take over slots that others had
         f"scheduler={draw(st.sampled_from(['gto', 'lrr', 'two_level']))}",
-    ]  # fmt: skip
+    ]
     if coalescing == "on":
         settings.append(f"alignment={draw(st.sampled_from(['reg', 'write']))}")
     if bypass != "off":
@@ -344,7 +344,7 @@ def some(count: int) -> settings:
 
 
 def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,
-         affines: Sequence[str] = ("off",)) -> None:  # fmt: skip
+         affines: Sequence[str] = ("off",)) -> None:
     """Call a test with so many cases, the same ones for one number. Raises what it raises, for the simplest case."""
 
     def run(case: Case) -> None:
@@ -354,7 +354,7 @@ def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Seq
 
 
 def samples(count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,
-            affines: Sequence[str] = ("off",)) -> list[Case]:  # fmt: skip
+            affines: Sequence[str] = ("off",)) -> list[Case]:
     """The cases of `each`."""
     found: list[Case] = []
     each(found.append, count, number, bypasses=bypasses, affines=affines)

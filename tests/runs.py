@@ -12,7 +12,7 @@ NOTHING = dataclasses.replace(
     Statistics(**{field.name: field.type() for field in dataclasses.fields(Statistics)}), ipc=0.5,
     coalesced={"read_read": 0, "write_write": 0, "read_write": 0}, operands=[0, 0, 0, 0],
     source_widths=[0, 0, 0, 0], destination_widths=[0, 0, 0, 0],
-)  # fmt: skip
+)
 """Statistics of no events at all."""
 
 

@@ -23,7 +23,7 @@ def main() -> int:
     small = SmConfig.preset("small")
     evaluate.kernels = lambda: vector_add
     regress.cases = lambda config: iter([regress.Case(small.with_settings([f"scheduler={scheduler}"]), "vector_add",
-                                                      "tiny") for scheduler in ("lrr", "gto")])  # fmt: skip
+                                                      "tiny") for scheduler in ("lrr", "gto")])
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever it was for who started us
     Path(os.environ[READY]).touch()
     return cli.main()

@@ -51,7 +51,7 @@ def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
             return found, sm
         attempts |= {fields["warp"]: Op(fields["op"]) for fields in sm.inputs.attempts if fields is not None}
         found.update(attempts[outcome["warp"]] for outcome in sm.affine.outcomes
-                     if outcome is not None and outcome["accepted"])  # fmt: skip
+                     if outcome is not None and outcome["accepted"])
 
 
 def test_random_programs_reach_everything() -> None:

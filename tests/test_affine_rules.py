@@ -120,7 +120,7 @@ ROWS_AND_FORMS = pytest.mark.parametrize(
     "i", [i for op in ROWS for i in row_forms(op)],
     ids=lambda i: f"{i.op.name}-{'signed-' * i.signed}{'high-' * i.high}{'right-' * i.right}"
                   f"{i.cond.name if i.op is Op.ISETP else 'carry' * (i.pdst != PT)}".strip("-"),
-)  # fmt: skip
+)
 
 
 @ROWS_AND_FORMS
@@ -164,11 +164,11 @@ the stride says: a shift and a high product need `exact` for wider strides only.
 
 
 @pytest.mark.parametrize(("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops],
-                         ids=lambda x: getattr(x, "name", x))  # fmt: skip
+                         ids=lambda x: getattr(x, "name", x))
 def test_every_condition_is_needed(condition: str, op: Op) -> None:
     """Without it slots are accepted for which a lane has another answer, of the model as of the terms."""
     assert any(breaks(i, condition, at, n) for i in row_forms(op) for at in (15, 30)
-               for n in ((3, 30) if op is Op.SHF else (0,)))  # fmt: skip
+               for n in ((3, 30) if op is Op.SHF else (0,)))
 
 
 def breaks(i: Instruction, condition: str, at: int, n: int) -> bool:
@@ -181,7 +181,7 @@ def breaks(i: Instruction, condition: str, at: int, n: int) -> bool:
         slots[2] = Compact(n)
     pred = z3.is_true(found.eval(PRED, model_completion=True))
     answers = [lane(i.op, encode_modifiers(i), *(x.value(number) for x in slots), int(pred) | (i.op is Op.ISETP))
-               for number in (0, at)]  # fmt: skip
+               for number in (0, at)]
     claim = rule(i, slots_of(i, condition), n, PRED, condition)
     claimed = modulo(claim.result.at(at)) if i.pdst == PT else z3.If(claim.holds, 1, 0)
     assert found.eval(claimed, model_completion=True).as_long() != answers[1][i.pdst != PT], (i, slots, pred)
@@ -190,7 +190,7 @@ def breaks(i: Instruction, condition: str, at: int, n: int) -> bool:
 
 UNIFORM_ONLY = {
     Op.LOP3: {"lut": 0x96}, Op.PRMT: {}, Op.BMSK: {}, Op.POPC: {}, Op.FLO: {}, Op.BREV: {},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("op", "named"), UNIFORM_ONLY.items(), ids=lambda x: getattr(x, "name", ""))
@@ -215,7 +215,7 @@ def samples(i: Instruction, count: int) -> Iterator[tuple[list[Compact], int, in
     rng = random.Random(SEED)
     for _ in range(count):
         bases = [rng.choice([*SPECIAL, *TRUTHS]) if rng.random() < 0.7 else rng.getrandbits(rng.choice([6, 16, 32]))
-                 for _ in range(3)]  # fmt: skip
+                 for _ in range(3)]
         uniform = rng.random() < 0.2
         strides = [0 if uniform else rng.choice([0, 1, 4, -1, 8, rng.randrange(-HALF, HALF)]) for _ in range(3)]
         slots = [Compact(*pair) for pair in zip(bases, strides, strict=True)]

@@ -43,7 +43,7 @@ def _shift(m, a, b, c, p):
 def _compare(m, a, b, c, p):
     x, y = _read(a, m.signed), _read(b, m.signed)
     return 0, int({Cond.EQ: x == y, Cond.NE: x != y, Cond.LT: x < y, Cond.LE: x <= y, Cond.GT: x > y,
-                   Cond.GE: x >= y}[m.cond])  # fmt: skip
+                   Cond.GE: x >= y}[m.cond])
 
 
 def _extreme(m, a, b, *, largest: bool):
@@ -61,13 +61,13 @@ LANES: dict[Op, Lane] = {
     Op.SHF: _shift,
     Op.SEL: lambda m, a, b, c, p: (a if p else b, 0),
     Op.ISETP: _compare,
-}  # fmt: skip
+}
 
 
 def instructions(op: Op) -> list[Instruction]:
     """All forms that the rules treat differently."""
     flags = {Op.IMUL: ("high", "signed"), Op.IMAD: ("high", "signed"), Op.SHF: ("right", "wrap", "signed"),
-             Op.IMIN: ("signed",), Op.IMAX: ("signed",), Op.ISETP: ("signed",)}.get(op, ())  # fmt: skip
+             Op.IMIN: ("signed",), Op.IMAX: ("signed",), Op.ISETP: ("signed",)}.get(op, ())
     named = [dict(zip(flags, values, strict=True)) for values in itertools.product([False, True], repeat=len(flags))]
     if op is Op.ISETP:
         return [Instruction(op=op, pdst=0, cond=cond, **flag) for cond in list(Cond)[:6] for flag in named]

@@ -176,7 +176,7 @@ def test_liveness_that_ignores_unwritten_lanes_is_caught(monkeypatch):
         Node(Op.ISETP, pdst=guard), Node(Op.S2R, dst=a), Node(Op.S2R, dst=b),
         Node(Op.ST, src=[None, None, b], modifiers=dict(store)), Node(Op.IADD, dst=a, guard=guard),
         Node(Op.ST, src=[None, None, a], modifiers=dict(store)), Node(Op.EXIT),
-    ]  # fmt: skip
+    ]
     assert compiled(function)[0].run() == 3
     monkeypatch.setattr(liveness, "kills", lambda node: node.writes)
     with pytest.raises(AllocationError, match="does not hold v1"):

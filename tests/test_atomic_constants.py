@@ -16,7 +16,7 @@ BEFORE = (4, 16, 3, 9)
 OPERATORS = {
     "add": lambda old, a: old + a, "min": min, "max": max, "and": lambda old, a: old & a, "or": lambda old, a: old | a,
     "xor": lambda old, a: old ^ a, "exch": lambda old, a: a, "cas": lambda old, a, b: b if old == a else old,
-}  # fmt: skip
+}
 
 FORMS = list(itertools.product(OPERATORS, (32, 64), ("global", "shared")))
 
@@ -32,7 +32,7 @@ def constant_kernel(operator: str, bits: int, space: str, values: tuple[int, ...
         lines += [f"st.{space}.b{bits} [%m], %old;", *moves,
                   f"atom.{space}.{operator}.{kind} %d, [%m], {', '.join(names)};",
                   f"st.global.b{bits} [%out+{16 * number}], %d;", f"ld.{space}.b{bits} %d, [%m];",
-                  f"st.global.b{bits} [%out+{16 * number + 8}], %d;"]  # fmt: skip
+                  f"st.global.b{bits} [%out+{16 * number + 8}], %d;"]
     place = "add.u64 %m, %out, 32;" if space == "global" else "mov.u64 %m, words; add.u64 %m, %m, %at;"
     return f""".version 8.3
 .target sm_90

@@ -56,7 +56,7 @@ def early(asm: Assembler, cond: Cond, threads: int, *, exits: bool = True) -> No
 
 @pytest.mark.parametrize(("vote", "limit", "expected"), [
     (Vote.ALL, 64, 1), (Vote.ALL, 63, 0), (Vote.ANY, 1, 1), (Vote.ANY, 0, 0), (Vote.POPC, 37, 37),
-])  # fmt: skip
+])
 def test_barrier_with_vote(vote, limit, expected):
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
@@ -283,7 +283,7 @@ RETURNS = {
     "after work and a return": f"@%p1 bra S; {AFTER} ret; S: {BEFORE} ret;",
     "from a loop": "mov.u32 %r4, 0; L: @%p1 bra R; bar.sync 1; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 3; "
                    f"@%p2 bra L; {AFTER} R: ret;",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("body", RETURNS.values(), ids=RETURNS)

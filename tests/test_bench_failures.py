@@ -31,7 +31,7 @@ FAULTS = {
                 r"0: expected 0x\w+, actual 0x\w+$",
     "exception": r"the bench itself failed in cycle 50 \(seed 1\): KeyError: 'left\\nright'$",
     "SIGKILL": "Datapath: faulty_bench failed with seed 1: the simulator was ended by SIGKILL; the log is (.+)$",
-}  # fmt: skip
+}
 
 
 @pytest.mark.rtl
@@ -67,7 +67,7 @@ def test_a_result_with_other_cycles_is_refused(tmp_path, monkeypatch, capsys):
     ("<testsuites><testsuite tests='2' failures='1'/></testsuites>", 0, "1 of 2 tests failed"),
     ("<testsuites/>", 0, "0 tests ran"), ("<testsuites><testsuite tests='1'/></testsuites>", 1, "with status 1"),
     ("<testsuites><testsuite tests='1'/></testsuites>", 0, None),
-])  # fmt: skip
+])
 def test_how_a_simulator_ends(tmp_path, results, status, message):
     path = tmp_path / "results.xml"
     if results:
@@ -110,7 +110,7 @@ def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
     one, other, *_ = launches(tmp_path, 2)
     small = SmConfig.preset("small")
     found = [identity(small, one, 1), identity(small, other, 1), identity(small, one, 2),
-             identity(small.with_settings(["banks=8"]), one, 1)]  # fmt: skip
+             identity(small.with_settings(["banks=8"]), one, 1)]
     one.path.write_text(one.path.read_text().replace("shape = 64", "shape = 65"))
     found.append(identity(small, load(one.path), 1))
     assert len(set(found)) == len(found)
@@ -121,7 +121,7 @@ def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
 @pytest.mark.parametrize(("log", "message"), [
     ("", "verilator ended with status 1"),
     ("cc x\nx.cpp:1: fatal error: no space\nmake: ", "x.cpp:1: fatal error: no space"),
-])  # fmt: skip
+])
 def test_a_build_that_fails_says_why(tmp_path, monkeypatch, log, message):
     def build(self, *, log_file, **_):
         log_file.write_text(log)

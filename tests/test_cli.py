@@ -196,7 +196,7 @@ def sum_toml(tmp_path):
 def test_run_checks_times_and_writes_a_launch_of_ones_own(sum_toml, capsys):
     folder = sum_toml.parent
     assert main(["run", str(sum_toml), "--preset", "small", "--out", str(folder / "new" / "out"),
-                 "--json", str(folder / "run.json")]) == 0  # fmt: skip
+                 "--json", str(folder / "run.json")]) == 0
     text = capsys.readouterr().out
     assert "as expected, bit for bit" in text
     assert "Timing on small" in text
@@ -298,7 +298,7 @@ def test_verilog_of_a_unit_with_its_sidecar(capsys, tmp_path):
     (["--waves", "run.vcd"], "--waves run.vcd: only hardware has waves: add --rtl"),
     (["--rtl", "--waves", "run.txt"], "run.txt: a waveform must end in .vcd or .fst"),
     (["--rtl", "--waves", "none/run.vcd"], "none/run.vcd: No such file or directory"),
-])  # fmt: skip
+])
 def test_waveforms_that_cannot_be_recorded(arguments, message, capsys):
     assert main(["run", "vector_add", "--size", "tiny", "--preset", "small", *arguments]) == 1
     assert message in one_error_line(capsys)

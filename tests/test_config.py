@@ -57,7 +57,7 @@ def test_collectors_are_shared_without_a_window(bypass):
 
 @pytest.mark.parametrize(("affine", "bypass", "slot"), [
     ("a", "off", False), ("ab", "off", False), ("abm", "off", True), ("abm", "bow", False), ("off", "off", False),
-])  # fmt: skip
+])
 def test_loads_have_a_place_of_their_own_with_abm_and_without_a_window(affine, bypass, slot):
     config = SmConfig().with_settings([f"affine={affine}", f"bypass={bypass}"])
     assert config.has_address_slot == slot
@@ -122,7 +122,7 @@ def test_illegal_settings_name_field_value_and_range(setting, message):
     ["gating=cross_lane", "coalescing=on", "alignment=write"], ["bypass=bow"], ["bypass=bow_wr", "entries=6"],
     ["bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"], ["affine=abm"],
     ["affine=abm", "bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"],
-])  # fmt: skip
+])
 def test_what_hardware_exists(settings):
     SmConfig().with_settings(settings).check_hardware()
 
@@ -133,7 +133,7 @@ def test_what_hardware_exists(settings):
     (["coalescing=corf", "layout=wid"], "coalescing = corf: a comparator of the golden model"),
     (["coalescing=corf_plus", "layout=wid"], "coalescing = corf_plus: a comparator of the golden model"),
     (["bypass=rfc"], "bypass = rfc: a comparator of the golden model"),
-])  # fmt: skip
+])
 def test_what_exists_in_the_model_only(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings).check_hardware()
@@ -143,7 +143,7 @@ def test_what_exists_in_the_model_only(settings, message):
     (["gating=active", "coalescing=corf", "layout=wid"], "gating = active and coalescing = corf disagree"),
     (["gating=in_lane", "coalescing=corf_plus", "layout=wid"], "gating = in_lane and coalescing = corf_plus disagree"),
     (["gating=active", "coalescing=on", "alignment=ideal"], "gating = active and alignment = ideal disagree"),
-])  # fmt: skip
+])
 def test_what_has_no_columns_to_gate(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
@@ -154,7 +154,7 @@ def test_what_has_no_columns_to_gate(settings, message):
     (["bypass=bow_wr", "coalescing=on", "alignment=ideal"], "bypass = bow_wr and alignment = ideal disagree"),
     (["bypass=rfc", "coalescing=on"], "bypass = rfc and coalescing = on disagree"),
     (["bypass=rfc", "gating=active"], "bypass = rfc and gating = active disagree"),
-])  # fmt: skip
+])
 def test_what_does_not_go_with_bypassing(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
@@ -165,7 +165,7 @@ def test_what_does_not_go_with_bypassing(settings, message):
     (["affine=ab", "coalescing=on", "alignment=upper_bound"], "affine = ab and alignment = upper_bound disagree"),
     (["affine=abm", "bypass=rfc"], "affine = abm and bypass = rfc disagree"),
     (["affine=abm", "schedulers=3"], "affine = abm and schedulers = 3 disagree: .* use a power of two"),
-])  # fmt: skip
+])
 def test_what_does_not_go_with_the_affine_unit(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)

@@ -129,7 +129,7 @@ BOUNDS = {
     Function.SQRT: (mpmath.sqrt, 0, 2.0**-23), Function.EX2: (lambda x: mpmath.mpf(2) ** x, 0, 2.0**-22),
     Function.SIN: (mpmath.sin, 2.0**-20.5, 0), Function.COS: (mpmath.cos, 2.0**-20.5, 0),
     Function.LG2: (lambda x: mpmath.log(x, 2), 2.0**-22, 2.0**-22), Function.TANH: (mpmath.tanh, 0, 2.0**-11),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("function", BOUNDS, ids=lambda f: f.name)

@@ -51,7 +51,7 @@ class Watched:
     """A run with `check`: cycles of issue, of grants and of completions, and the register file at the end."""
 
     def __init__(self, config: SmConfig, code: Sequence[Instruction], hints: Hints, *, warps: int = 1,
-                 lanes: Sequence[int] | None = None) -> None:  # fmt: skip
+                 lanes: Sequence[int] | None = None) -> None:
         self.issued: list[int] = []
         self.granted: list[list[int]] = []  # registers read, by cycle with any
         self.done: list[tuple[int, int]] = []  # cycle, warp
@@ -85,7 +85,7 @@ def needed(value: int) -> int:
 @pytest.mark.parametrize(("value", "bytes_needed"), [
     (0, 1), (0x7F, 1), (0x80, 2), (0x7FFF, 2), (0x8000, 3), (0x7FFFFF, 3), (0x800000, 4), (0x7FFFFFFF, 4),
     (-1, 1), (-0x80, 1), (-0x81, 2), (-0x8000, 2), (-0x8001, 3), (-0x800000, 3), (-0x800001, 4),
-])  # fmt: skip
+])
 def test_the_sign_bit_is_among_the_stored_bytes(value: int, bytes_needed: int) -> None:
     """Seed 000, section 3.6.2.8: where the top bit of the bytes in use is not the sign, one byte more."""
     word = value & 0xFFFFFFFF
@@ -97,7 +97,7 @@ def test_widths_of_mixed_lanes() -> None:
     rng = random.Random(1)
     for _ in range(300):
         values = [rng.getrandbits(32) & rng.choice([0x7F, 0xFF, 0xFFFF, 0x7FFFFF]) ^ rng.choice([0, 0xFFFFFFFF])
-                  for _ in range(32)]  # fmt: skip
+                  for _ in range(32)]
         lanes = rng.getrandbits(32) | 1
         found = width.detect(join(values), lanes)
         assert found == max(needed(value) for lane, value in enumerate(values) if lanes >> lane & 1)
@@ -121,7 +121,7 @@ def test_widths_of_mixed_lanes() -> None:
     (0x80, 0x7FFFFF, PAIR, False, False),
     (0x80, 0x7FFFFF, APART, False, False),
     (0x7FFF, 0x7FFF, APART, False, True),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
 def test_two_reads_of_one_instruction(  # noqa: PLR0917 - a table
     first: int, second: int, hints: Hints, corf: bool, plus: bool, swapped: bool
@@ -143,7 +143,7 @@ def test_two_reads_of_one_instruction(  # noqa: PLR0917 - a table
     (Hints(left=frozenset({3})), PLUS, [[2, 3], [4]]),
     (Hints(left=frozenset({4})), PLUS, [[2, 4], [3]]),
     (Hints(((2, 4),), frozenset({4})), PLUS, [[2, 4], [3]]),
-])  # fmt: skip
+])
 def test_two_of_three_operands(hints: Hints, config: SmConfig, granted: list[list[int]]) -> None:
     code = [move(2, 1), move(3, 2), move(4, 3), Instruction(op=Op.IMAD, dst=1, src=(2, 3, 4))]
     assert Watched(config, code, hints).granted == granted
@@ -301,7 +301,7 @@ def narrow_trace(seed: int, length: int = 60) -> Trace:
         a, b, c, dst = (rng.randrange(8) for _ in range(4))
         write = move(dst, rng.randrange(-1 << 31, 1 << 31) >> rng.choice([0, 8, 16, 24, 28]))
         code += [write, Instruction(op=rng.choice([Op.IMAX, Op.IMIN]), dst=c, src=(a, b, 255), signed=True),
-                 Instruction(op=Op.SHF, dst=a, src=(b, c, a), right=True, signed=True)]  # fmt: skip
+                 Instruction(op=Op.SHF, dst=a, src=(b, c, a), right=True, signed=True)]
         lanes += [rng.choice([ALL_LANES, ALL_LANES, rng.getrandbits(32)]) for _ in range(3)]
     return trace_of(code, warps=8, per_block=4, lanes=lanes)
 
@@ -314,7 +314,7 @@ def test_narrow_values_are_never_lost(config: SmConfig) -> None:
         register_file = corf_file(run.sm)
         storage = register_file.storage
         seen += Counter(packs=storage.packs, unpacks=storage.unpacks, copies=register_file.copies,
-                        coalesced=run.statistics.coalesced["read_read"])  # fmt: skip
+                        coalesced=run.statistics.coalesced["read_read"])
     assert len(seen) == 4 and min(seen.values()) > 100
 
 
@@ -327,7 +327,7 @@ def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("flavour", ["corf", "corf_plus"])
 @pytest.mark.parametrize("name", [
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
-])  # fmt: skip
+])
 def test_bundled_kernels(name: str, flavour: str) -> None:
     """Every operand is that of the trace; both save accesses, CORF++ at least as many."""
     file = kernel(name).load("tiny")

@@ -127,7 +127,7 @@ BODIES = {
     "barrier in some warps": ("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbar.sync 1;\nS: bar.sync 2;",
                               ":{3}: barrier 2: only part (1 of 2 warps) of block (0, 0, 0) reaches it"),
     "trap": ("trap;", ":{}: thread (0, 0, 0) of block (0, 0, 0): trap: the kernel stops itself"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "message"), BODIES.values(), ids=BODIES)
@@ -147,7 +147,7 @@ FILES = {
     "smaller block promised": (("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "of 64 threads exceeds the limit of 32"),
     "float parameter": ((".param .u32 n", ".param .f32 n"), "argument 1 is a scalar u32 of 4 bytes, the kernel's "
                                                             "parameter n is .f32 of 4 bytes"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("change", "message"), FILES.values(), ids=FILES)
@@ -169,7 +169,7 @@ LAUNCHES = {
     "grid beyond the limit": (("grid = 1", "grid = [2147483647, 65535]"), "warps and limit = 10000000 instructions"),
     "no limit": (("grid", "limit = 0\ngrid"), "k.toml: limit: 0 must be a whole number from 1 to "),
     "empty buffer": (("shape = 64", "shape = 0"), "shape: 0 must be a whole number of at least 1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("change", "message"), LAUNCHES.values(), ids=LAUNCHES)
@@ -236,7 +236,7 @@ def test_whole_numbers_of_one_size_are_the_same(folder, scalar):
 
 
 CONTENTS = {"absent": b"", "folder": b"", "empty": b"", "binary": bytes(range(256)), "zeros": b"\0" * 99,
-            "brackets": b"a = " + b"[" * 5000, "digits": b"a = " + b"9" * 5000}  # fmt: skip
+            "brackets": b"a = " + b"[" * 5000, "digits": b"a = " + b"9" * 5000}
 
 
 READERS = {"x.ptx": ["compile"], "x.toml": ["run"], "preset.toml": ["presets"], "x.lib": ["synth", "--liberty"]}

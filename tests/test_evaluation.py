@@ -24,11 +24,11 @@ SMALL = SmConfig.preset("small")
 BASELINE = statistics(
     bank_requests=100, bank_accesses=100, operands_stored=60, collector_writes=60, ipc=0.5, cycles=200,
     operands=[7, 10, 20, 10], source_widths=[40, 10, 0, 10], destination_widths=[20, 0, 0, 20],
-)  # fmt: skip
+)
 OURS = dataclasses.replace(
     BASELINE, bank_accesses=80, collector_writes=48, ipc=0.6, cycles=160,
     coalesced={"read_read": 12, "write_write": 2, "read_write": 6},
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("metric", "expected"), [
@@ -37,7 +37,7 @@ OURS = dataclasses.replace(
     (metrics.collector_writes_saved, 20.0),  # 48 of 60
     (metrics.collector_bandwidth_gained, 25.0),  # 60/48 operands a write
     (metrics.ipc_gained, 20.0),
-])  # fmt: skip
+])
 def test_comparisons(metric, expected):
     assert metric(OURS, BASELINE) == pytest.approx(expected)
     assert metric(BASELINE, BASELINE) == pytest.approx(0)
@@ -53,7 +53,7 @@ def test_comparisons(metric, expected):
     (metrics.coalesced_share(OURS, "read_read"), 60.0),
     (metrics.coalesced_share(OURS, "write_write"), 10.0),
     (metrics.coalesced_share(BASELINE, "write_write"), 0.0),
-])  # fmt: skip
+])
 def test_shares(value, expected):
     assert value == pytest.approx(expected)
 
@@ -89,7 +89,7 @@ def test_cost_of_wires_by_hand():
 def test_energy_counts_every_event_once():
     costs = energy.Costs(COALESCING)
     run = statistics(sub_bank_reads=3, sub_bank_writes=2, slice_writes=3, operands_stored=1, source_widths=[0, 0, 1, 0],
-                     destination_widths=[0, 1, 0, 0])  # fmt: skip
+                     destination_widths=[0, 1, 0, 0])
     expected = 5 * (costs.sub_bank + costs.wires) + (3 + 4) * costs.collector_slice + (1 + 2) * costs.code
     assert energy.register_file_pj(run, COALESCING) == pytest.approx(expected)
 
@@ -119,7 +119,7 @@ def test_energy_of_a_gpu_is_fifteen_percent_register_file():
 NUMBERS = [f"Fig. {n}" for n in (
     "3.3a", "3.3b", "3.4a", "3.4b", "3.5", "3.21", "3.22", "3.23", "3.24", "3.25", "3.26", "3.27", "3.28", "3.29",
     "3.30", "3.31", "3.32", "3.33, whole GPU", "3.34, whole GPU",
-)] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]  # fmt: skip
+)] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]
 
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
@@ -141,7 +141,7 @@ def test_every_published_average_stands_beside_one_of_ours():
 
 def test_every_figure_measures_every_run_of_the_experiment():
     runs = {"k": {name: Run(config, OURS if "off" not in name else BASELINE, Values()) for name, config in
-                  coalescing.configurations(FERMI).items()}}  # fmt: skip
+                  coalescing.configurations(FERMI).items()}}
     found = {figure.name: figure.measure(runs) for figure in coalescing.figures() if "energy" not in figure.title}
     assert found["fig_3_21"].values["ideal"] == {"k": pytest.approx(20)}
     assert found["fig_3_26"].average("baseline") == pytest.approx(50)
@@ -187,7 +187,7 @@ def test_how_a_configuration_gates_does_not_matter():
 
 
 @pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0"),
-                                              ("4 to 17", "4.0 to 17.0"), ("-1 to 0.5", "-1.0 to 0.5")])  # fmt: skip
+                                              ("4 to 17", "4.0 to 17.0"), ("-1 to 0.5", "-1.0 to 0.5")])
 def test_published_averages_keep_their_relation(entry, shown):
     assert str(Published.of(entry)) == shown
 
@@ -200,7 +200,7 @@ def test_published_averages_are_numbers(entry):
 
 def test_pressure_accounts_for_every_cycle_of_every_scheduler():
     run = statistics(cycles=100, ipc=0.8, bank_requests=160, bank_conflicts=30, port_conflicts=10,
-                     stalls={"collector": 50, "port": 60, "barrier": 7, "memory": 3})  # fmt: skip
+                     stalls={"collector": 50, "port": 60, "barrier": 7, "memory": 3})
     found = pressure(run, FERMI)  # two schedulers
     assert list(found) == list(COLUMNS[2:])
     assert list(found.values()) == pytest.approx([0.8, 1.6, 0.25, 40, 25, 30, 5])
@@ -230,7 +230,7 @@ def test_a_published_bar_is_hatched_and_a_range_is_where_it_is():
         series = Series(bar, lambda runs: 9.0), Series("other", lambda runs: 9.0)
         measured = Figure(number, "", series).measure({"a": {}})
         return [(patch.get_y(), patch.get_height()) for patch in charts._draw(measured, "").axes[0].patches
-                if patch.get_hatch()]  # fmt: skip
+                if patch.get_hatch()]
 
     assert hatched("Fig. 3.31", "reg") == [(0, 15.3)]
     assert hatched("Affine, Fig. 5", "8 lanes, fast") == [(4, 13)]
@@ -242,7 +242,7 @@ def test_a_table_has_kernels_average_and_what_is_published(capsys):
     assert lines == [
         ["Fig.", "3.31:", "gained,", "%"], ["kernel", "reg", "write"], ["a", "10.0", "-5.0"], ["b", "10.0", "-5.0"],
         ["average", "10.0", "-5.0"], ["published", "15.3", "-"],
-    ]  # fmt: skip
+    ]
 
 
 def test_bars_on_top_of_one_another_have_a_sum(capsys):

@@ -36,7 +36,7 @@ def tag(words: np.ndarray, lanes: np.ndarray = EVERY, kind: type = np.uint32) ->
 
 @pytest.mark.parametrize(("stride", "expected"), [
     (0, UNIFORM), (1, AFFINE), (-4, AFFINE), (0x7FFF, AFFINE), (-0x8000, AFFINE), (0x8000, GENERIC), (-0x8001, GENERIC),
-])  # fmt: skip
+])
 def test_a_line_has_a_stride_of_16_bits(stride, expected):
     assert tag(100 + stride * LANES) is expected
 
@@ -89,7 +89,7 @@ def test_instructions_by_kind():
             Instruction(op=Op.ISETP, pdst=1, src=(1, 2, 255)), Instruction(op=Op.MUFU, dst=2, src=(0, 255, 255)),
             Instruction(op=Op.BRA), Instruction(op=Op.BAR),
             Instruction(op=Op.LD, dst=3, src=(0, 255, 255), space=Space.SHARED, access=Access.B32),
-            Instruction(op=Op.RED, src=(0, 255, 1), space=Space.SHARED, dst_type=DType.U32)]  # fmt: skip
+            Instruction(op=Op.RED, src=(0, 255, 1), space=Space.SHARED, dst_type=DType.U32)]
     found = structure(trace_of(code))
     assert (found.instructions, found.long_latency, found.control, found.memory) == (10, 3, 1, 2)  # with EXIT
     assert sum(found.active) == 7 and found.active[32] == 7
@@ -106,7 +106,7 @@ def test_who_executes():
 def test_registers_and_whole_instructions():
     code = [LANE, mov(1), *(Instruction(op=op, dst=dst, src=src) for op, dst, src in (
         (Op.IADD, 2, (0, 1, 255)), (Op.IADD, 3, (0, 0, 2)), (Op.IMUL, 4, (0, 0, 255)), (Op.IADD, 5, (4, 1, 255)),
-    ))]  # fmt: skip
+    ))]
     found = structure(trace_of(code))
     assert found.reads == counted(1, 2, 4)  # R4; R1 twice; R0 three times, named twice by two of them, and R2
     assert found.writes == counted(2, 1, 3)
@@ -122,7 +122,7 @@ def test_a_write_in_some_lanes_leaves_the_others():
 def test_predicates_must_agree():
     def able(bound: int) -> list[int]:
         return structure(trace_of([LANE, Instruction(op=Op.ISETP, pdst=1, src=(0, 255, 255), imm_slot=1, imm=bound,
-                                                     cond=Cond.LT, combine=Combine.OR)])).able  # fmt: skip
+                                                     cond=Cond.LT, combine=Combine.OR)])).able
 
     assert able(32) == able(0) == counted(0, 0, 2)
     assert able(16) == counted(1, 0, 1)
@@ -147,7 +147,7 @@ def test_memory():
     """A load from a line of addresses; a constant is stored to one word, a register to scattered ones."""
     code = [LANE, Instruction(op=Op.LD, dst=1, src=(0, 255, 255), space=Space.GLOBAL, access=Access.B32),
             Instruction(op=Op.ST, src=(0, 255, 255), space=Space.GLOBAL, access=Access.B32),
-            Instruction(op=Op.ST, src=(1, 255, 0), space=Space.GLOBAL, access=Access.B32)]  # fmt: skip
+            Instruction(op=Op.ST, src=(1, 255, 0), space=Space.GLOBAL, access=Access.B32)]
     trace = trace_of(code)
     trace.addresses[:] = [4 * LANES, 0 * LANES + 64, LANES**2]
     trace.results[1] = LANES**2
@@ -195,20 +195,20 @@ def test_other_mechanisms():
 
 def test_mechanisms_of_the_preset_do_not_matter():
     config = FERMI.with_settings(["coalescing=on", "alignment=write", "gating=active", "affine=a",
-                                  "front_end_interval=3"])  # fmt: skip
+                                  "front_end_interval=3"])
     assert affine.configurations(config) == ALL
 
 
 # ------------------------------------------------------------------ figures
 
 COUNTS = {"attempts": 30, "accepted": 24, "refused": 6, "suppressed": 8, "expansions": 5, "compares": 10,
-          "resolved": 7, "loads": 20, "affine_loads": 15, "vector_requests": 12}  # fmt: skip
+          "resolved": 7, "loads": 20, "affine_loads": 15, "vector_requests": 12}
 BEFORE = run(ALL[BASELINE], ipc=0.5, warp_instructions=100, bank_reads=[50, 50], bank_writes=[30, 10],
-             bank_accesses=140, column_reads=600, column_writes=400)  # fmt: skip
+             bank_accesses=140, column_reads=600, column_writes=400)
 AFTER = run(ALL[FULL], ipc=0.6, warp_instructions=100, affine=COUNTS, bank_reads=[30, 40], bank_writes=[10, 20],
-            bank_accesses=100, column_reads=500, column_writes=100)  # fmt: skip
+            bank_accesses=100, column_reads=500, column_writes=100)
 FOUND = Structure(instructions=100, long_latency=20, control=5, memory=30, diverged=9, load_addresses=[1, 2, 5],
-                  able=[30, 10, 50], active=[0, 8, *[0] * 15, 22, *[0] * 14, 60])  # fmt: skip
+                  able=[30, 10, 50], active=[0, 8, *[0] * 15, 22, *[0] * 14, 60])
 
 
 def figure(number: str, note: str = "") -> Figure:
@@ -218,7 +218,7 @@ def figure(number: str, note: str = "") -> Figure:
 def measured(number: str, special: dict[str, Run], note: str = "") -> Measured:
     """A figure of runs that are `special` in some configurations and the same in all others."""
     runs = {key: special.get(key, run(config, ipc=1.0, bank_accesses=100, column_reads=100, affine=COUNTS))
-            for key, config in ALL.items()}  # fmt: skip
+            for key, config in ALL.items()}
     return figure(number, note).measure({"k": runs})
 
 
@@ -234,7 +234,7 @@ def test_table_1():
         "long latency": 20, "control": 5, "memory": 30, "divergent": 10, "issue, abm": 0.6,
         "affine": 24, "suppressed": 25, "refused": 20, "expansions": 5, "reads saved": 30, "writes saved": 25,
         "branches": 70, "loads": 75, "vector loads": 60,
-    }  # fmt: skip
+    }
     assert rows["affine"][1] == "5.0 to 98.0" and rows["refused"][1] == "-"
     assert averages(measured("Table 1", runs, "execution")) == {
         "affine": 24, "suppressed": 25, "refused": 20, "expansions": 5}
@@ -246,7 +246,7 @@ def test_structure_makes_bars():
     assert sum(averages(measured("Fig. 2", off, "whole instructions")).values()) == pytest.approx(100)
     shares = averages(measured("Fig. 2", off, "threads"))
     assert shares == {"1 to 8": pytest.approx(80 / 9), "9 to 16": 0, "17 to 24": pytest.approx(220 / 9), "25 to 31": 0,
-                      "32": pytest.approx(600 / 9)}  # fmt: skip
+                      "32": pytest.approx(600 / 9)}
 
 
 def test_speed_ups_are_over_the_same_sm():
@@ -266,7 +266,7 @@ def test_parts_are_over_the_same_sm():
 def test_composition_is_over_the_plain_sm():
     fewer = {composed("coalescing", Affine.OFF): run(FERMI, bank_accesses=90),
              composed("coalescing", Affine.ABM): run(FERMI, bank_accesses=60), FULL: run(FERMI, bank_accesses=70),
-             composed("together", Affine.ABM): run(FERMI, column_reads=20, column_writes=5)}  # fmt: skip
+             composed("together", Affine.ABM): run(FERMI, column_reads=20, column_writes=5)}
     assert averages(measured("Composition", fewer, "accesses")) == pytest.approx({
         "affine": 30, "coalescing": 10, "coalescing and affine": 40, "bow_hints": 0, "bow_hints and affine": 0})
     columns = averages(measured("Composition", fewer, "columns"))

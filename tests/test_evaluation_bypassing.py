@@ -129,7 +129,7 @@ BASE = run(OFF, bank_reads=[60], bank_writes=[40], operands_stored=60)
 WINDOW = {"forwarded": 40, "fetched": 20, "delivered": 30, "filed": 5, "both": 5, "slid": 8, "crowded": 2}
 OURS = run(HINTS, bank_reads=[20], bank_writes=[20], bypassed=WINDOW)
 CACHED = run(RFC, bank_reads=[15], bank_writes=[5], operands_stored=60,
-             bypassed={"cache_reads": 45, "cache_writes": 40, "split_operands": 0})  # fmt: skip
+             bypassed={"cache_reads": 45, "cache_writes": 40, "split_operands": 0})
 
 
 def test_events_of_a_bypassing_collector() -> None:
@@ -175,7 +175,7 @@ def test_the_cache_has_small_banks() -> None:
 
 def test_our_costs_are_those_of_the_baseline_without_bypassing() -> None:
     plain = run(OFF, bank_reads=[6], bank_writes=[4], operands_stored=6, sub_bank_reads=24, sub_bank_writes=16,
-                slice_writes=24)  # fmt: skip
+                slice_writes=24)
     assert bypassing_energy.register_file_pj(plain) == pytest.approx(energy.register_file_pj(plain.statistics, OFF))
     assert bypassing_energy.ours(plain, plain) == 0
 
@@ -217,7 +217,7 @@ def figure(number: str, note: str = "") -> Figure:
 def measured(number: str, special: dict[str, Run], note: str = "") -> Measured:
     """A figure of runs that are `special` in some configurations and the same in all others."""
     runs = {key: special.get(key, run(config, ipc=1.0, bank_reads=[100], bypassed={"occupancy": [0, 1]}))
-            for key, config in ALL.items()}  # fmt: skip
+            for key, config in ALL.items()}
     return figure(number, note).measure({"k": runs})
 
 
@@ -239,7 +239,7 @@ def test_half_of_the_entries_are_six() -> None:
 
 def test_time_in_collectors() -> None:
     times = {"off": run(OFF, collecting={"memory": 10, "other": 30}, living={"memory": 100, "other": 60}),
-             "bow_3_12": run(BOW, collecting={"memory": 5, "other": 5})}  # fmt: skip
+             "bow_3_12": run(BOW, collecting={"memory": 5, "other": 5})}
     shares = measured("Fig. 4", times)
     assert [shares.average(key) for key in ("all", "other", "memory")] == pytest.approx([25, 50, 10])
     assert measured("Fig. 12, bow", times).average("3") == pytest.approx(75)
@@ -259,7 +259,7 @@ def test_sources_are_of_all_instructions() -> None:
 def test_what_traces_tell_makes_bars() -> None:
     known = Reuse(reads=200, writes=100, bypassed=[90, 118, 0, 0, 0, 150], written=[80, 60, 0, 0, 0, 0],
                   needed=[65, 48, 0, 0, 0, 0], classes={place: n for n, place in enumerate(Destination, start=1)},
-                  registers=10, transient=[0, 2, 3, 3, 3, 3], live=8, kept=[7, 6, 5, 4, 3, 2])  # fmt: skip
+                  registers=10, transient=[0, 2, 3, 3, 3, 3], live=8, kept=[7, 6, 5, 4, 3, 2])
     off = {"off": Run(OFF, run(OFF).statistics, run(OFF).values, known)}
     assert [measured("Fig. 3, reads", off).average(key) for key in ("2", "3", "7")] == pytest.approx([45, 59, 75])
     assert measured("Fig. 3, writes", off, "overwritten").average("3") == pytest.approx(40)

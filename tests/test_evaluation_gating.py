@@ -39,7 +39,7 @@ def trace(lanes, results):
     result = none.copy()
     result[: len(results)] = range(len(results))
     warp = WarpTrace(0, 0, 0xFFFFFFFF, np.arange(len(CODE), dtype=np.int32), np.array(lanes, np.uint32),
-                     np.zeros(len(CODE), np.uint32), np.zeros(len(CODE), np.uint32), result, none)  # fmt: skip
+                     np.zeros(len(CODE), np.uint32), np.zeros(len(CODE), np.uint32), result, none)
     return Trace(Program("k", "k.ptx", CODE, (0,) * len(CODE), 3), None, (warp,), rows, rows[:0], rows[:0])
 
 
@@ -57,7 +57,7 @@ def test_an_instruction_that_no_lane_executes_does_not_count():
 
 @pytest.mark.parametrize(("value", "size"), [
     (0, 0), (1, 1), (0xFF, 1), (0x100, 2), (0xFFFF, 2), (0x10000, 3), (0xFFFFFF, 3), (0x1000000, 4), (0xFFFFFFFF, 4),
-])  # fmt: skip
+])
 def test_bytes_of_a_value_are_those_below_its_leading_zeros(value, size):
     assert values(trace([1, 0, 0, 0, 0], [value])).results.index(1) == size
 
@@ -95,7 +95,7 @@ def test_all_columns_cost_a_whole_sub_bank_unless_decoders_repeat(organisation, 
 @pytest.mark.parametrize(("organisation", "read", "written"), [
     (SHARED, 0.2 * 10 + 0.8 * 2.5, 0.2 * 10 + 0.8 * 2.5), (APART, 2.5, 2.5),
     (REPEATED, 0.2 * 20 + 0.8 * 2.5, 0.2 * 20 + 0.8 * 2.5), (WHOLE, 10, 0.2 * 10 + 0.8 * 2.5),
-])  # fmt: skip
+])
 def test_a_quarter_of_the_columns(organisation, read, written):
     assert macros(organisation, **FEWER) == pytest.approx(read)
     assert macros(organisation, sub_bank_writes=10, column_writes=20) == pytest.approx(written)
@@ -103,7 +103,7 @@ def test_a_quarter_of_the_columns(organisation, read, written):
 
 def test_without_gating_the_register_file_takes_what_it_takes_for_coalescing():
     plain = run(OFF, sub_bank_reads=8, column_reads=64, sub_bank_writes=4, column_writes=32, slice_writes=8,
-                operands_stored=2, collector_columns=64, operand_columns=64)  # fmt: skip
+                operands_stored=2, collector_columns=64, operand_columns=64)
     for organisation in (SHARED, APART, REPEATED, WHOLE):
         assert gating_energy.register_file(plain, organisation).total == pytest.approx(
             energy.register_file_pj(plain.statistics, OFF))
@@ -213,7 +213,7 @@ def test_bars_are_what_each_setting_saves_beyond_the_one_before(number, field):
 
 def test_trivial_operations_stand_on_inactive_lanes():
     found = measured("Fig. 4.10", lane_operations=dict.fromkeys(Gating, 100), lanes_inactive=dict.fromkeys(Gating, 10),
-                     lanes_trivial={**dict.fromkeys(Gating, 0), Gating.CROSS_LANE: 20})  # fmt: skip
+                     lanes_trivial={**dict.fromkeys(Gating, 0), Gating.CROSS_LANE: 20})
     assert found.average("inactive") == pytest.approx(10)
     assert 15 < found.average("trivial operations") < 20  # less its overhead
 

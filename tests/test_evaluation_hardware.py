@@ -33,7 +33,7 @@ def test_units_stand_beside_those_that_they_replace():
     after = report(row("datapath", 150.0), row("coalescing_arbiter", 40.0, 250.0), row("mask_buffer", 5.0))
     found = {e.unit: (e.area_ratio, e.added_um2, e.delay_ratio) for e in compare(before, after)}
     assert found == {"datapath": (1.5, 100.0, 1.0), "coalescing_arbiter": (4.0, 60.0, 1.25),
-                     "mask_buffer": (None, 10.0, None), "gone": (None, -2.0, None)}  # fmt: skip
+                     "mask_buffer": (None, 10.0, None), "gone": (None, -2.0, None)}
 
 
 def test_all_instances_count_for_what_is_added():
@@ -81,7 +81,7 @@ def test_windows_are_synthesised_without_other_mechanisms(monkeypatch):
         (32, words) for words in (3, 16, 16, 16, 8, 3, 16)
     ]
     assert made[4:6] == [("BypassingCollector", "bow_hints", "off", "off", 8),
-                         ("CoalescingCollector", "off", "on", "off", 12)]  # fmt: skip
+                         ("CoalescingCollector", "off", "on", "off", 12)]
     assert [entry.unit for entry in hardware.network(config)] == [
         "RotatingArbiter", "RoundRobinDispatcher", "EvictionUnit", "glue"
     ]  # a crossbar of 32 collectors before and after
@@ -92,7 +92,7 @@ def test_windows_are_synthesised_without_other_mechanisms(monkeypatch):
 def test_a_network_is_part_of_a_bank():
     bank = hardware.BANK
     network = [Comparison(row("arbiter", 100.0), row("rotating_arbiter", 100.0 + 0.005 * bank.area_um2)),
-               Comparison(None, row("eviction_unit", 0.005 * bank.area_um2))]  # fmt: skip
+               Comparison(None, row("eviction_unit", 0.005 * bank.area_um2))]
     found = hardware.shares(network)
     assert found["by its bit cells"] == pytest.approx(0.02)  # combinational and sequential alike
     assert found["of a 64 KB bank by CACTI"] == pytest.approx(0.02 * bank.area_um2 / bank.cacti_area_um2)

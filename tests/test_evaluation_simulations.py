@@ -72,7 +72,7 @@ def test_a_damaged_file_is_made_again(folder, capfd):
 def test_another_configuration_or_source_has_another_file(folder):
     case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, kernel="bfs"),
-              dataclasses.replace(case, config=PAIR["wid_reg"])]  # fmt: skip
+              dataclasses.replace(case, config=PAIR["wid_reg"])]
     paths = [simulations._key(case, sources).path for sources in ("sources", "changed")]
     paths += [simulations._key(other, "sources").path for other in others]
     assert len(set(paths)) == 5
@@ -107,7 +107,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path, folder):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTIBLE)
     with subprocess.Popen([sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                          text=True, start_new_session=True) as process:  # fmt: skip
+                          text=True, start_new_session=True) as process:
         while not list(folder.glob("*/record.kept")) and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)

@@ -229,7 +229,7 @@ def test_any_cycles_in_a_row(provers: dict[type, Prover], arbiter: type, lemma: 
 
 
 @pytest.mark.parametrize(("banks", "collectors"), [
-    (1, 3), (2, 2), *(pytest.param(*size, marks=pytest.mark.long) for size in [(1, 1), (2, 5), (4, 3)])])  # fmt: skip
+    (1, 3), (2, 2), *(pytest.param(*size, marks=pytest.mark.long) for size in [(1, 1), (2, 5), (4, 3)])])
 @pytest.mark.parametrize("arbiter", ARBITERS)
 def test_other_sizes(tmp_path: Path, arbiter: type, banks: int, collectors: int) -> None:
     prover = Prover(tmp_path, arbiter, banks, collectors)
@@ -335,7 +335,7 @@ class Unseeing(RotatingCoalescingArbiter):
     (Careless, "disjoint"), (Coarse, "never_idle"), (Overwritten, "disjoint"), (ManyPaths, "writes_first"),
     (Generous, "only_requested"), (OneSided, "slices_follow"),
     (Stuck, "turn"), (Stuck, "bound"), (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint"),
-])  # fmt: skip
+])
 def test_broken_arbiter_is_refuted(tmp_path: Path, arbiter: type, claim: str) -> None:
     assert not Prover(tmp_path, arbiter, 2, 3).holds(claim)
 

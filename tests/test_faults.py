@@ -22,7 +22,7 @@ from warploom.store import place, runs
 MOMENTS = {
     "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
     "evaluate": (EVALUATE, "spawn_main"),
-}  # fmt: skip
+}
 """Commands, and the process at whose sight they are disturbed."""
 
 
@@ -50,7 +50,7 @@ def cache(name, tmp_path) -> Path:
     ("run", signal.SIGKILL), ("run", signal.SIGINT), ("verilog", signal.SIGTERM), ("evaluate", signal.SIGTERM),
     *(pytest.param(*rest, marks=pytest.mark.long) for rest in [
         ("run", signal.SIGTERM), ("synth", signal.SIGINT), ("synth", signal.SIGKILL), ("evaluate", signal.SIGKILL)]),
-])  # fmt: skip
+])
 def test_a_signal_ends_all_of_it(tmp_path, name, ending):
     one = command(name, tmp_path)
     one.wait_until(lambda: any(MOMENTS[name][1] in f"{line} " for line in one.others()))
@@ -96,7 +96,7 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
 @pytest.mark.parametrize(("name", "blocks", "line"), [
     ("verilog", 2, "File too large"), pytest.param("run", 2, "out.json: File too large", marks=pytest.mark.long),
     pytest.param("evaluate", 1, "File too large", marks=pytest.mark.long),
-])  # fmt: skip
+])
 def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
     limit = ("sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh")
     one = Command(MOMENTS[name][0], tmp_path / "here", cache(name, tmp_path), limit)
@@ -118,7 +118,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
     assert main([*verb]) == 1
     line = capsys.readouterr().err
     assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: what is made is kept there: set "
-                    "WARPLOOM_CACHE to another folder\n")  # fmt: skip
+                    "WARPLOOM_CACHE to another folder\n")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -137,5 +137,5 @@ def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
     shutil.rmtree(tmp_path / "out")
     assert verilog(4) == (0, [])
     assert results(tmp_path) == together
-    assert len(together) == 3
+    assert len(together) == 5  # three of Verilog, its sidecar and the document
     assert not parts(tmp_path)

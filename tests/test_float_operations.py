@@ -18,7 +18,7 @@ from warploom.arch.modifiers import Cond, Rounding
 ORDERED = {
     Cond.EQ: lambda x, y: x == y, Cond.NE: lambda x, y: x != y, Cond.LT: lambda x, y: x < y,
     Cond.LE: lambda x, y: x <= y, Cond.GT: lambda x, y: x > y, Cond.GE: lambda x, y: x >= y,
-}  # fmt: skip
+}
 
 
 def saturated(word: int | str) -> int:
@@ -178,5 +178,5 @@ def test_classes(double):
             finite = not (x.is_nan or x.is_infinite)
             wanted = {Property.FINITE: finite, Property.INFINITE: x.is_infinite, Property.NUMBER: not x.is_nan,
                       Property.NOTANUMBER: x.is_nan, Property.NORMAL: finite and x.size >= smallest,
-                      Property.SUBNORMAL: finite and 0 < x.size < smallest}[test]  # fmt: skip
+                      Property.SUBNORMAL: finite and 0 < x.size < smallest}[test]
             assert got == wanted, (test, hex(word))

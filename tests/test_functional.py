@@ -168,7 +168,7 @@ def test_special_registers():
         Special.LANEMASK_LE: lambda t, b: (2 << t % 32) - 1, Special.LANEMASK_GT: lambda t, b: -(2 << t % 32),
         Special.ACTIVEMASK: lambda t, b: -1 if t < 32 else 0xFFFFFFF, Special.TOTAL_SMEM: lambda t, b: 112,
         Special.DYNAMIC_SMEM: lambda t, b: 12,
-    }  # fmt: skip
+    }
     asm = Assembler()
     for register, special in enumerate(values):
         asm.op(Op.S2R, register, special=special)

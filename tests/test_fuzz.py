@@ -48,7 +48,7 @@ def test_a_wrong_result_is_seen(case: Case) -> None:
     rows = list(case.rows)
     rows[3] ^= 1
     assert verdict(replace(case, rows=tuple(rows))) == (
-        f"AssertionError: 1 of {len(rows)} threads differ from the host's, the first is 3")  # fmt: skip
+        f"AssertionError: 1 of {len(rows)} threads differ from the host's, the first is 3")
     common = bytes([*case.common[:7], case.common[7] ^ 1, *case.common[8:]])
     assert verdict(replace(case, common=common)) == "AssertionError: common words differ from the host's from byte 7 on"
 
@@ -124,7 +124,7 @@ def test_a_campaign_goes_on_where_it_was(ran: Callable[[], list[int]], tmp_path:
     assert first.failures == [5] and first.refused == [70]
     assert sorted(path.name for path in (tmp_path / "failed").iterdir()) == ["5.cu", "5.ptx"]
     assert str(first) == (f"128 programs (128 of generator {VERSION}), 1 failed, "
-                          "1 that nvcc or g++ did not take")  # fmt: skip
+                          "1 that nvcc or g++ did not take")
     quietly(tmp_path, 100)
     last = quietly(tmp_path, 3 * campaign.BATCH)
     assert (last.done, last.failures, last.refused) == (3, [5], [70])
@@ -133,7 +133,7 @@ def test_a_campaign_goes_on_where_it_was(ran: Callable[[], list[int]], tmp_path:
 
 def test_what_passes_by_now_is_forgotten(
     ran: Callable[[], list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     quietly(tmp_path, 1)
     monkeypatch.setattr(campaign, "verdict", lambda *_: None)
     assert quietly(tmp_path, 1).failures == [] and not list((tmp_path / "failed").iterdir())
@@ -149,7 +149,7 @@ def test_another_generator_takes_other_seeds(ran: Callable[[], list[int]], tmp_p
 
 def test_a_damaged_count_starts_anew(
     ran: Callable[[], list[int]], tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:  # fmt: skip
+) -> None:
     quietly(tmp_path, 2 * campaign.BATCH)
     (tmp_path / "state.kept").write_bytes((tmp_path / "state.kept").read_bytes()[:-3])
     assert quietly(tmp_path, 1).done == 1
@@ -158,7 +158,7 @@ def test_a_damaged_count_starts_anew(
 
 def test_a_missing_tool_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.argv", ["fuzz", "run", "1", "--folder", str(tmp_path / "state")])
     assert main() == 1

@@ -180,13 +180,13 @@ class Values:
 
     def __init__(self) -> None:
         self.granules = [sum(random.choice([0, 0, 0xFF]) << 8 * k + 128 * group for group in range(8) for k in range(4))
-                         * sum(1 << 32 * lane for lane in range(4)) for _ in range(256)]  # fmt: skip
+                         * sum(1 << 32 * lane for lane in range(4)) for _ in range(256)]
         self.zero_lanes = [spread(random.getrandbits(32)) for _ in range(256)]
 
     def lanes(self, live: int) -> int:
         """Some lanes of those still live: few, many, or any."""
         lanes = random.choice([1 << random.randrange(32), ~(1 << random.randrange(32)), 0x55555555,
-                               random.getrandbits(32), random.getrandbits(32)])  # fmt: skip
+                               random.getrandbits(32), random.getrandbits(32)])
         return lanes & live or live & -live
 
     def word(self, lanes: int) -> int:

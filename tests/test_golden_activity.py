@@ -58,7 +58,7 @@ class Observer:
             collector = datapath.operands.collectors[datapath.dispatch["collector"]]
             self.counts["operand_columns"] += sum(
                 32 if self._config.gating is Gating.OFF else self._needed(collector, slot).bit_count()
-                for slot in range(3))  # fmt: skip
+                for slot in range(3))
         self._stages = [self._lanes(datapath.sent), *self._stages[:2]]
         (first, _, passes), (second, _, passed), (_, third, _) = self._stages
         self.counts["lane_loads"] += first + second + third

@@ -25,7 +25,7 @@ def test_an_attempt_takes_five_cycles() -> None:
     assert happenings(Sm(config("a"), trace)) == [
         (1, "try S2R"), (1 + ATTEMPT_CYCLES, "accepted"), (2 + ATTEMPT_CYCLES, "try IADD"),
         (2 + 2 * ATTEMPT_CYCLES, "accepted"),
-    ]  # fmt: skip
+    ]
     run = checked(config("a"), trace)
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0, 2)
     assert run.statistics.datapath_instructions == 0 and run.statistics.bank_accesses == 0
@@ -79,7 +79,7 @@ def test_uniform_floating_point_is_attempted() -> None:
     one, half = 0x3F800000, 0x3F000000
     code = [mov(1, one), Instruction(op=Op.FADD, dst=2, src=(1, RZ, RZ), imm_slot=1, imm=half),
             Instruction(op=Op.FSETP, pdst=0, src=(1, 2, RZ), cond=Cond.LT), LANE,
-            Instruction(op=Op.FADD, dst=3, src=(1, 2, RZ)), Instruction(op=Op.FADD, dst=4, src=(1, 3, RZ))]  # fmt: skip
+            Instruction(op=Op.FADD, dst=3, src=(1, 2, RZ)), Instruction(op=Op.FADD, dst=4, src=(1, 3, RZ))]
     run = checked(config("ab"), executed(*code))
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0x3FC00000)
     counts = run.statistics.affine
@@ -150,7 +150,7 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
     """Half of the lanes exit. The doubled lane is attempted for the others, and then written in lanes 16 to 23."""
     part = replace(LOW_HALF, pdst=1, imm=24)
     trace = executed(LANE, LOW_HALF, replace(EXIT, guard=0), add(2, 1, 1), part, replace(add(2, 2, 2), guard=1),
-                     add(3, 2))  # fmt: skip
+                     add(3, 2))
     sm, left, issued, attempted = Sm(config("a"), trace), 0xFFFF0000, [], []
     for _ in cycles(sm):
         attempted += [(Op(each["op"]), each["lanes"], each["full"]) for each in sm.inputs.attempts if each is not None]
@@ -158,7 +158,7 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
             issued.append((Op(sm.inputs.issue["op"]), sm.inputs.issue["lanes"], sm.inputs.issue["full"]))
     assert attempted == [(Op.S2R, ALL_LANES, 1), (Op.IADD, left, 1)]
     assert issued == [(Op.ISETP, ALL_LANES, 1), (Op.ISETP, left, 1), (Op.MOV, ALL_LANES, 1), (Op.IADD, 0xFF0000, 0),
-                      (Op.IADD, left, 1)]  # fmt: skip
+                      (Op.IADD, left, 1)]
     assert checked(config("a"), trace).statistics.affine["accepted"] == 2
 
 
@@ -179,7 +179,7 @@ def test_a_warp_finds_the_tags_of_the_one_before() -> None:
     later_half = replace(LOW_HALF, psrc=1, psrc_not=True)
     addition = Instruction(op=Op.FADD, dst=5, src=(2, RZ, RZ), imm_slot=1, imm=half)
     code = [LANE, block, first, replace(mov(2, one), guard=1), replace(mov(3, 7), guard=1), later_half, addition,
-            replace(add(3, 1), guard=0), add(6, 5), add(7, 3)]  # fmt: skip
+            replace(add(3, 1), guard=0), add(6, 5), add(7, 3)]
     trace = executed(*code, blocks=2)
     run = checked(config("ab", "blocks=1"), trace)
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 6) == Compact(sum_of_both)

@@ -25,7 +25,7 @@ COMBINATIONS: list[Sequence[str]] = [
     ("gating=cross_lane",), ("coalescing=on", "gating=in_lane"), ("coalescing=on", "gating=cross_lane"),
     ("bypass=bow",), ("bypass=bow_wr", "entries=4"), ("bypass=bow_hints",), ("bypass=bow_wr", "gating=cross_lane"),
     ("bypass=bow_hints", "coalescing=on"), ("bypass=bow_hints", "coalescing=on", "gating=in_lane"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("affine", ["ab", "abm"])
@@ -83,7 +83,7 @@ def traced(name: str, window: int = 0) -> Trace:
 @pytest.mark.parametrize("affine", ["a", "ab", "abm"])
 @pytest.mark.parametrize("name", [
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
-])  # fmt: skip
+])
 def test_kernels(name: str, affine: str) -> None:
     setting, trace = config(affine), traced(name)
     run = checked(setting, trace)
@@ -109,7 +109,7 @@ def test_a_kernel_on_a_whole_sm() -> None:
 
 @pytest.mark.parametrize("settings", [
     ("coalescing=on", "gating=cross_lane"), ("gating=in_lane",), ("bypass=bow_hints", "window=7", "coalescing=on"),
-    ("bypass=bow_wr", "gating=cross_lane"), ("bypass=bow", "entries=4")], ids=" ".join)  # fmt: skip
+    ("bypass=bow_wr", "gating=cross_lane"), ("bypass=bow", "entries=4")], ids=" ".join)
 def test_kernels_on_other_register_files(settings: list[str]) -> None:
     """What becomes of instructions does not depend on the register file."""
     setting = config("abm", *settings)

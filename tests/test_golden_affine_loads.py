@@ -65,9 +65,9 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     scale, generic = (
         Instruction(op=Op.SHF, dst=2, src=(RZ, 1, RZ), imm_slot=2, imm=3),
         Instruction(op=Op.LOP3, dst=3, src=(1, RZ, RZ), imm_slot=1, imm=0x1C, lut=0xC0),
-    )  # fmt: skip
+    )
     code = [LANE, scale, generic, *(load(register, 2, access=Access.U8) for register in (4, 5, 6)),
-            add(0, 3), load(7, 3), load(1, RZ, space=Space.SHARED)]  # fmt: skip
+            add(0, 3), load(7, 3), load(1, RZ, space=Space.SHARED)]
     setting = config("abm", "memory_queue=1", "line_bytes=32")
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
@@ -78,7 +78,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
             loads.append((dispatch["dst"], dispatch["collector"] == setting.collectors))
         if datapath.operands.address_busy:
             behind |= any(collector.ready and collector.fields["op"] == Op.LD
-                          for collector in datapath.operands.collectors)  # fmt: skip
+                          for collector in datapath.operands.collectors)
             held |= datapath.operands.issue_ready and sm.frontend.stalled == [Stall.COLLECTOR]
     assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
     assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
@@ -86,7 +86,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
 
 
 @pytest.mark.parametrize(("access", "scale", "vectors", "lines"), [
-    (Access.U8, 0, 1, 1), (Access.B32, 2, 1, 4), (Access.B32, 3, 0, 2), (Access.U8, 2, 0, 2)])  # fmt: skip
+    (Access.U8, 0, 1, 1), (Access.B32, 2, 1, 4), (Access.B32, 3, 0, 2), (Access.U8, 2, 0, 2)])
 def test_vector_requests_are_all_lines_from_first_to_last(
     access: Access, scale: int, vectors: int, lines: int
 ) -> None:
@@ -109,7 +109,7 @@ def test_vector_requests_are_all_lines_from_first_to_last(
     (Compact(0xFFFFFFC0, 4), Compact(2), Space.GLOBAL, 0, 4),
     (Compact(0x1000, 4), Compact(2, 1), Space.GLOBAL, 0, 32),
     (Compact(0, 4), Compact(0), Space.SHARED, 0, 0), (Compact(0, 4), Compact(0), Space.LOCAL, 0, 32),
-])  # fmt: skip
+])
 def test_vector_requests_for_addresses_of_two_words(
     low: Compact, high: Compact, space: Space, vectors: int, lines: int
 ) -> None:
@@ -135,7 +135,7 @@ def linear(register: int, value: Compact) -> list[Instruction]:
 def test_a_uniform_load_of_constants_is_an_attempt() -> None:
     """Its result is uniform. The low half of the warp, then all lanes with an affine address go to memory."""
     trace = executed(LANE, mov(2, 4), load(3, 2, imm=8), add(4, 3), LOW_HALF, load(5, 2, guard=0),
-                     load(6, 1, access=Access.U8), load(7, RZ, space=Space.SHARED))  # fmt: skip
+                     load(6, 1, access=Access.U8), load(7, RZ, space=Space.SHARED))
     sm = Sm(config("a"), trace, check=True)
     found = happenings(sm)
     tries = [(cycle, what) for cycle, what in found if what == "try LD"]

@@ -175,7 +175,7 @@ ROWS: list[tuple[str, tuple[Given, ...], dict, int | None]] = [
     ("IMAX", ((TOP - 31, 1), TOP), {}, 0),
     *((name, given, {}, stride) for name in ("LOP3", "PRMT", "BMSK", "POPC", "FLO", "BREV")
       for given, stride in (((77, 1, 1), 0), (((77, 1), 1, 1), None), ((77, (1, 1), 1), None))),
-]  # fmt: skip
+]
 """Operation, slots, modifiers (`p`, `carry`: predicate operand and result), and the stride, None if refused."""
 
 
@@ -248,7 +248,7 @@ def test_affine_slots() -> None:
     allowed = {
         "MOV S2R": "a", "IADD ISUB SHF SEL IMIN IMAX ISETP": "a b ab", "IMUL": "a b", "IMAD": "a b c ac bc",
         "LOP3 PRMT BMSK POPC FLO BREV FADD FMUL FFMA FMIN FMAX CVT FSETP TESTP LD": "",
-    }  # fmt: skip
+    }
     for names, column in allowed.items():
         for name in names.split():
             modifiers = decode_modifiers(Op[name], 0)

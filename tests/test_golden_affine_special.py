@@ -10,12 +10,12 @@ from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
 
 BLOCKS = [(32, 1, 1), (64, 1, 1), (100, 1, 1), (1, 1, 1), (32, 4, 2), (64, 3, 1), (16, 4, 1), (16, 2, 3), (8, 4, 3),
-          (8, 2, 2), (100, 2, 1), (48, 2, 2), (1, 64, 1), (1, 1, 40), (5, 7, 3), (4, 1, 8), (33, 1, 2)]  # fmt: skip
+          (8, 2, 2), (100, 2, 1), (48, 2, 2), (1, 64, 1), (1, 1, 40), (5, 7, 3), (4, 1, 8), (33, 1, 2)]
 GRID = (3, 2, 2)
 VARYING = {
     Special.ACTIVEMASK, Special.LANEMASK_EQ, Special.LANEMASK_LE, Special.LANEMASK_LT, Special.LANEMASK_GE,
     Special.LANEMASK_GT, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI,
-}  # fmt: skip
+}
 """Registers that are never compact."""
 
 
@@ -32,7 +32,7 @@ def wanted_values(special: Special, block: tuple[int, int, int], number: int, wa
     uniform = dict(zip(range(Special.CTAID_X, Special.LANEID), (*threads(GRID)[number], *block, *GRID), strict=True))
     uniform |= {Special.WARPID: warp, Special.NWARPID: -(-len(threads(block)) // 32), Special.SMID: 0,
                 Special.NSMID: 1, Special.GRIDID_LO: 0, Special.GRIDID_HI: 0, Special.DYNAMIC_SMEM: 48,
-                Special.TOTAL_SMEM: 148}  # fmt: skip
+                Special.TOTAL_SMEM: 148}
     return range(len(mine)) if special is Special.LANEID else [uniform[special]] * len(mine)
 
 

@@ -30,7 +30,7 @@ MASK = 0xFFFFFFFF
 
 def fields(
     op: Op, dst: int | None = None, *src: int | None, imm: int = 0, warp: int = 0, **settings: Any
-) -> dict[str, int]:  # fmt: skip
+) -> dict[str, int]:
     """An attempt: `src` are registers, None in the slot of the immediate."""
     modifiers = {name: value for name, value in settings.items() if name in ("cond", "combine")}
     values = {name: 0 for name, _ in attempt_fields(CONFIG)} | {
@@ -38,7 +38,7 @@ def fields(
         "dst": dst or 0, "writes": int(dst is not None), "imm": imm, "lanes": ALL_LANES, "full": 1,
         "imm_slot": src.index(None) if None in src else NO_SLOT,
         "reads": sum(1 << slot for slot, register in enumerate(src) if register is not None),
-    } | {f"src{slot}": register or 0 for slot, register in enumerate(src)}  # fmt: skip
+    } | {f"src{slot}": register or 0 for slot, register in enumerate(src)}
     values |= {name: value for name, value in settings.items() if name not in modifiers}
     pack(attempt_fields(CONFIG), values)
     return values
@@ -87,7 +87,7 @@ def accepted(unit: AffineUnit, attempt: dict[str, int]) -> bool:
     (Compact(7), Tag.UNIFORM, [7] * LANES),
     (Compact(0xFFFFFFFE, 1), Tag.AFFINE, [0xFFFFFFFE, 0xFFFFFFFF, *range(30)]),
     (Compact(3, -0x8000), Tag.AFFINE, [(3 - 0x8000 * lane) % 2**32 for lane in range(LANES)]),
-])  # fmt: skip
+])
 def test_compact_values(value: Compact, tag: Tag, lanes: list[int]) -> None:
     assert value.tag is tag
     assert list(split(value.word())) == lanes == [value.value(lane) for lane in range(LANES)]
@@ -222,7 +222,7 @@ def test_a_destination_is_generic_when_its_instruction_has_issued() -> None:
     ({"pred": HALF}, False),  # a carry in of some lanes
     ({"pred": HALF, "lanes": HALF}, True),
     ({"pred": HALF << 16, "lanes": HALF}, True),
-])  # fmt: skip
+])
 def test_what_is_refused(change: dict[str, int], is_accepted: bool) -> None:
     unit = unit_with(Compact(5, 1), Compact(9, 2))
     attempt = {**fields(Op.IADD, 3, 0, 1), **change}
@@ -328,7 +328,7 @@ def test_the_uniform_answer_to_a_comparison_is_that_of_the_comparison_alone() ->
 @pytest.mark.parametrize(("access", "a", "offset", "value"), [
     (Access.B32, 8, 4, 0x0F0E0D0C), (Access.U8, 250, 3, 253), (Access.S8, 250, 3, 0xFFFFFFFD),
     (Access.S16, 0x100, -2, 0xFFFFFFFE), (Access.U16, 0, 2, 0x0302),
-])  # fmt: skip
+])
 def test_uniform_loads(access: Access, a: int, offset: int, value: int) -> None:
     """Byte n of the constants is n; an address of two words is one number."""
     load, unit = Instruction(op=Op.LD, dst=1, space=Space.CONST, access=access), UniformUnit(executed())

@@ -30,7 +30,7 @@ FILES = [
     [], ["coalescing=on"], ["coalescing=on", "alignment=write"], ["gating=active"], ["gating=in_lane"],
     ["gating=cross_lane"], ["coalescing=on", "gating=active"], ["coalescing=on", "gating=in_lane"],
     ["coalescing=on", "gating=cross_lane"], ["coalescing=on", "alignment=write", "gating=cross_lane"],
-]  # fmt: skip
+]
 LOAD = Instruction(op=Op.LD, dst=1, src=(2, 255, 255), space=Space.GLOBAL, access=Access.B32)
 ROOT = Instruction(op=Op.MUFU, dst=1, src=(2, 255, 255))
 
@@ -42,10 +42,10 @@ def hinted(trace: Trace, setting: SmConfig) -> Trace:
         return trace
     program = trace.program
     code = [replace(instruction, guard=instruction.guard if lanes == ALL_LANES else 0)
-            for instruction, lanes in zip(program.instructions, trace.warps[0].lanes, strict=True)]  # fmt: skip
+            for instruction, lanes in zip(program.instructions, trace.warps[0].lanes, strict=True)]
     guarded = annotate(replace(program, instructions=tuple(code)), setting.window).instructions
     code = [replace(instruction, to_collector=hint.to_collector, to_file=hint.to_file)
-            for instruction, hint in zip(program.instructions, guarded, strict=True)]  # fmt: skip
+            for instruction, hint in zip(program.instructions, guarded, strict=True)]
     return replace(trace, program=replace(program, instructions=tuple(code)))
 
 
@@ -69,7 +69,7 @@ def events(trace: Trace, setting: SmConfig) -> list[tuple[list[int], list[int], 
             [] if issue is None else [issue["tag"]],
             [] if datapath.dispatch is None else [datapath.dispatch["tag"]],
             [result["tag"] for result in datapath.done if result is not None],
-        ))  # fmt: skip
+        ))
 
 
 def times(kind: int, trace: Trace, setting: SmConfig) -> dict[int, int]:
@@ -288,7 +288,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 @pytest.mark.parametrize(("preset", "mode", "entries", "window"), [
     ("small", "bow", 12, 3), ("small", "bow_wr", 4, 2), ("small", "bow_hints", 6, 3), ("fermi", "bow_hints", 12, 7),
     ("fermi", "bow_wr", 6, 3), ("pascal", "bow_hints", 6, 3), ("pascal", "bow", 4, 7),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("name", SOME_KERNELS)
 def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -> None:
     """No operand or result differs from functional execution, nothing is read that was dropped, and the register file

@@ -180,7 +180,7 @@ def test_instructions_leave_in_order() -> None:
 @pytest.mark.parametrize(("bypass", "to_collector", "dirty", "delivered", "in_use"), [
     ("bow", 1, False, True, True), ("bow_wr", 1, False, True, True), ("bow_hints", 1, False, True, True),
     ("bow_hints", 0, False, False, False), ("bow_hints", 0, True, True, True), ("bow_wr", 0, False, True, True),
-])  # fmt: skip
+])
 def test_where_a_result_goes(bypass: str, to_collector: int, dirty: bool, delivered: bool, in_use: bool) -> None:
     """R1 is in the collector as a source, or with dirty upper lanes; its lower lanes are written."""
     collector = Driven(bypass)
@@ -222,10 +222,10 @@ def test_dirty_lanes_that_will_be_overwritten_are_clean() -> None:
     ((HIGH, 0, 0), (LOW, 0, 0), (ALL_LANES, False, True)),
     ((HIGH, 0, 0), (LOW, 1, 0), (ALL_LANES, False, True)),
     ((LOW, 0, 1), (LOW, 1, 0), (LOW, True, True)),
-])  # fmt: skip
+])
 def test_full_and_transient(
     first: tuple[int, int, int], second: tuple[int, int, int], expected: tuple[int, bool, bool]
-) -> None:  # fmt: skip
+) -> None:
     collector = Driven("bow_hints")
     for lanes, full, to_file in (first, second):
         collector.write(1, lanes, full=full, to_file=to_file)

@@ -151,7 +151,7 @@ def test_sp_is_never_refused_however_much_is_evicted() -> None:
     code = [move(register) for _ in range(3) for register in range(12)] + [read(register) for register in range(12)]
     for register in range(0, 12, 3):
         code.insert(5 * register, Instruction(op=Op.LD, dst=register, src=(255, 255, 255), space=Space.GLOBAL,
-                                              access=Access.B32))  # fmt: skip
+                                              access=Access.B32))
     run = simulate(config, trace_of(code, warps=8), check=True)
     assert sum(run.statistics.bank_writes) > 100
 
@@ -212,7 +212,7 @@ def test_last_uses_on_all_paths() -> None:
         Instruction(op=Op.IADD, dst=2, src=(2, 3, 255), guard=1),  # R2 lives on where the guard does not hold
         Instruction(op=Op.IADD, dst=4, src=(2, 2, 255)),
         Instruction(op=Op.EXIT),
-    ]  # fmt: skip
+    ]
     assert last_uses(code) == [0, 0, 0, 0b010, 0b010, 0, 0b010, 0b011, 0]
 
 
@@ -229,7 +229,7 @@ def guarded(trace: Trace) -> Trace:
     has to know."""
     lanes = trace.warps[0].lanes.tolist()
     code = [replace(i, guard=0) if mask != ALL_LANES else i
-            for i, mask in zip(trace.program.instructions, lanes, strict=True)]  # fmt: skip
+            for i, mask in zip(trace.program.instructions, lanes, strict=True)]
     return replace(trace, program=replace(trace.program, instructions=tuple(code)))
 
 
@@ -268,10 +268,10 @@ def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("config", [PASCAL, SMALL.with_settings(["entries=4", "scheduler=two_level"])],
-                         ids=["pascal", "small"])  # fmt: skip
+                         ids=["pascal", "small"])
 @pytest.mark.parametrize("name", [
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
-])  # fmt: skip
+])
 def test_bundled_kernels(name: str, config: SmConfig) -> None:
     """Every operand is that of the trace; what the register file is spared, the cache serves."""
     file = kernel(name).load("tiny")

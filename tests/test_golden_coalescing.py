@@ -25,7 +25,7 @@ FIG_3_16B = {
     Read(1, LEFT, 3, 2): 0b1100, Read(1, RIGHT, 0, 1): 0b0001,
     Read(2, LEFT, 0, 3): 0b1110, Read(2, RIGHT, 2, 1): 0b0001,
     Read(3, LEFT, 1, 1): 0b1000, Read(3, RIGHT, 3, 2): 0b0011,
-}  # fmt: skip
+}
 """The requests of seed 000, Fig. 3.16(b), with the masks printed there."""
 
 
@@ -149,7 +149,7 @@ class Reference:
                     conflicts += 1
         size = max(banks, collectors)
         cells = [(b, c) for p in range(size) for b in range(banks) for c in range(collectors)
-                 if (b + c) % size == (diagonal + p) % size]  # fmt: skip
+                 if (b + c) % size == (diagonal + p) % size]
         assert len(cells) == banks * collectors
         waiting = {(read.bank, read.collector, read.side): read for read in reads}
         granted, refused = [], []
@@ -177,7 +177,7 @@ def random_requests(banks: int, collectors: int) -> tuple[list[Write | None], li
     writes = [request if random.random() < writing else None for request in write]
     reads = [Read(bank, side, collector, random.choice(widths))
              for bank in range(banks) for side in (RIGHT, LEFT) for collector in range(collectors)
-             if random.random() < density]  # fmt: skip
+             if random.random() < density]
     random.shuffle(reads)
     return writes, reads
 
@@ -207,7 +207,7 @@ def waited(banks: int, collectors: int, victim: Read) -> int:
     arbiter = CoalescingArbiter(banks, collectors, Alignment.REG)
     arbiter.advance(random.randrange(arbiter.size))
     own = [Read(random.choice([victim.bank, random.randrange(banks)]), random.choice([RIGHT, LEFT]), victim.collector,
-                random.choice([1, 4])) for _ in range(2)]  # fmt: skip
+                random.choice([1, 4])) for _ in range(2)]
     longest = row = 0
     while True:
         writes, everybody = random_requests(banks, collectors)

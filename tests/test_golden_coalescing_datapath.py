@@ -144,7 +144,7 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
     ("write", 3, (5, 5), True), ("write", 4, (5, 5), False),
     ("ideal", 4, (0x1234, 0x1234), True), ("ideal", 4, (0x123456, 0x1234), False),
     ("upper_bound", 4, (0x12345678, -0x12345678), True),
-])  # fmt: skip
+])
 def test_two_operands_of_one_bank_in_one_cycle(
     alignment: str, second: int, values: tuple[int, int], together: bool
 ) -> None:
@@ -202,7 +202,7 @@ class Counted:
             kinds, sub_banks = [], 0
             for side in SIDES:
                 enable, write, who, mask = (probe[f"bank{bank}_{side}_{name}"]
-                                            for name in ("enable", "write", "who", "mask"))  # fmt: skip
+                                            for name in ("enable", "write", "who", "mask"))
                 assert not sub_banks & mask and enable == (mask > 0)
                 sub_banks |= mask
                 if enable:
@@ -221,7 +221,7 @@ class Counted:
 def test_writes_of_two_pipes_share_an_access() -> None:
     """Somewhere in random streams SP and MEM write to one bank in one cycle."""
     pairs = [simulate(config(alignment, "wshift"), random_trace(seed, length=200)).statistics.coalesced
-             for alignment in HARDWARE for seed in range(4)]  # fmt: skip
+             for alignment in HARDWARE for seed in range(4)]
     assert sum(pair["write_write"] for pair in pairs) > 0
 
 
@@ -290,7 +290,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 @pytest.mark.parametrize("alignment", list(Alignment))
 @pytest.mark.parametrize("name", [
     pytest.param(bundled.name, marks=[] if bundled.name in SOME_KERNELS else pytest.mark.long) for bundled in kernels()
-])  # fmt: skip
+])
 def test_registers_are_those_of_the_trace(name: str, alignment: Alignment, layout: str) -> None:
     traffic = check_kernel(name, config(alignment, layout)).datapath.register_file.traffic()
     assert traffic.bank_requests == traffic.bank_accesses + sum(traffic.coalesced.values())

@@ -18,7 +18,7 @@ from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.layout import place
 
 CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
-           SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]  # fmt: skip
+           SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]
 IDS = ["fermi", "small", "eight banks", "six collectors"]
 
 
@@ -41,7 +41,7 @@ def test_one_access_for_each_bank_and_operand_port(config: SmConfig) -> None:
     reads = writes = 0
     for probe in probes:
         served = [probe[f"bank{b}_who"] for b in range(config.banks)
-                  if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]]  # fmt: skip
+                  if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]]
         assert len(set(served)) == len(served)
         reads += len(served)
         writes += sum(probe[f"bank{b}_write"] for b in range(config.banks))
@@ -76,7 +76,7 @@ def test_a_waiting_slot_is_granted_in_bounded_write_free_cycles(config: SmConfig
     for probe in probes:
         writing = any(probe[f"bank{b}_write"] for b in range(config.banks))
         granted = {probe[f"bank{b}_who"] for b in range(config.banks)
-                   if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]}  # fmt: skip
+                   if probe[f"bank{b}_enable"] and not probe[f"bank{b}_write"]}
         for c in range(config.collectors):
             waits = probe[f"collector{c}_waiting"] and c not in granted and not writing
             waited[c] = waited[c] + 1 if waits else 0
@@ -134,7 +134,7 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
     nowhere = Place(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
-                                            (0, TimingClass.INT_ADD)]):  # fmt: skip
+                                            (0, TimingClass.INT_ADD)]):
         collectors[index].issue(common | {"pipe": pipe, "timing": timing, "lanes": 1}, [nowhere] * 3, nowhere,
                                 [None] * 4)
         dispatcher.issued(index)

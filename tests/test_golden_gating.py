@@ -35,10 +35,10 @@ from warploom.kernels.library import kernel, kernels
     ("active", (7, 0), HALF, 32, 32), ("in_lane", (7, 0), HALF, 16, 16), ("in_lane", (0, 0), ALL_LANES, 0, 0),
     ("cross_lane", (7, 0), ALL_LANES, 8, 8), ("cross_lane", (0x70007, 0), ALL_LANES, 16, 16),
     ("cross_lane", (0, 0), ALL_LANES, 0, 0),
-])  # fmt: skip
+])
 def test_columns_of_two_registers(
     gating: str, values: tuple[int, int], lanes: int, reads: int, writes: int
-) -> None:  # fmt: skip
+) -> None:
     """In lane order. A lane that is zero or does not execute costs nothing, nor does a byte that is zero in four."""
     trace = trace_of([mov(2, values[0]), mov(3, values[1]), add(255, 2, 3)], lanes=[lanes] * 3)
     counts = counted(trace, config("off", gating))
@@ -49,7 +49,7 @@ def test_columns_of_two_registers(
 @pytest.mark.parametrize(("gating", "read", "stored"), [
     ("off", 8 + 16, 2 * 8 + 16 + 6 * 32), ("active", 4 + 8, 2 * 4 + 8 + 6 * 16),
     ("in_lane", 4 + 8, 2 * 4 + 8 + 2 * 16), ("cross_lane", 4 + 4, 2 * 4 + 4 + 2 * 16),
-])  # fmt: skip
+])
 def test_columns_of_narrow_registers(gating: str, read: int, stored: int) -> None:
     """R2 has one byte and is stored twice; R3 has two, of which the lower is zero; two instructions have constants."""
     code = [mov(2, 7), mov(3, 0x700), Instruction(op=Op.IMAD, dst=4, src=(2, 2, 3))]
@@ -59,7 +59,7 @@ def test_columns_of_narrow_registers(gating: str, read: int, stored: int) -> Non
 
 @pytest.mark.parametrize(("gating", "first", "last", "bypass"), [
     ("off", 32, 32, 0), ("active", 16, 16, 0), ("in_lane", 0, 16, 16), ("cross_lane", 0, 16, 16),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("coalescing", COALESCING)
 def test_stages_load_one_after_the_other(coalescing: str, gating: str, first: int, last: int, bypass: int) -> None:
     """An addition of zero in half the lanes: nothing happens up to d + 1, then a stage loads in each cycle."""
@@ -77,7 +77,7 @@ def test_stages_load_one_after_the_other(coalescing: str, gating: str, first: in
 def test_trivial_lanes_at_the_dispatch_port() -> None:
     """R2 is zero in the lower half, R3 in the upper one: of R2 + R3 each half is the other operand."""
     trace = trace_of([mov(2, 7), mov(2, 0), mov(3, 9), mov(3, 0), add(4, 2, 3)],
-                     lanes=[ALL_LANES, HALF, ALL_LANES, ALL_LANES & ~HALF, ALL_LANES])  # fmt: skip
+                     lanes=[ALL_LANES, HALF, ALL_LANES, ALL_LANES & ~HALF, ALL_LANES])
     for gating in ("in_lane", "cross_lane"):
         sm, sent = Sm(config("off", gating), trace, check=True), []
         for datapath in cycles(sm):
@@ -145,7 +145,7 @@ def test_no_value_is_lost(seed: int, settings: list[str], gating: str) -> None:
     """Values that are zero here and there, under masks of all kinds; results and trivial lanes are checked."""
     setting = config(settings[0], gating, *settings[1:])
     run, before = simulate(setting, integers(seed), check=True), simulate(config(settings[0], "off", *settings[1:]),
-                                                                          integers(seed))  # fmt: skip
+                                                                          integers(seed))
     assert run.sm.checker is not None and run.statistics.cycles == before.statistics.cycles
     assert (run.sm.checker.trivial > 100) is setting.gating.has_zero_mask
 
@@ -153,7 +153,7 @@ def test_no_value_is_lost(seed: int, settings: list[str], gating: str) -> None:
 @pytest.mark.parametrize(("coalescing", "rules"), [("off", LaneOrder), ("on", Interleaved)])
 def test_an_operand_that_is_not_restored_is_found(
     coalescing: str, rules: type, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     """Zeros are not written: without the zero mask old values come out."""
     trace = trace_of([mov(2, 0x12345678), mov(2, 0), add(3, 2, 2)])
     simulate(config(coalescing, "in_lane"), trace, check=True)
@@ -164,13 +164,13 @@ def test_an_operand_that_is_not_restored_is_found(
 
 @pytest.mark.parametrize(("wrong", "message"), [
     (Outcomes(1 << 4), "ZERO for IADD, lane 4"), (Outcomes(0, b=1 << 6), "B for IADD, lane 6"),
-])  # fmt: skip
+])
 def test_a_lane_that_is_not_trivial_is_found(
     wrong: Outcomes, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     trace = trace_of([mov(2, 3), mov(3, 4), add(4, 2, 3)])
     monkeypatch.setattr(lane_activity, "outcomes",
-                        lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))  # fmt: skip
+                        lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))
     with pytest.raises(Mismatch, match=message):
         simulate(config("off", "in_lane"), trace, check=True)
 
@@ -199,7 +199,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 @pytest.mark.parametrize("coalescing", COALESCING)
 @pytest.mark.parametrize("name", [
     pytest.param(found.name, marks=[] if found.name in SOME_KERNELS else pytest.mark.long) for found in kernels()
-])  # fmt: skip
+])
 def test_kernels_are_right_in_as_many_cycles(name: str, coalescing: str, preset: str, gating: str) -> None:
     """No operand, result or trivial lane differs from functional execution, and less is active."""
     run = simulate(config(coalescing, gating, preset=preset), trace(name), check=True)

@@ -75,7 +75,7 @@ def test_permute(a: int, b: int, c: int) -> None:
 def test_compare(a: int, b: int, p: int) -> None:
     for signed, x, y in ((0, a, b), (1, _s(a), _s(b))):
         for cond, holds in ((Cond.EQ, x == y), (Cond.NE, x != y), (Cond.LT, x < y), (Cond.LE, x <= y),
-                            (Cond.GT, x > y), (Cond.GE, x >= y)):  # fmt: skip
+                            (Cond.GT, x > y), (Cond.GE, x >= y)):
             for combine, result in ((Combine.AND, holds and p), (Combine.OR, holds or p), (Combine.XOR, holds != p)):
                 modifiers = {"cond": cond, "combine": combine, "signed": signed}
                 assert lane(Op.ISETP, modifiers, a, b, 0, p) == (0, int(result))
@@ -95,7 +95,7 @@ def test_results_leave_after_their_latency() -> None:
     config = SmConfig()
     unit = IntegerUnit(config)
     common = {"warp": 0, "dst": 1, "writes": 1, "bank": 0, "row": 1, "left": 0, "lanes": M, "full": 1, "pred": 0,
-              "modifiers": 0, "operands": (7, 0, 0)}  # fmt: skip
+              "modifiers": 0, "operands": (7, 0, 0)}
     left = {}
     for cycle, timing in enumerate((TimingClass.INT_MAX, TimingClass.INT_ADD, TimingClass.INT_MAD, *[None] * 12)):
         dispatch = None if timing is None else common | {"op": Op.MOV, "tag": cycle, "timing": timing}

@@ -50,7 +50,7 @@ def test_local_words_of_all_lanes_share_a_line() -> None:
 @pytest.mark.parametrize(("addresses", "passes"), [
     ([4 * lane for lane in range(32)], 1), ([128] * 32, 1), ([8 * lane for lane in range(32)], 2),
     ([128 * lane for lane in range(32)], 32), (list(range(32)), 1),
-])  # fmt: skip
+])
 def test_shared_conflicts(addresses: list[int], passes: int) -> None:
     delay, counts = _run(Op.LD, Space.SHARED, addresses)
     assert counts["shared_passes"] == passes and delay == passes + CONFIG.shared_latency

@@ -18,7 +18,7 @@ NOTHING = Instruction(op=Op.NOP)
     ([MOVE], 1, 1 + 4 + 1),  # no operand to wait for: dispatched in the cycle after issue
     ([MOVE, ADD], 1 + 3, 6 + 3 + 4 + 1),  # an operand takes two cycles more
     ([NOTHING] * 5, 0, 0),  # control never enters the datapath
-])  # fmt: skip
+])
 def test_times_of_the_baseline(code: list[Instruction], collecting: int, living: int) -> None:
     found = simulate(SmConfig.preset("small"), trace_of(code)).statistics
     assert found.collecting == {"other": collecting, "memory": 0}

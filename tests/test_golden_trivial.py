@@ -75,7 +75,7 @@ def outcome_of_lane(port: dict, known: tuple[bool, bool, bool], operands: tuple[
     names = dict(zip("abc", known, strict=True)) | {
         "m": m, "carry": carry, "Rounding": Rounding, "logic": lambda bit: gives(m.lut, known, bit),
         "positive": all(x < 1 << 31 for x in others), "normal": all(0 < x >> 23 & 255 < 255 for x in others),
-    }  # fmt: skip
+    }
     if not eval(compiled(CONDITION.get(op, "True")), names):
         return Outcome.COMPUTE
     return next((k for k, text in enumerate(TABLES[op], start=1) if eval(compiled(text), names)), Outcome.COMPUTE)
@@ -90,7 +90,7 @@ def random_port(op: Op, rng: random.Random) -> dict:
         "modifiers": rng.choice((rng.choice((0, 0xF0, 0xCC, 0xAA)), rng.getrandbits(12))),
         "pred": rng.choice((0, rng.getrandbits(LANES))), "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))),
         "operands": tuple(join(word) for word in words),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("op", Op, ids=lambda op: op.name)

@@ -135,7 +135,7 @@ def random_word() -> int:
     for _ in GROUPS:
         granules = random.choice([0, 0xFF, 0xFF00, 0xFF0000FF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF])
         values += [random.choice([0, ALL_LANES, ALL_LANES]) & random.getrandbits(32) & keep & granules
-                   for _ in range(4)]  # fmt: skip
+                   for _ in range(4)]
     return join([value ^ ALL_LANES for value in values] if random.random() < 0.2 else values)
 
 
@@ -192,7 +192,7 @@ def test_a_read_in_lane_order(gating: Gating) -> None:
         zero, word, lanes = random_zero(gating, reordered=True), random_word(), random_lanes()
         z, executes, reordered = bits(zero.mask), bits(lanes), bits(zero.reorder)
         needs = [(any(executes[lane] for lane in group(c // 4)) if reordered[c // 4] else executes[c]) and not z[c]
-                 for c in LANES]  # fmt: skip
+                 for c in LANES]
         assert rules.needed(lanes, zero) == mask_of(needs)
         columns = split(reorder(word, zero.reorder))
         forced = join(0 if z[c] else columns[c] for c in LANES)
@@ -210,12 +210,12 @@ def test_an_interleaved_read(gating: Gating) -> None:
         zero, code, word, lanes = random_zero(gating, reordered=False), random_code(), random_word(), random_lanes()
         z, stored = bits(zero.mask), range(code.width)
         is_zero = [[z[8 * k + lane // 4] if k in stored else not code.sign for k in BYTES] if across
-                   else [z[lane]] * 4 for lane in LANES]  # fmt: skip
+                   else [z[lane]] * 4 for lane in LANES]
         needs = {8 * (3 - k if code.left else k) + lane // 4 for lane in LANES for k in stored
-                 if lanes >> lane & 1 and not is_zero[lane][k]}  # fmt: skip
+                 if lanes >> lane & 1 and not is_zero[lane][k]}
         assert rules.needed(lanes, zero, code) == mask_of(column in needs for column in LANES)
         read = [sum((0 if is_zero[lane][k] else value >> 8 * k & 0xFF if k in stored else 0xFF * code.sign) << 8 * k
-                    for k in BYTES) for lane, value in enumerate(split(word))]  # fmt: skip
+                    for k in BYTES) for lane, value in enumerate(split(word))]
         assert rules.restore(word, zero, code) == join(read)
         assert rules.known_zero(zero, code) == mask_of(all(is_zero[lane]) for lane in LANES)
 

@@ -28,7 +28,7 @@ def instructions(draw) -> Instruction:
         imm=draw(st.integers(0, 0xFFFFFFFF)), imm_slot=draw(st.integers(0, 3)), param=draw(st.booleans()),
         to_collector=draw(st.booleans()), to_file=draw(st.booleans()),
         **{name: draw(_modifier_values(MODIFIER_KINDS[name])) for name in MODIFIERS.get(op, ())},
-    )  # fmt: skip
+    )
 
 
 @given(instructions())

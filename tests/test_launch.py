@@ -11,7 +11,7 @@ from warploom.arch.program import Parameter, Program
 PROGRAM = Program(
     name="k", source="k.ptx", instructions=(Instruction(op=Op.EXIT),), lines=(1,), registers=1,
     parameters=(Parameter("k_param_0", "u64", 0, 8), Parameter("k_param_1", "u32", 8, 4)), max_threads=64,
-)  # fmt: skip
+)
 POINTER, COUNT = Buffer("a", np.zeros(4, np.float32)), Scalar("u32", b"\4\0\0\0")
 
 

@@ -192,7 +192,7 @@ MISTAKES = {
                            "absolute: -1 must not be negative"),
     "NaN tolerance": (HEAD + BUFFER + ZEROS + 'out = true\nexpect = "ones.npy"\nabsolute = nan\n',
                       "absolute: nan must be a finite number"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES)

@@ -54,14 +54,14 @@ def files(folder: str) -> list[Path]:
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_imports_of_ours(folder: str) -> None:
     wrong = [f"{path.relative_to(ROOT)} imports {module}" for path in files(folder) for module in imports(path)
-             if within(module, OURS) and not within(module, ALLOWED[folder])]  # fmt: skip
+             if within(module, OURS) and not within(module, ALLOWED[folder])]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("folder", ["golden_model", "warploom/arch", "warploom/compiler", "warploom/kernels"])
 def test_no_hardware_libraries(folder: str) -> None:
     wrong = [f"{path.relative_to(ROOT)} imports {module}" for path in files(folder) for module in imports(path)
-             if within(module, HARDWARE)]  # fmt: skip
+             if within(module, HARDWARE)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -79,7 +79,7 @@ def test_golden_parts_are_joined_and_not_inherited() -> None:
     """Nobody makes a datapath of another one, and no class has more than two of ours above it."""
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files("golden_model")]
     found = {value for name in names for value in vars(importlib.import_module(name)).values()
-             if isinstance(value, type) and value.__module__.startswith("golden_model")}  # fmt: skip
+             if isinstance(value, type) and value.__module__.startswith("golden_model")}
     assert Datapath in found and not Datapath.__subclasses__()
     ours = {kind: [base for base in kind.__mro__ if base.__module__.startswith("golden_model")] for kind in found}
     assert not {kind: bases for kind, bases in ours.items() if len(bases) > 3}

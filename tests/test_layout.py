@@ -15,7 +15,7 @@ from warploom.arch.program import Program
 @given(
     layout=st.sampled_from(list(Layout)), banks=st.sampled_from([1, 2, 4, 8, 16]),
     rows=st.sampled_from([64, 256]), registers=st.integers(1, 255),
-)  # fmt: skip
+)
 def test_places_are_distinct_and_inside(layout, banks, rows, registers):
     config = SmConfig(layout=layout, banks=banks, rows=rows)
     stride, warps = rows_per_warp(config, registers), resident_warps(config, registers)
@@ -27,7 +27,7 @@ def test_places_are_distinct_and_inside(layout, banks, rows, registers):
 @given(
     layout=st.sampled_from(list(Layout)), banks=st.sampled_from([1, 2, 4, 8]), schedulers=st.sampled_from([1, 2, 4]),
     registers=st.integers(1, 255),
-)  # fmt: skip
+)
 def test_affine_places_are_distinct_and_inside(layout, banks, schedulers, registers):
     config = SmConfig(layout=layout, banks=banks, rows=256, schedulers=schedulers, affine="a")
     warps = range(resident_warps(config, registers))

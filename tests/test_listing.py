@@ -35,7 +35,7 @@ CASES = [
     (Instruction(op=Op.MOV, dst=3, src=(1, RZ, RZ), to_file=False), "MOV R3 = R1  // collector only"),
     (Instruction(op=Op.MOV, dst=3, src=(1, RZ, RZ), to_collector=False), "MOV R3 = R1  // register file only"),
     (Instruction(op=Op.EXIT), "EXIT"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("instruction", "text"), CASES, ids=[text for _, text in CASES])

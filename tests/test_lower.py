@@ -121,7 +121,7 @@ def test_rules(line, keep, guard):
     "ld.global.v2.u64 {%d1, %d0}, [%d1];", "mul.lo.s64 %d1, %d1, %d2;", "shl.b64 %d1, %d1, %r1;",
     "@%p0 setp.lt.s32 %p0|%p1, %r1, %r2;", "setp.lt.and.s64 %p0|%p1, %d1, %d2, %p0;",
     "bfi.b64 %d2, %d1, %d2, %r1, %r2;", "mad.hi.s64 %d3, %d1, %d2, %d3;",
-    "mov.b64 {%r1, %r0}, %d1;", "abs.s64 %d1, %d1;"])  # fmt: skip
+    "mov.b64 {%r1, %r0}, %d1;", "abs.s64 %d1, %d1;"])
 def test_no_result_clobbers_a_later_read(line):
     """Only locals may be read after they are written: PTX reads all operands before it writes."""
     written: set[VirtualRegister] = set()
@@ -189,7 +189,7 @@ def test_a_product_used_otherwise_is_not_fused(between):
 
 @pytest.mark.parametrize(("keep", "ops"), [
     ("", ""), ("%r1", "LATCH LDIV MOV"), ("%r2", "LATCH LDIV HIGH MOV"),
-    ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])  # fmt: skip
+    ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])
 def test_beats_live_and_die_together(keep, ops):
     """A quotient of which only one word is used: the operation stays for its HIGH, and its LATCH with it."""
     function = lowered("div.s64 %d0, %d1, %d2; mov.b64 {%r1, %r2}, %d0;", keep=keep)

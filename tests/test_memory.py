@@ -98,7 +98,7 @@ TWO = (Buffer("first", np.zeros(100, np.uint32)), Buffer("second", np.zeros(7, n
     (-4, ["thread (0, 0, 0) of block (0, 0, 0)", "4 bytes before buffer 'first'"]),
     (2, ["thread (0, 0, 0) of block (0, 0, 0)", "multiple of 4"]),
     (0x300, ["bytes", "of buffer 'second' (28 bytes)"]),
-])  # fmt: skip
+])
 def test_illegal_global_address(offset, words):
     message = access_fails(read_at(offset), Launch((2, 1, 1), (64, 1, 1), TWO))
     assert message.startswith("test.ptx:10: thread") and "load of 4 bytes at 0x" in message
@@ -134,7 +134,7 @@ def test_spaces_of_other_lanes_do_not_count():
 @pytest.mark.parametrize(("space", "address", "why"), [
     (Space.SHARED, 8, "shared memory has 8 bytes"), (Space.LOCAL, 16, "local memory has 16 bytes"),
     (Space.CONST, 5, "multiple of 4"), (Space.SHARED, 0xFFFFFFFC, "shared memory has 8 bytes"),
-])  # fmt: skip
+])
 def test_illegal_address_in_a_window(space, address, why):
     asm = Assembler()
     asm.op(Op.MOV, 1, Imm(address))
@@ -179,7 +179,7 @@ def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is
         Atom.XOR: lambda m, x: m ^ x, Atom.EXCH: lambda m, x: x, Atom.INC: lambda m, x: 0 if m >= x else m + 1,
         Atom.DEC: lambda m, x: x if m == 0 or m > x else m - 1,
         Atom.CAS: lambda m, x: x[1] if m == x[0] else m,
-    }[atom]  # fmt: skip
+    }[atom]
     old = []
     for at, word in accesses:
         old.append(memory[at])

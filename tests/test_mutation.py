@@ -40,7 +40,7 @@ ALL = (
     *MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS, *datapath_mutants.MUTANTS,
     *bypass.MUTANTS, *collector_mutants.MUTANTS, *writeback_mutants.MUTANTS, *bypass_datapath_mutants.MUTANTS,
     *affine.MUTANTS,
-)  # fmt: skip
+)
 
 IN_LOCKSTEP = (*coalescing.IN_LOCKSTEP, *affine_datapath_mutants.IN_LOCKSTEP)
 
@@ -125,6 +125,6 @@ def test_what_tests_raise_is_read_from_their_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("types", "verdict"), [
     ([], False), ([""], False), (["KeyError"], False), (["AssertionError"], False), ([MISMATCH], True),
     (["", MISMATCH], True), ([MISMATCH, "KeyError"], False),
-])  # fmt: skip
+])
 def test_only_mismatches_count(types: list[str], verdict: bool) -> None:
     assert caught({str(number): found for number, found in enumerate(types)}) == verdict

@@ -11,11 +11,11 @@ from ptx_rows import ROWS, recorded_operands
 
 ROWS_PER_KERNEL = 8
 CHOSEN = [(row, operands) for row, operands in zip(ROWS, recorded_operands(), strict=True)
-          if row["form"] != "warp.part"]  # fmt: skip
+          if row["form"] != "warp.part"]
 NEIGHBOURS = 4
 """Rows of which one is tried outside the long regression: most are forms of one instruction."""
 CHUNKS = [CHOSEN[first : first + ROWS_PER_KERNEL * NEIGHBOURS]
-          for first in range(0, len(CHOSEN), ROWS_PER_KERNEL * NEIGHBOURS)]  # fmt: skip
+          for first in range(0, len(CHOSEN), ROWS_PER_KERNEL * NEIGHBOURS)]
 EVERY = range(12)
 """Indices of all values that an operand is given."""
 

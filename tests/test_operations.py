@@ -44,7 +44,7 @@ INTEGER = [
     ({"op": Op.IREM, "signed": True}, lambda a, b, c: truncated(signed(a), signed(b))[1]),
     ({"op": Op.DP4A, "src_type": DType.S8, "dst_type": DType.U8},
      lambda a, b, c: c + sum(signed(a >> k & 255, 8) * (b >> k & 255) for k in (0, 8, 16, 24))),
-]  # fmt: skip
+]
 
 
 def _byte(source: int, nibble: int) -> int:
@@ -80,7 +80,7 @@ def test_lop3(lut):
 CARRIES = {
     Op.IADD: lambda a, b, c, p: a + b + p, Op.ISUB: lambda a, b, c, p: a - b - p,
     Op.IMAD: lambda a, b, c, p: (a * b & WORD) + c + p,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("op", CARRIES)
@@ -97,7 +97,7 @@ def test_carry(op, psrc):
 TESTS = {
     Cond.EQ: lambda x, y: x == y, Cond.NE: lambda x, y: x != y, Cond.LT: lambda x, y: x < y,
     Cond.LE: lambda x, y: x <= y, Cond.GT: lambda x, y: x > y, Cond.GE: lambda x, y: x >= y,
-}  # fmt: skip
+}
 JOINS = {Combine.AND: lambda p, q: p and q, Combine.OR: lambda p, q: p or q, Combine.XOR: lambda p, q: p != q}
 
 

@@ -20,7 +20,7 @@ def test_a_shuffle_from_a_lane_that_does_not_execute_is_undefined() -> None:
     outside = OutsideUnits()
     static = Static(Instruction(op=Op.SHFL, dst=1, shuffle=Shuffle.DOWN, src=(2, 3, 4)), lambda offset: 0)
     words = [join(value if lanes >> lane & 1 else POISON for lane, value in enumerate(slot))
-             for slot in (values, [8] * 32, [31] * 32)]  # fmt: skip
+             for slot in (values, [8] * 32, [31] * 32)]
     outside.accept(Flight(static, SimpleNamespace(slot=0), 5, lanes, 0, 0, -1, 0, join(traced)), words, 0, ALL_LANES)
     answer = split(outside.answer(5)[0])
     assert [answer[lane] for lane in range(32) if lanes >> lane & 1] == [*traced[:16], *traced[24:]]

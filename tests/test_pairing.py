@@ -108,7 +108,7 @@ def test_what_counts_as_read_together() -> None:
     """Each register once; no immediate, no RZ, no control instruction."""
     reads: Counter[tuple[int, ...]] = Counter()
     for op, src, slot in [(Op.IMAD, (1, 2, 3), 3), (Op.IADD, (2, 2, 1), 3), (Op.IMAD, (4, 5, 6), 1),
-                          (Op.IADD, (7, 255, 255), 3), (Op.BAR, (8, 9, 255), 3)]:  # fmt: skip
+                          (Op.IADD, (7, 255, 255), 3), (Op.BAR, (8, 9, 255), 3)]:
         add_reads(reads, Instruction(op=op, src=src, imm_slot=slot), 10)
     assert reads == {(1, 2): 20, (1, 3): 10, (2, 3): 10, (4, 6): 10}
 
@@ -121,7 +121,7 @@ def test_loops_weigh_more() -> None:
     looped = [Node(Op.ISETP, None, [*pair, None], pdst=running) for pair in ((a, c), (b, d))]
     outside = [Node(Op.IADD, total, [*pair, None]) for pair in ((a, b), (a, b), (c, d))]
     function.body = [*(Node(Op.MOV, r, [Imm(5 + r.number), None, None]) for r in registers), Label("again"), *looped,
-                     Node(Op.BRA, target="again", guard=running), *outside, Node(Op.EXIT)]  # fmt: skip
+                     Node(Op.BRA, target="again", guard=running), *outside, Node(Op.EXIT)]
     allocation = allocate(function)
     emitted = emit(function, allocation)
     hints = find_hints(emitted, allocation.flow)

@@ -152,7 +152,7 @@ def test_every_instruction_knows_its_place(statements: tuple[ptx.Statement, ...]
         ("bar.sync 0;", (Immediate("int", 0),)),
         ("ret;", ()),
     ],
-)  # fmt: skip
+)
 def test_operands(text: str, operands: tuple[ptx.Operand, ...]) -> None:
     assert instruction(text).operands == operands
 

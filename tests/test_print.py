@@ -197,7 +197,7 @@ WRONG = {
     "field too wide": (CALL.format("wide", "%rd2"), "printf: a field is wider than 65536 characters"),
     "record nowhere": ("mov.u32 %r1, 4096; st.global.u32 [134217728], %r1;", "printf: there is no record at 0x1000"),
     "assertion nowhere": ("mov.u32 %r1, -1; st.global.u32 [134217732], %r1;", "assert: there is no record at"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG.values(), ids=WRONG)

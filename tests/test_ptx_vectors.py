@@ -42,7 +42,7 @@ def body(row: dict, number: int) -> list[str]:
                  for letter, kind in zip("de", row["outs"], strict=False)]
         mask = "%" + "abcf"[len(row["ins"]) - 1]
         skip = ["mov.u32 %t0, %laneid;", f"shr.u32 %t0, {mask}, %t0;", "and.b32 %t0, %t0, 1;",
-                "setp.eq.u32 %skip, %t0, 0;", f"@%skip bra DONE{number};"]  # fmt: skip
+                "setp.eq.u32 %skip, %t0, 0;", f"@%skip bra DONE{number};"]
         return [*empty, *skip, *lines, f"DONE{number}:"]
     return lines
 
@@ -91,7 +91,7 @@ def run(rows: list[dict], operands: np.ndarray) -> np.ndarray:
 def chunks(exact: bool) -> Iterator[tuple[list[dict], np.ndarray, slice]]:
     """Rows of one kind by the kernel, with their operands and where their recorded results are."""
     chosen = [(row, operands) for row, operands in zip(ROWS, recorded_operands(), strict=True)
-              if row["exact"] == exact]  # fmt: skip
+              if row["exact"] == exact]
     done = 0
     for first in range(0, len(chosen), ROWS_PER_KERNEL):
         rows, columns = zip(*chosen[first : first + ROWS_PER_KERNEL], strict=True)

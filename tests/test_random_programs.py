@@ -70,7 +70,7 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
     ("off", 10), ("bow", 20), ("bow_wr", 30), ("bow_hints", 40),
     *(pytest.param(bypass, count, marks=pytest.mark.long)
       for bypass, count in (("off", 100), ("bow", 300), ("bow_wr", 300), ("bow_hints", 400))),
-])  # fmt: skip
+])
 def test_random_programs(bypass: str, count: int) -> None:
     some(count)(given(cases([bypass]))(check))()
 

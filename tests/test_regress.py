@@ -49,7 +49,7 @@ def test_every_kernel_runs_once_with_every_kind_of_window(preset: str) -> None:
 def test_every_kernel_runs_once_with_every_kind_of_affine_unit(preset: str) -> None:
     found = list(cases(SmConfig.preset(preset)))
     beside = ["", "coalescing=on", "gating=cross_lane", "bypass=bow_hints",
-              "coalescing=on gating=cross_lane bypass=bow_hints"]  # fmt: skip
+              "coalescing=on gating=cross_lane bypass=bow_hints"]
     settings = [["affine=a"], ["affine=ab"], *(["affine=abm", *others.split()] for others in beside)]
     wanted = [*(CONFIG.with_settings(own) for own in settings), SmConfig.preset("fermi").with_settings(["affine=abm"])]
     for config, bundled in product(wanted, kernels()):
@@ -67,7 +67,7 @@ def _outcome(cycles: int, *settings: str, kernel: str = "bfs", failure: str | No
 def test_gating_that_changes_cycles_is_named() -> None:
     line, = disagreements([
         _outcome(100), _outcome(100, "gating=active"), _outcome(101, "gating=cross_lane"), _outcome(9, kernel="matmul"),
-    ])  # fmt: skip
+    ])
     assert line.startswith("bfs (tiny; small, wshift, lrr, no coalescing, no gating, no bypassing, no affine unit): ")
     assert line.endswith("cycles differ with gating: off 100, active 100, cross_lane 101")
 
@@ -77,7 +77,7 @@ def test_gating_is_compared_with_the_same_window() -> None:
     line, = disagreements([
         _outcome(100), _outcome(90, *half), _outcome(91, *half, "gating=active"), _outcome(80, "bypass=bow"),
         _outcome(80, "bypass=bow", "gating=active"),
-    ])  # fmt: skip
+    ])
     assert "no gating, bow of 3 in 6, no affine unit): cycles differ with gating: off 90, active 91" in line
 
 
@@ -85,7 +85,7 @@ def test_other_settings_may_change_cycles() -> None:
     assert not disagreements([
         _outcome(100), _outcome(100, "gating=active"), _outcome(90, "coalescing=on"), _outcome(110, "scheduler=gto"),
         _outcome(90, "coalescing=on", "gating=in_lane"), _outcome(0, "gating=in_lane", failure="differs"),
-    ])  # fmt: skip
+    ])
 
 
 # ------------------------------------------------------------------ seeds

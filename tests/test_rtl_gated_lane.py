@@ -117,7 +117,7 @@ def proven(operations: Iterable[Op], folder: Path) -> list[bool]:
 
 @pytest.mark.parametrize("operations", [
     sorted(INTEGER_OPS - set(MULTIPLICATIONS)), pytest.param(MULTIPLICATIONS, marks=pytest.mark.long),
-], ids=["others", "multiplications"])  # fmt: skip
+], ids=["others", "multiplications"])
 def test_outcomes_are_results(operations: list[Op], tmp_path: Path) -> None:
     assert all(proven(operations, tmp_path))
 

@@ -77,7 +77,7 @@ def test_unknown_unit() -> None:
     ("GatedCoalescingOperandPath", ["gating=in_lane"], "coalescing = off disagree: it needs coalescing = on"),
     ("CompactSlots", [], "affine = off disagree: it needs affine = a or ab or abm"),
     ("AddressSlot", ["affine=abm", "bypass=bow"], "bypass = bow disagree: it needs bypass = off"),
-])  # fmt: skip
+])
 def test_units_without_their_mechanism(unit: str, settings: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=f"unit = {unit} and {message}"):
         verilog.create(SMALL.with_settings(settings), unit)
@@ -90,7 +90,7 @@ def test_a_unit_without_a_probe() -> None:
 
 @pytest.mark.parametrize("settings", [
     ["coalescing=corf", "layout=wid"], ["coalescing=on", "alignment=ideal"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_models_without_hardware(settings: list[str]) -> None:
     with pytest.raises(ConfigError, match="golden model, without hardware"):
         verilog.create(SMALL.with_settings(settings), "Crossbar")
@@ -102,7 +102,7 @@ def test_models_without_hardware(settings: list[str]) -> None:
     (result_layout, tables.result_fields, tables.WARP_BITS), (probe_layout, tables.probe_fields, 0),
     (place_layout, tables.place_fields, 0), (lambda config: CODE, lambda config: tables.CODE_FIELDS, 0),
     (lambda config: COMPACT, lambda config: tables.COMPACT_FIELDS, 0),
-])  # fmt: skip
+])
 def test_structs_are_the_tables(make: object, table: object, extra: int, config: SmConfig) -> None:
     made, fields = make(config), table(config)
     assert made.size == tables.width(fields) + extra
@@ -167,7 +167,7 @@ COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch"}
     (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "gated_coalescing_collector",
             "gated_coalescing_writeback", "gated_coalescing_operand_path", "operand_path", "mask_buffer",
             "zero_buffer", "trivial_detector", "gated_integer_unit"}),
-], ids=["baseline", "both"])  # fmt: skip
+], ids=["baseline", "both"])
 def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
     units = json.loads(generate(config, tmp_path).sidecar.read_text())["units"]
     assert len(units) == len(set(units))
@@ -177,7 +177,7 @@ def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str]
 @pytest.mark.parametrize("settings", [
     [], ["coalescing=on"], ["gating=active"], ["gating=in_lane"], ["gating=cross_lane"],
     ["gating=active", "coalescing=on"], ["gating=cross_lane", "coalescing=on"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_probe_only_on_request(settings: list[str]) -> None:
     config = SMALL.with_settings(settings)
     plain, probed = ({port["name"] for port in verilog.ports(verilog.datapath(config, probe=probe))}

@@ -51,7 +51,7 @@ DAMAGE = {
     "empty": lambda data: b"", "half": lambda data: data[: len(data) // 2], "a byte short": lambda data: data[:-1],
     "longer": lambda data: data + b" ", "last bit": flip, "first bit": lambda data: bytes([data[0] ^ 1]) + data[1:],
     "braces": lambda data: b"{}", "a list": lambda data: b"[1,2]", "binary": lambda data: bytes(range(256)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -141,7 +141,7 @@ def test_an_entry_at_the_place_of_another_is_not_that(capsys):
 
 def test_every_part_of_a_key_counts():
     keys = [KEY, Key(Kind.CELLS, KEY.name, KEY.parts), Key(KEY.kind, "b", KEY.parts), Key(KEY.kind, KEY.name, {}),
-            *(Key(KEY.kind, KEY.name, {**KEY.parts, name: "other"}) for name in (*KEY.parts, "new"))]  # fmt: skip
+            *(Key(KEY.kind, KEY.name, {**KEY.parts, name: "other"}) for name in (*KEY.parts, "new"))]
     assert len({key.path for key in keys}) == len(keys)
     assert Key(KEY.kind, KEY.name, dict(reversed(KEY.parts.items()))).path == KEY.path, "their order does not"
 
@@ -228,7 +228,7 @@ def test_nobody_keeps_things_in_a_way_of_his_own() -> None:
         name = str(path.relative_to(ROOT))
         for node in ast.walk(ast.parse(path.read_text())):
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [
-                node.module] if isinstance(node, ast.ImportFrom) else []  # fmt: skip
+                node.module] if isinstance(node, ast.ImportFrom) else []
             for module in found.keys() & modules:
                 found[module].add(name)
         if "os.replace(" in path.read_text() or "mkstemp(" in path.read_text():
@@ -280,7 +280,7 @@ def test_what_is_cleared_is_gone_and_made_again(tmp_path, place, capsys):
         raise AssertionError
     size = sum(path.stat().st_size for path in KEY.path.iterdir())
     assert cache(tmp_path, "clear", "reports")["removed"] == [
-        {"kind": "reports", "entries": 1, "bytes": size, "in_use": 0}]  # fmt: skip
+        {"kind": "reports", "entries": 1, "bytes": size, "in_use": 0}]
     assert not list((place / "reports").iterdir())
     removed = cache(tmp_path, "clear")["removed"]
     assert {one["kind"]: one["entries"] for one in removed if one["entries"]} == {"cells": 1}

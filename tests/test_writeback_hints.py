@@ -186,7 +186,7 @@ def forward(code: Program, pc: int, window: int) -> str:
         following = {at + 1} if i.op not in (Op.BRA, Op.EXIT) or i.guard != PT else set()
         following |= {i.imm} if i.op is Op.BRA else set()
         waiting += [(then, min(age + 1, window), min(distance + 1, window), others or at in diverging)
-                    for then in following]  # fmt: skip
+                    for then in following]
     return "C" if transient else "B" if reused else "F"
 
 
@@ -287,6 +287,6 @@ def test_a_wrong_hint_in_a_kernel_is_caught(trace):
 def test_longer_windows_keep_more(trace):
     """What is transient in a window is so in every longer one."""
     transient = [{pc for pc, i in enumerate(annotate(trace.program, window).instructions) if not i.to_file}
-                 for window in WINDOWS]  # fmt: skip
+                 for window in WINDOWS]
     assert all(shorter <= longer for shorter, longer in pairwise(transient))
     assert transient[0] < transient[-1]

@@ -51,7 +51,7 @@ class RandomProgram(Assembler):
         op = self.random.choice([Op.IADD, Op.IMAD, Op.LOP3])
         guard = self.random.choice([PT, PT, 2, 3])
         self.op(op, 2 + pick(4), pick(6), pick(6), pick(6), guard=guard, guard_not=guard != PT and pick(2) == 1,
-                **({"lut": 0x96} if op is Op.LOP3 else {}))  # fmt: skip
+                **({"lut": 0x96} if op is Op.LOP3 else {}))
 
     def conditional(self, depth: int, leave: str | None) -> None:
         """if, if-else, or a conditional break."""
@@ -113,4 +113,4 @@ def run_thread(program: Program, thread: int, block: int) -> Thread:
             registers[i.dst] = {
                 Op.S2R: thread if i.special is Special.TID_X else block, Op.IADD: a + b, Op.IMUL: a * b,
                 Op.IMAD: a * b + c, Op.LOP3: a & b if i.lut == 0xC0 else a ^ b ^ c,
-            }[i.op] & WORD  # fmt: skip
+            }[i.op] & WORD

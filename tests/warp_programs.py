@@ -107,7 +107,7 @@ def run(program: Program, random: Random, limit: int) -> Iterator[tuple[Instruct
 
 
 def _walk(program: Program, random: Random, pc: int, lanes: list[int],
-          stop: int | None) -> Iterator[tuple[Instruction, int]]:  # fmt: skip
+          stop: int | None) -> Iterator[tuple[Instruction, int]]:
     """Run from `pc` until `stop`; `lanes` holds one mask, in the end that of the lanes that have arrived."""
     while lanes[0] and pc != stop:
         i = program.instructions[pc]

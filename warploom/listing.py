@@ -10,7 +10,7 @@ _SLOTS = {
     Op.S2R: 0, Op.HIGH: 0, Op.MOV: 1, Op.POPC: 1, Op.FLO: 1, Op.BREV: 1, Op.VOTE: 1, Op.CVT: 1, Op.TESTP: 1, Op.MUFU: 1,
     Op.FRCP: 1, Op.FSQRT: 1, Op.IMAD: 3, Op.LOP3: 3, Op.SHF: 3, Op.PRMT: 3, Op.FFMA: 3, Op.DP4A: 3, Op.MATCH: 3,
     Op.DFMA: 3, Op.SHFL: 3, Op.LATCH: 3,
-}  # fmt: skip
+}
 """Operand slots that an operation shows at least, 2 where not listed; more where they are used."""
 
 

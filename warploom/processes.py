@@ -34,7 +34,7 @@ def run(
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
         stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
+    )
     with _lock:
         _running.add(process)
     try:

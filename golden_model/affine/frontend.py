@@ -71,7 +71,7 @@ class AffineFrontEnd(FrontEnd):
         if self._planned(warp).way is Way.EXPANSION:
             move = expansion(warp.next.fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
-                    "first": int(not warp.entered), "aside": int(self._config.bypass.has_hints)}  # fmt: skip
+                    "first": int(not warp.entered), "aside": int(self._config.bypass.has_hints)}
         return super().fields(warp) | {"aside": 0}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:

@@ -56,7 +56,7 @@ class Planner:
         """What becomes of the warp's next instruction, which may have been `refused` before."""
         fields, slot = static.fields, warp.slot
         slots = tuple(registers.read(slot, fields[source]) if fields["reads"] >> number & 1 else None
-                      for number, source in enumerate(SOURCES))  # fmt: skip
+                      for number, source in enumerate(SOURCES))
         sources = static.hazards.sources
         generic = tuple(register for register in sources if registers.read(slot, register) is None)
         destination = registers.read(slot, fields["dst"]) if fields["writes"] else None

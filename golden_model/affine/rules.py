@@ -252,7 +252,7 @@ def _carries_alike(op: Op, e: Ends) -> bool:
 def execute(
     operation: Operation, slots: Slots, p: int | None, shape: Shape = DEFAULT,
     functions: Mapping[int, Function] = FUNCTIONS,
-) -> Answer | None:  # fmt: skip
+) -> Answer | None:
     """What the affine unit makes of an integer operation or S2R, None when it refuses.
 
     `slots` are the operands, those that read no register included; `p` is the predicate operand if all executing lanes

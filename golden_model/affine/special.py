@@ -12,7 +12,7 @@ UNIFORM = frozenset({
     Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z, Special.NTID_X, Special.NTID_Y, Special.NTID_Z,
     Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z, Special.WARPID, Special.NWARPID, Special.SMID, Special.NSMID,
     Special.GRIDID_LO, Special.GRIDID_HI, Special.DYNAMIC_SMEM, Special.TOTAL_SMEM,
-})  # fmt: skip
+})
 """Registers that all lanes of any warp have alike."""
 
 
@@ -23,7 +23,7 @@ def special_value(special: Special, launch: Launch, block: int, warp: int, *, sh
     if step is None:
         return None
     words = read_special(special, launch, np.array([block]), np.array([warp]), shared_bytes=shared_bytes,
-                         active=np.zeros(1, np.uint32), clock=0)  # fmt: skip
+                         active=np.zeros(1, np.uint32), clock=0)
     return Compact(int(words[0, 0]), step)
 
 

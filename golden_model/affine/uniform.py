@@ -33,7 +33,7 @@ class UniformUnit:
         instruction = _uncombined(op, modifiers)
         outcome = self._load(instruction, operands) if op == Op.LD else evaluate(instruction, operands)
         return (0 if outcome.result is None else int(outcome.result[0, 0]),
-                0 if outcome.pred is None else int(outcome.pred[0, 0]))  # fmt: skip
+                0 if outcome.pred is None else int(outcome.pred[0, 0]))
 
     def _load(self, instruction: Instruction, operands: Operands) -> Outcome:
         """Where nothing can be loaded, 0: the address comes from a register that its warp has not written."""

@@ -21,7 +21,7 @@ the operands a, b and c, words of 32 bits."""
 
 COMBINE: dict[int, Callable[[int, int], int]] = {
     Combine.AND: int.__and__, Combine.OR: int.__or__, Combine.XOR: int.__xor__,
-}  # fmt: skip
+}
 
 
 class AffineUnit:

@@ -281,7 +281,7 @@ class BypassingCollector:
         slots = tuple([
             None if register is None else self._source(take, slot, register, sources, available)
             for slot, register in enumerate(sources)
-        ])  # fmt: skip
+        ])
         if fields["writes"]:
             self._destination(take, sources, available)
         place, stored = take.destination, take.stored[-1]

@@ -28,6 +28,6 @@ class LostValues:
         for register in registers:
             if self._lanes.get(register, 0) & fields["lanes"]:
                 raise LostValue(f"warp {fields['warp']} reads R{register}, whose value was dropped, in lanes "
-                                f"{self._lanes[register] & fields['lanes']:#010x}")  # fmt: skip
+                                f"{self._lanes[register] & fields['lanes']:#010x}")
         if fields["writes"] and fields["dst"] in self._lanes:
             self._lanes[fields["dst"]] &= ~fields["lanes"]

@@ -47,6 +47,6 @@ class WindowProbe:
             word |= pack(self._evictions, {
                 "valid": int(held is not None), "warp": held["warp"] if held is not None else 0,
                 "latched": int(evictions.latched),
-            }) << self._bits * len(collectors)  # fmt: skip
+            }) << self._bits * len(collectors)
         low = others & (1 << self._offset) - 1
         return low | (word | others >> self._offset << self._size) << self._offset

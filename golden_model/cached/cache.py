@@ -40,7 +40,7 @@ class RegisterFileCache:
     def __init__(self, config: SmConfig) -> None:
         size = config.entries
         self._entries = [[Entry((warp * size + index) % config.banks) for index in range(size)]
-                         for warp in range(config.warps)]  # fmt: skip
+                         for warp in range(config.warps)]
         self._next = [0] * config.warps
         self._found: dict[Place, Entry] = {}
         self.pending: Counter[Place] = Counter()

@@ -28,7 +28,7 @@ class CachedCollector(Slots):
         """What the slots wait for, the lowest first, each with the lanes that it misses and those that execute."""
         lanes = self.fields["lanes"]
         return {(self.sources[slot].bank, slot): Read(slot, self.sources[slot], (missing, lanes), ALL_LANES)
-                for slot, missing in enumerate(self.missing) if self.waiting >> slot & 1}  # fmt: skip
+                for slot, missing in enumerate(self.missing) if self.waiting >> slot & 1}
 
     def grant(self, read: Read) -> bool:
         """Lanes of a slot are granted, those of its metadata. Returns whether it waits no longer."""

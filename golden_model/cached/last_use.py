@@ -26,7 +26,7 @@ def last_uses(code: Sequence[Instruction]) -> list[int]:
         again = live & ~overwritten(instruction)
         found.append(sum(1 << slot for slot, register in enumerate(instruction.src)
                          if register in instruction.sources and slot != instruction.imm_slot
-                         and not again >> register & 1))  # fmt: skip
+                         and not again >> register & 1))
     return found
 
 

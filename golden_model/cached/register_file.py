@@ -137,7 +137,7 @@ class CachedFile:
         self.bank_conflicts += self.decision.bank_conflicts + self._refused
         self.port_conflicts += self.decision.port_conflicts
         return [self._fetch(bank, client, self._offers[bank, client])
-                for bank, client in enumerate(self.decision.reads) if client is not None]  # fmt: skip
+                for bank, client in enumerate(self.decision.reads) if client is not None]
 
     def _fetch(self, bank: int, client: int, offer: Read) -> Grant:
         """A slot is granted a bank."""
@@ -206,7 +206,7 @@ class CachedFile:
             Write(WRITE_PATHS[path][0], *eviction.place[:2], eviction.lanes, eviction.word, 0, eviction.place.left,
                   spread(eviction.lanes))
             for path, eviction in enumerate(self._writing) if eviction is not None
-        ]  # fmt: skip
+        ]
 
     def probe(self) -> dict[str, int]:
         """Nothing."""

@@ -63,7 +63,7 @@ class Meter:
             coalesced={"read_read": self.read_read, "write_write": self.write_write, "read_write": self.read_write},
             collector_writes=self.collector_writes, operands_stored=self.operands, sub_bank_reads=self.sub_bank_reads,
             sub_bank_writes=self.sub_bank_writes, slice_writes=self.slices,
-        )  # fmt: skip
+        )
 
 
 def _more(used: dict[int, int], where: int, width: int) -> int:

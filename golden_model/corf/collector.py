@@ -29,7 +29,7 @@ class CorfCollector(Slots):
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
         locations of its sources."""
         columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
-                   for slot, location in enumerate(metadata)]  # fmt: skip
+                   for slot, location in enumerate(metadata)]
         self._take(fields, sources, destination, columns=columns)
         self.reads = [Read(slot, sources[slot], location, 0) for slot, location in enumerate(metadata)]
 

@@ -81,7 +81,7 @@ class CorfFile:
         return [
             grant for bank, client in enumerate(self.decision.reads) if client is not None
             for grant in self._read(bank, client)
-        ]  # fmt: skip
+        ]
 
     def _read(self, bank: int, client: int) -> list[Grant]:
         """One access of a bank, for one operand of a client or two."""
@@ -150,7 +150,7 @@ class CorfFile:
             coalesced={"read_read": self._operands - self._collector_writes, "write_write": 0, "read_write": 0},
             collector_writes=self._collector_writes, operands_stored=self._operands,
             sub_bank_reads=self._sub_bank_reads, sub_bank_writes=self._sub_bank_writes, slice_writes=self._slices,
-        )  # fmt: skip
+        )
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
@@ -160,7 +160,7 @@ class CorfFile:
             if granted and latch is not None:
                 to, covered = self._target(latch), _covered(latch, self._target(latch))
                 found.append(Write(WRITERS[writer], latch["bank"], to.row, latch["lanes"], latch["data"] & covered,
-                                   latch["tag"], to.left, covered))  # fmt: skip
+                                   latch["tag"], to.left, covered))
         return found
 
     def probe(self) -> dict[str, int]:

@@ -31,7 +31,7 @@ class Storage:
         """Where a register goes that is written as a whole, with a width in bytes."""
         warp, register = self._name(place)
         return self.allocators[place.bank].choose(
-            width, register in self._left, self._find(warp, register), self._partner(warp, register))  # fmt: skip
+            width, register in self._left, self._find(warp, register), self._partner(warp, register))
 
     def move(self, place: Place, to: Location) -> None:
         """The end of the cycle in which the register is written."""

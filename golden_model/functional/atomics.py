@@ -14,7 +14,7 @@ from warploom.arch.modifiers import Atom, DType
 KINDS = {
     DType.U32: np.uint32, DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.F32: np.float32,
     DType.F64: np.float64, DType.B16: np.uint16, DType.U16: np.uint16,
-}  # fmt: skip
+}
 """The numpy type of an atomic's operand."""
 
 Update = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -23,7 +23,7 @@ Update = Callable[[np.ndarray, np.ndarray], np.ndarray]
 INTEGER_UPDATES: dict[Atom, Update] = {
     Atom.ADD: np.add, Atom.MIN: np.minimum, Atom.MAX: np.maximum, Atom.AND: np.bitwise_and, Atom.OR: np.bitwise_or,
     Atom.XOR: np.bitwise_xor, Atom.EXCH: lambda old, operand: operand,
-}  # fmt: skip
+}
 """Associative operators: applying x then y is applying x operator y."""
 
 
@@ -57,7 +57,7 @@ def _swap(old: np.ndarray, operand: np.ndarray) -> np.ndarray:
 
 
 def update(memory: np.ndarray, index: np.ndarray, atom: Atom, kind: DType, operand: np.ndarray, *,
-           flushed: bool) -> np.ndarray:  # fmt: skip
+           flushed: bool) -> np.ndarray:
     """Apply an atomic to `memory[index]` (unsigned words) thread by thread and return each thread's old value.
 
     `operand` (n,) has memory's type; for CAS it is (n, 2), compare and new value. `flushed` says that f32 additions

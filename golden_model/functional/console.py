@@ -32,7 +32,7 @@ NO_FORMAT = -1
 def is_console(i: Instruction) -> bool:
     """Whether an instruction stores to the console."""
     return (i.op is Op.ST and i.space is Space.GLOBAL and i.src[:2] == (RZ, RZ)
-            and i.imm in (CONSOLE_PRINT, CONSOLE_ASSERT))  # fmt: skip
+            and i.imm in (CONSOLE_PRINT, CONSOLE_ASSERT))
 
 
 class Console:
@@ -83,7 +83,7 @@ class _Thread:
         self.warp = int(state.numbers[index])
         self._block, self._number = int(state.blocks[index]), int(state.warps[index]) * 32 + lane
         self._homes = {Space.SHARED: index // launch.warps_per_block * memory.shared_stride,
-                       Space.LOCAL: (index * 32 + lane) * memory.local_stride}  # fmt: skip
+                       Space.LOCAL: (index * 32 + lane) * memory.local_stride}
 
     def printed(self, record: int) -> tuple[bytes, int]:
         """The text of a record of `CONSOLE_PRINT`, and its result."""
@@ -101,7 +101,7 @@ class _Thread:
         *places, line = struct.unpack("<QQQI", self.local(record, 28).tobytes())
         text, file, function = (self._string(place).decode("utf-8", "backslashreplace") for place in places)
         block, thread = (",".join(map(str, coordinates(number, extent))) for number, extent in (
-            (self._block, self._launch.grid), (self._number, self._launch.block)))  # fmt: skip
+            (self._block, self._launch.grid), (self._number, self._launch.block)))
         return f"{file}:{line}: {function}: block: [{block}], thread: [{thread}] Assertion `{text}` failed."
 
     def local(self, address: int, size: int) -> np.ndarray:

@@ -62,7 +62,7 @@ class LoadStore:
     def _parts(
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
         size: int,
-    ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:  # fmt: skip
+    ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:
         """For each space that is accessed: (space; positions, warp * 32 + lane, of the threads that do, None for
         all; its words; their indices)."""
         present = [i.space]

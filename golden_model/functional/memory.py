@@ -26,7 +26,7 @@ from warploom.arch.program import Program
 
 WINDOWS = {
     SHARED_WINDOW: Space.SHARED, LOCAL_WINDOW: Space.LOCAL, CONST_WINDOW: Space.CONST, PARAM_WINDOW: Space.PARAM,
-}  # fmt: skip
+}
 OFFSET = np.uint64(WINDOW_BYTES - 1)
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -86,12 +86,12 @@ class Memory:
         self._bases = [segment.base for segment in self._segments]
         last = self._segments[-1]
         sizes = {Space.GLOBAL: last.offset + last.size, Space.SHARED: resident_blocks * self.shared_stride,
-                 Space.LOCAL: threads * self.local_stride}  # fmt: skip
+                 Space.LOCAL: threads * self.local_stride}
         self._arrays = {space: _image(b"", size) for space, size in sizes.items()}
         self._arrays[Space.CONST] = _image(program.constants, len(program.constants))
         self._arrays[Space.PARAM] = self._parameters(program)
         self._limits = {Space.SHARED: self.shared_bytes, Space.LOCAL: program.local_bytes,
-                        Space.CONST: len(program.constants), Space.PARAM: program.parameter_bytes}  # fmt: skip
+                        Space.CONST: len(program.constants), Space.PARAM: program.parameter_bytes}
         self._fill(program)
 
     def _place(self, program: Program) -> list[Segment]:

@@ -42,7 +42,7 @@ class Recorder:
         self, pc: int, warps: np.ndarray, lanes: np.ndarray | None, *, pred_in: np.ndarray | None = None,
         pred_out: np.ndarray | None = None, result: np.ndarray | None = None,
         address: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """An instruction of the group `warps` (linear numbers). `lanes` executes (bools (warps, 32), None for all);
         `pred_in` and `pred_out` are bools that broadcast to that, `result` words that do. `address` is
         (byte addresses (warps, 32), `Space` of each warp). Values of lanes that do not execute are zeroed here."""
@@ -57,7 +57,7 @@ class Recorder:
         self._records.append(Record(
             pc, warps, masks, ALL if pred_in is None else _masks(pred_in),
             NOTHING if pred_out is None else _masks(pred_out) & masks, result is not None, address is not None,
-        ))  # fmt: skip
+        ))
 
     def trace(self, program: Program, launch: Launch, live: np.ndarray) -> Trace:
         """The trace of all that was recorded; `live` is the launched lane mask of each warp of a block."""

@@ -39,7 +39,7 @@ class ReconvergenceStack:
             self._pop(warps[arrived])
 
     def branch(self, warps: np.ndarray, taken: np.ndarray, target: int, following: int, *, reconverge: int,
-               taken_first: bool) -> None:  # fmt: skip
+               taken_first: bool) -> None:
         """Active lanes in `taken` (bools by row of `warps`) go to `target`, the others to `following`."""
         stayed = self.active[warps] & ~taken
         some_taken = to_masks(taken) != 0

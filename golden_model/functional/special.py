@@ -17,7 +17,7 @@ LESS = EQUAL - np.uint32(1)
 LANE_VALUES = {
     Special.LANEID: LANE, Special.LANEMASK_EQ: EQUAL, Special.LANEMASK_LE: LESS | EQUAL, Special.LANEMASK_LT: LESS,
     Special.LANEMASK_GE: ~LESS, Special.LANEMASK_GT: ~(LESS | EQUAL),
-}  # fmt: skip
+}
 """Registers that depend on the lane alone."""
 
 def coordinates(linear: Index, extent: tuple[int, int, int]) -> tuple[Index, Index, Index]:
@@ -28,7 +28,7 @@ def coordinates(linear: Index, extent: tuple[int, int, int]) -> tuple[Index, Ind
 def read_special(
     special: Special, launch: Launch, blocks: np.ndarray, warps: np.ndarray, *, shared_bytes: int,
     active: np.ndarray, clock: int,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The register in each thread, uint32, of a shape that broadcasts to (warps, 32).
 
     `blocks` and `warps` are linear block numbers and warp numbers in the block; `shared_bytes` the block's static
@@ -56,5 +56,5 @@ def _uniform(special: Special, launch: Launch, shared_bytes: int, clock: int) ->
         Special.TOTAL_SMEM: shared_bytes + launch.dynamic_shared,
         Special.CLOCK_LO: clock & 0xFFFFFFFF, Special.GLOBALTIMER_LO: clock & 0xFFFFFFFF,
         Special.CLOCK_HI: clock >> 32, Special.GLOBALTIMER_HI: clock >> 32,
-    }  # fmt: skip
+    }
     return values[special]

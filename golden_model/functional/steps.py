@@ -49,7 +49,7 @@ class Steps:
             Op.BRA: self._branch, Op.EXIT: self._exit, Op.BAR: self._barrier, Op.BARRED: self._barrier,
             Op.MEMBAR: self._nothing, Op.NOP: self._nothing, Op.TRAP: self._trap, Op.PLOP3: self._logic,
             Op.S2R: self._special, Op.LATCH: self._latch, Op.HIGH: self._high,
-        }  # fmt: skip
+        }
         access = LoadStore(program, launch, memory)
         self.console = access.console
         self.steps: list[Step] = []

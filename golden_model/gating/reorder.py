@@ -7,7 +7,7 @@ _EXCHANGED = {
     24 * apart: sum(0xFF << 128 * group + 32 * i + 8 * (i + apart)
                     for group in range(LANES // GROUP) for i in range(GROUP - apart))
     for apart in range(1, GROUP)
-}  # fmt: skip
+}
 """Of each two bytes that a switch exchanges the lower one, byte j of column i with j > i, by their distance in bits."""
 
 

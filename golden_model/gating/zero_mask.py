@@ -160,7 +160,7 @@ def _select(old: Zero, lanes_used: int, granules_used: int, lanes: int, full: bo
     straight = lanes & ~mask & ~reordered
     byte_mask = _byte_mask(*(
         straight | lanes & 15 * (stored >> k & _GROUPS) | 15 * (completed >> k & _GROUPS) for k in range(BYTES)
-    ))  # fmt: skip
+    ))
     return _Choice(Zero(mask, _PACKED[reorder]), byte_mask, _columns_used(lanes, reordered) & ~mask)
 
 
@@ -176,7 +176,7 @@ def _mark_granules(  # noqa: PLR0917 - hashed by position, called for every resu
     completed = stored & bound & (was | ~_BELOW[old_code.width])  # in the other lanes too
     byte_mask = _byte_mask(*(
         lanes & _LANES_OF[stored >> 8 * k & 0xFF] | _LANES_OF[completed >> 8 * k & 0xFF] for k in range(BYTES)
-    ))  # fmt: skip
+    ))
     return _Choice(Zero(mask), byte_mask, _columns(stored & _granules(lanes) | completed, code.left))
 
 

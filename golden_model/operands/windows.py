@@ -179,7 +179,7 @@ class WindowStore:
                 self._delivers[writer] = False
                 self._events[result["warp"]]["delivery"] = Delivery(
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
-                    self._hinted and not result["to_file"])  # fmt: skip
+                    self._hinted and not result["to_file"])
 
     def _look_up(self, results: Sequence[Result | None]) -> None:
         """Results enter their latches: where will they go?"""
@@ -220,7 +220,7 @@ class WindowStore:
         return {
             "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.place._asdict(), **entry.stored,
             "lanes": entry.dirty, "full": int(entry.full), "pred": 0, "data": entry.word,
-        }  # fmt: skip
+        }
 
     # ------------------------------------------------------------------ probe
 

@@ -123,7 +123,7 @@ class Narrow:
 
 
 _COLUMNS = {(size, left): (1 << BYTES * size * 2) - 1 << (COLUMNS - BYTES * size * 2) * left
-            for size in range(1, BYTES + 1) for left in (False, True)}  # fmt: skip
+            for size in range(1, BYTES + 1) for left in (False, True)}
 """The columns of a register of so many bytes, on the left or not."""
 
 
@@ -213,7 +213,7 @@ class NarrowZeroMasked:
         code, word, byte_mask, _ = self._narrow.renew(result)
         zero, word, byte_mask, columns = self._rules.renew(
             _known(result), Code.of(result), width.Stored(code, word, byte_mask), result["data"], result["lanes"],
-            result["full"])  # fmt: skip
+            result["full"])
         return Written(Packed(code, zero), word, byte_mask, columns)
 
     def write(self, bank: int, row: int, metadata: Packed) -> None:
@@ -227,14 +227,14 @@ class NarrowZeroMasked:
 def _zeros(
     buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], places: Sequence[Place],
     lefts: Sequence[bool],
-) -> list[Zero]:  # fmt: skip
+) -> list[Zero]:
     """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
     tells."""
     reads, imm_slot = fields["reads"], fields["imm_slot"]
     zeros = [
         buffer.read(places[slot].bank, places[slot].row, lefts[slot]) if reads >> slot & 1
         else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
-    ]  # fmt: skip
+    ]
     destination = places[-1]
     zeros.append(buffer.read(destination.bank, destination.row, lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
     return zeros

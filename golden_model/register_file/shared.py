@@ -86,7 +86,7 @@ class SharedFile:
             Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
                   self.form.code(written.metadata).left, written.byte_mask)
             for writer, latch, written in self._writing
-        ]  # fmt: skip
+        ]
 
     # ------------------------------------------------------------------ the end of a cycle
 

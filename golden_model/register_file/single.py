@@ -60,7 +60,7 @@ class SingleFile:
     def _granted(self) -> list[tuple[int, Read]]:
         """Clients and what they are granted."""
         return [(client, self._asked[client][bank])
-                for bank, client in enumerate(self.decision.reads) if client is not None]  # fmt: skip
+                for bank, client in enumerate(self.decision.reads) if client is not None]
 
     def _writing(self) -> list[tuple[int, Result, Written]]:
         """Writer, result and write of each latch that is granted."""
@@ -69,7 +69,7 @@ class SingleFile:
             (writer, latch, written)
             for writer, (latch, written) in enumerate(zip(writeback.latches, writeback.written, strict=True))
             if self.decision.writes[writer] and latch is not None and written is not None
-        ]  # fmt: skip
+        ]
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
@@ -77,7 +77,7 @@ class SingleFile:
             Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
                   latch["left"], written.byte_mask)
             for writer, latch, written in self._writing()
-        ]  # fmt: skip
+        ]
 
     # ------------------------------------------------------------------ the end of a cycle
 
@@ -146,7 +146,7 @@ class SingleFile:
         for write in self.writes():
             port = f"bank{write.bank}"
             values |= {f"{port}_enable": 1, f"{port}_write": 1, f"{port}_row": write.row,
-                       f"{port}_who": WRITERS.index(write.writer)}  # fmt: skip
+                       f"{port}_who": WRITERS.index(write.writer)}
         if self.meter is not None:
             reads = [(read.place.bank, read.columns) for _, read in self._granted()]
             writes = [(latch["bank"], written.columns) for _, latch, written in self._writing()]

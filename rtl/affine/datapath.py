@@ -78,7 +78,7 @@ class AffineParts(wiring.Component):
     def _enters(self) -> Value:
         """Whether the instruction at the port is taken at the end of the cycle."""
         return self.issue.valid & (Mux(self._addressed, self.address_ready, self.issue.ready) if self.address_slots
-                                   else self.issue.ready)  # fmt: skip
+                                   else self.issue.ready)
 
     def _connect_affine(self, m: Module) -> None:
         """Compact slots are looked up, kept beside their instruction, and taken to the operand registers."""
@@ -115,7 +115,7 @@ class AffineParts(wiring.Component):
                 merge(was_mine, [Value.cast(unit.values) for unit in self.affine_units])),
             self._entering.eq(issue),
             self._entering.reads.eq(issue.reads & ~self._looked_up.compact),
-        ]  # fmt: skip
+        ]
 
     def _connect_address_slot(self, m: Module, slot: AddressSlot) -> None:
         """A load that reads no register of the register file goes to the address slot."""

@@ -72,7 +72,7 @@ class EndLane(wiring.Component):
         stages = [
             (condition.operands, self.operands), (self.computed, compute.computed), (self.result, finish.result),
             (self.verdict, finish.verdict), (self.high, finish.high),
-        ]  # fmt: skip
+        ]
         for number, (later, value) in enumerate(stages):
             register = Signal.like(value, name=f"register_{number}", reset_less=True)
             m.d.sync += register.eq(value)

@@ -22,7 +22,7 @@ class Kind(enum.Enum, shape=3):
 RULE = data.StructLayout({
     "kind": Kind, "affine": len(SOURCES), "outside": 1, "predicate": 1, "carry": 1, "combined": 1,
     "signed": 1, "high": 1, "right": 1, "cond": 4, "combine": 2,
-})  # fmt: skip
+})
 """What the unit needs to know of an operation. `affine`: slots that may be affine. `outside`: for the uniform unit.
 `predicate`: the predicate operand must be the same in all executing lanes. `carry`: the predicate result is a carry.
 `combined`: the predicate result is combined with the predicate operand. The others are modifiers."""
@@ -75,7 +75,7 @@ STATE = data.StructLayout({
     "alike": 1, "same_high": 1,  # the predicate results, the high words of the products must be the same in both lanes
     "shift": 1, "extreme": 1, "comparison": 1,  # stages to come have to look at it
     "equality": 1, "wraps": 1, "affine": 1, "stride": STRIDE_BITS,  # EQ or NE; these of a
-})  # fmt: skip
+})
 """An attempt on its way through the rules."""
 
 
@@ -109,7 +109,7 @@ class Rules(wiring.Component):
         m.d.sync += [shifted.eq(begun), compared.eq(shifted)]
         for state, news in (
             (begun, self._begin()), (shifted, self._shift(begun)), (compared, self._compare(shifted)),
-        ):  # fmt: skip
+        ):
             m.d.sync += [state[name].eq(value) for name, value in news.items()]
         first, last = self.answers
         m.d.comb += self.holds.eq(
@@ -128,7 +128,7 @@ class Rules(wiring.Component):
         allowed = (
             (rule.kind != Kind.NONE) & ~(affine & ~rule.affine).any() & ~(product & a.affine & b.affine)
             & ~(shift & rule.signed & ~rule.right)
-        )  # fmt: skip
+        )
         a_wraps, b_wraps = (Mux(rule.signed, slot.wraps_signed, slot.wraps) for slot in (a, b))
         wraps = a_wraps | b_wraps
         carry = rule.carry & self.writes_predicate & affine.any()
@@ -141,7 +141,7 @@ class Rules(wiring.Component):
             "possible": self.possible & allowed & ~refused, "alike": carry, "same_high": same_high,
             "shift": shift, "extreme": extreme, "comparison": compares, "equality": equality, "wraps": a_wraps,
             "affine": a.affine, "stride": a.stride,
-        }  # fmt: skip
+        }
 
     def _shift(self, state: data.View) -> dict[str, Value]:
         """What an affine a puts into the result grows with it (its stride loses nothing), or is the same everywhere.

@@ -50,11 +50,11 @@ class AffineUnit(wiring.Component):
         self._taken_layout = data.StructLayout({
             "attempt": attempt, "tags": data.ArrayLayout(TAG_BITS, SLOTS), "entry": entry, "control": CONTROL,
             "rule": RULE, "special": 1, "immediate": SLOTS, "some": 1, "all": 1,
-        })  # fmt: skip
+        })
         self._held_layout = data.StructLayout({
             "entry": entry, **{name: attempt[name].shape for name in ("warp", "writes", "lanes", "pred")},
             **{name: RULE[name].shape for name in ("outside", "combined", "combine")},
-        })  # fmt: skip
+        })
         super().__init__({
             "attempt": In(unstoppable(attempt_layout(config))),
             "registers": In(8),
@@ -208,7 +208,7 @@ class AffineUnit(wiring.Component):
             for combine, value in {
                 Combine.AND: everywhere & held.pred, Combine.OR: everywhere | held.pred,
                 Combine.XOR: everywhere ^ held.pred,
-            }.items():  # fmt: skip
+            }.items():
                 with m.Case(combine.value):
                     m.d.comb += pred.eq(value)
         return pred

@@ -100,7 +100,7 @@ class BypassingCollector(wiring.Component):
     def _eviction_ports(self) -> dict[str, wiring.Member]:
         return {
             "blocked": In(1), "evict": Out(1), "eviction": Out(eviction_layout(self._config)), "evicted": In(1),
-        }  # fmt: skip
+        }
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -109,7 +109,7 @@ class BypassingCollector(wiring.Component):
             "held_count": Out(count[1]), **{name: Out(bits) for name, bits in masks},
             "loads": Out(data.ArrayLayout(LANES, 2)),
             **({"drop": Out(drop_layout())} if config.bypass.has_hints else {}),
-        }  # fmt: skip
+        }
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -276,7 +276,7 @@ class BypassingCollector(wiring.Component):
         """Stop a simulation in which an instruction is taken without room, or a result is delivered to no entry."""
         named = [(self.issue.reads[k], self.issue[name]) for k, name in enumerate(SOURCES)]
         different = sum((reads & ~Cat(again & (other == register) for again, other in named[:k]).any()
-                         for k, (reads, register) in enumerate(named)), Const(0))  # fmt: skip
+                         for k, (reads, register) in enumerate(named)), Const(0))
         with m.If(self.take):
             m.d.sync += Assert(self.room > different, Format("warp {} reads {} registers with room {}\n",
                                                              self.issue.warp, different, self.room))

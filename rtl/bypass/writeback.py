@@ -55,7 +55,7 @@ class BypassingWriteback(Writeback):
         return super()._carried(m, i, latch) | self._kept(m, i, entering, fields) | {
             "claim": latch.request, "completes": latch.grant, "deliver": deliver, "to_bank": to_bank,
             "request": to_bank, "grant": self.grant[i],
-        }  # fmt: skip
+        }
 
     def _look_up(self, m: Module, i: int, entering: Value, fields: data.View) -> None:
         """Show a result to the collector of its warp while it enters its latch."""

@@ -136,7 +136,7 @@ class CoalescingWriteback(Writeback):
         return carried | {
             "code": latch.code.as_value(), "left": latch.code.left, "mask": latch.mask, "fill": latch.fill,
             "fill_sign": latch.fill_sign,
-        }  # fmt: skip
+        }
 
     def _connect_banks(self, m: Module, paths: list[Carried]) -> None:
         for path, update in zip(paths, self.update, strict=True):

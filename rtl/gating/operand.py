@@ -38,7 +38,7 @@ class GatedOperandPath(wiring.Component):
         self._reordered = config.gating is Gating.CROSS_LANE
         super().__init__({
             "word": In(WARP_BITS), "zero": In(zero_layout(config)), "operand": Out(WARP_BITS), "known": Out(LANES),
-        })  # fmt: skip
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -77,7 +77,7 @@ class GatedCoalescingOperandPath(wiring.Component):
         super().__init__({
             "word": In(WARP_BITS), "code": In(CODE), "zero": In(zero_layout(config)),
             "operand": Out(WARP_BITS), "known": Out(LANES),
-        })  # fmt: skip
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -36,7 +36,7 @@ class ZeroDetector(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "data": In(WARP_BITS), "lanes": In(LANES), "zero_lanes": Out(LANES), "zero_granules": Out(ZERO_BITS),
-        })  # fmt: skip
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -37,7 +37,7 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
             "uniform_result__payload": {"value": value, "holds": holds},
             **{f"{kind}__payload": rng.getrandbits(ports.codecs[f"{kind}__payload"].width)
                for kind in ("attempt", "lookup")},
-        }  # fmt: skip
+        }
         ready = [warp for warp in warps if free[warp] <= cycle]
         if ready and rng.random() < 0.95:
             warp = rng.choice(ready)
@@ -78,13 +78,13 @@ def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
         "pred": agreed if rng.random() < 0.9 else rng.getrandbits(32), "full": rng.random() < 0.95,
         "writes": not compares and rng.random() < 0.95,
         "writes_predicate": compares or (op in (Op.IADD, Op.ISUB, Op.IMAD) and rng.random() < 0.4),
-    }  # fmt: skip
+    }
 
 
 def _load(warp: int, register: int, value: Compact) -> Iterator[Action]:
     """Attempts that are always accepted, and leave a value in a register."""
     base = {"warp": warp, "dst": register, "writes": 1, "full": 1, "lanes": ALL_LANES, "imm_slot": 1,
-            "src0": register}  # fmt: skip
+            "src0": register}
     if not value.stride:
         yield "attempt", base | {"op": Op.MOV, "imm": value.base, "imm_slot": 0}
     elif value.stride == 1:

@@ -97,4 +97,4 @@ IN_LOCKSTEP = (
     LockstepMutant("takes loads into a full address slot", "reduction", "address_ready", faulty(crowded), SETTINGS),
     LockstepMutant("takes compact slots for zero", "reduction", "dispatch_trivial",
                    lambda c: Zeroed(config=c, probe=True), (*SETTINGS, "gating=cross_lane")),
-)  # fmt: skip
+)

@@ -42,7 +42,7 @@ class AffineSurroundings(Surroundings):
                 "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0, "pipe": Pipe.SP,
                 "timing": timing(Op.MOV), "reads": 1, "src0": register, "imm_slot": NO_SLOT, "lanes": ALL_LANES,
                 "full": 1,
-            }  # fmt: skip
+            }
         return self._expansion
 
     def _may_issue(self, fields: dict[str, int]) -> bool:
@@ -107,7 +107,7 @@ class AffineSurroundings(Surroundings):
             "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))), "full": rng.random() < 0.95,
             "pred": rng.choice((0, ALL_LANES, fields["pred"])), "writes_predicate": compares or rng.random() < 0.2,
             **self._slots(warp, ARITY[trial.op]),
-        }  # fmt: skip
+        }
         return None if self._in_flight.hinders(fields | {"first": 0}) else fields
 
     def _slots(self, warp: int, arity: int) -> dict[str, int]:

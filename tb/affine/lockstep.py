@@ -28,7 +28,7 @@ class AffinePorts:
         """Whether the address slot is free; outcomes and requests of every set."""
         if self._has_address_slot:
             fields_equal(cycle, "", {"address_ready": int(golden.operands.address_ready)},
-                         {"address_ready": int(self._handles["address_ready"].value)})  # fmt: skip
+                         {"address_ready": int(self._handles["address_ready"].value)})
         unit = golden.affine
         assert unit is not None
         for number, (outcome, request) in enumerate(zip(unit.outcomes, unit.requests, strict=True)):

@@ -93,4 +93,4 @@ MUTANTS = (
         ("takes any extreme", _with("rules", Swapping)),
         ("cuts strides", _with("stride_finder", lambda: Tampered(StrideFinder(), lambda o, m: {"fits": Const(1, 1)}))),
     )),
-)  # fmt: skip
+)

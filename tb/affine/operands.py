@@ -23,7 +23,7 @@ ARITY: dict[Op, int] = {
                      Op.FMAX, Op.FSETP), 2),
     **dict.fromkeys((Op.IMAD, Op.LOP3, Op.SHF, Op.PRMT, Op.FFMA), 3),
     Op.LD: 3, Op.S2R: 0,
-}  # fmt: skip
+}
 """Operands of each eligible operation."""
 
 
@@ -130,5 +130,5 @@ def _outside_modifiers(rng: random.Random, op: Op) -> dict[str, int]:
 MAKERS: dict[Op, Callable[[random.Random, dict[str, int]], Slots]] = {
     Op.IADD: _sum, Op.ISUB: _sum, Op.SEL: _sum, Op.IMUL: _product, Op.IMAD: _product_and_sum, Op.SHF: _shift,
     Op.IMIN: _pair, Op.IMAX: _pair, Op.ISETP: _pair, Op.MOV: lambda rng, _: (random_compact(rng),),
-}  # fmt: skip
+}
 OFTEN = list(MAKERS)

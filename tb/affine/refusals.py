@@ -17,7 +17,7 @@ AFFINE_SLOTS = {
     **dict.fromkeys((Op.MOV, Op.S2R), (0b001,)),
     **dict.fromkeys((Op.IADD, Op.ISUB, Op.SHF, Op.SEL, Op.IMIN, Op.IMAX, Op.ISETP), (0b001, 0b010, 0b011)),
     Op.IMUL: (0b001, 0b010), Op.IMAD: (0b001, 0b010, 0b100, 0b101, 0b110),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _compare(case: Case) -> dict[str, bool]:
 RULES: Mapping[Op, Callable[[Case], dict[str, bool]]] = {
     Op.IADD: _sum, Op.ISUB: _sum, Op.IMUL: _product, Op.IMAD: _product, Op.SHF: _shift, Op.IMIN: _extreme,
     Op.IMAX: _extreme, Op.ISETP: _compare, **dict.fromkeys((Op.MOV, Op.S2R, Op.SEL), lambda case: {}),
-}  # fmt: skip
+}
 
 ALONE = (
     *(f"{op.name} p" for op in (*CARRIES, Op.SEL)),
@@ -149,5 +149,5 @@ ALONE = (
     *(f"{op.name} {why}" for op in CARRIES for why in ("carry alike", "carry wraps")), "IMAD high carry",
     *(f"{op.name} {why}" for op in (Op.IMIN, Op.IMAX) for why in ("wraps", "choice")),
     "ISETP wraps", "ISETP sign", "SHF wraps", "SHF grows",
-)  # fmt: skip
+)
 """Conditions that can be the only one that fails."""

@@ -122,7 +122,7 @@ async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     [], ["gating=cross_lane"], ["gating=active", "coalescing=on", "alignment=write"],
     ["gating=in_lane", "coalescing=on"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_address_slot(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["affine=abm", *settings])
     runner.run(runner.build(config, "AddressSlot"), "tb.affine.test_address_slot", seed)

@@ -128,7 +128,7 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
         "an attempt with an outcome", "a result is written while another is forgotten", "full", "generic",
         "a compact slot beside a generic one", *ALONE,
         *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused")),
-    )  # fmt: skip
+    )
     for registers in REGISTERS:
         checker = Checker(minimum=3 * CYCLES)
         stimuli = traffic(ports, rng, number, registers, CYCLES)
@@ -139,7 +139,7 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["affine=abm", "schedulers=2"], pytest.param(["affine=ab"], marks=pytest.mark.long),
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_affine_unit(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
     runner.run(made, "tb.affine.test_unit", seed)

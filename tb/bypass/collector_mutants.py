@@ -71,4 +71,4 @@ MUTANTS = (
             lambda o, m: {"form": altered(m, o.inner.form, left=0)}, INTERLEAVED),
     _mutant("forgets the zero mask of the destination", "queue",
             lambda o, m: {"zero": Const(0, len(o.zero.as_value()))}, INTERLEAVED),
-)  # fmt: skip
+)

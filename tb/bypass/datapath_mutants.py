@@ -56,4 +56,4 @@ MUTANTS = (
     Mutant("Datapath", BENCH, "has room during evictions", lambda c: Unblocked(config=c, probe=True), SETTINGS),
     Mutant("Datapath", BENCH, "delivers twice to a collector", _eager, SETTINGS),
     Mutant("Datapath", BENCH, "does not ask a collector", lambda c: Unasked(config=c, probe=True), SETTINGS),
-)  # fmt: skip
+)

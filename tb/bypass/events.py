@@ -25,7 +25,7 @@ def cover_window(twin: Any, coverage: Coverage) -> None:
     if not twin.config.bypass.writes_back:
         return
     coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
-                            for entry in collector.entries if entry.used))  # fmt: skip
+                            for entry in collector.entries if entry.used))
     leaving = [collector.leaving() for collector in collectors]
     coverage.hit(QUEUE, sum(entry is not None and not entry.dropped for entry in leaving) > 1)
 
@@ -39,4 +39,4 @@ def events(config: SmConfig) -> list[str]:
     if not config.bypass.writes_back:
         return [*always, "both"]
     return [*always, "delivered", "slid", "overwritten", "ended", *(["crowded"] if config.entries <= SMALL else []),
-            *(["dropped"] if config.bypass.has_hints else [])]  # fmt: skip
+            *(["dropped"] if config.bypass.has_hints else [])]

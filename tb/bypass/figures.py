@@ -39,7 +39,7 @@ FIG_6 = Program(
         Instruction(op=Op.ISETP, pdst=0, src=(3, 1, RZ), cond=Cond.NE),
         Instruction(op=Op.EXIT),
     ),
-)  # fmt: skip
+)
 """The program of Fig. 6 in operations of ours, on the registers that it names; `lines` are those of the figure. An EXIT
 follows, after which nothing is read. Halves of registers are whole ones here, and loads go to shared memory, so that it
 can also be executed as it stands, on registers that are zero and a parameter of 0."""

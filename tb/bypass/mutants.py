@@ -81,4 +81,4 @@ MUTANTS = (
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"result__ready": Const(1, 1)}), HINTS),
     Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes none while it hands one on",
            lambda c: Tampered(EvictionUnit(config=c), _sluggish), HINTS),
-)  # fmt: skip
+)

@@ -50,7 +50,7 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     """Plain requests."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
     coverage = Coverage("SFU waits for its path", "MEM waits for its bank", "two writes", "write beats read",
-                        "all banks read", "idle")  # fmt: skip
+                        "all banks read", "idle")
     await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
     coverage.finish()
 
@@ -58,7 +58,7 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
 POINTS = (
     "SFU waits for its path", "MEM waits for sub-banks", "two writes in one bank", "a read beside a write",
     "a write before a read", "idle", "two reads of one bank", "a bank in full use", "second after a refused one",
-)  # fmt: skip
+)
 
 
 def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
@@ -72,7 +72,7 @@ def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
                  for collector, bank in enumerate(wanted) if bank is not None]
         for _ in range(rng.randint(1, 4)):
             writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
-                      else None for active in activity]  # fmt: skip
+                      else None for active in activity]
             yield matrix.stimulus(writes, reads, rng.getrandbits(4))
 
 

@@ -111,7 +111,7 @@ class CollectorBench:
             "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["grant"]),
             "arriving_word": words[0] if words else None, "coming": coming, "delivery": self._delivered(seen),
             "dispatched": bool(seen["dispatched"]), "evicted": bool(seen.get("evicted")),
-        }  # fmt: skip
+        }
 
     def _check_request(self, seen: Observation) -> None:
         request, expected = self._twin.request(), 0
@@ -229,7 +229,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow", "entries=4", "gating=active"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)
 
@@ -242,7 +242,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow_hints", "entries=4"],
     ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_more_collectors(settings: list[str], seed: int) -> None:
     """Larger ones, which take minutes to build, and more settings."""
     _run(settings, seed)

@@ -44,7 +44,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, readiness and credits."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
     coverage = Coverage(*points(ports.config), "wraps around", "again the same",
-                        "one that is not eligible is passed over")  # fmt: skip
+                        "one that is not eligible is passed over")
     bench = TurnsBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()

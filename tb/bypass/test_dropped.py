@@ -27,7 +27,7 @@ def move(destination: int, source: int | None = None, **fields: int) -> dict[str
         "timing": instruction.timing_class, "dst": destination, "writes": 1, "reads": int(source is not None),
         "src0": source or 0, "imm_slot": 0 if source is None else NO_SLOT, "imm": VALUE, "lanes": ALL_LANES, "full": 1,
         "to_collector": 1, "to_file": 1, **fields,
-    }  # fmt: skip
+    }
 
 
 async def read_late(dut: cocotb.handle.SimHandleBase, *, to_file: int) -> None:

@@ -16,7 +16,7 @@ CYCLES = 4000
 POINTS = (
     "a choice", "wraps around", "behind a result", "handed on and taken", "waits for the latch", "register and latch",
     "a result enters after an eviction", "one warp in both", "idle",
-)  # fmt: skip
+)
 
 
 class EvictionBench:
@@ -124,7 +124,7 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_eviction(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "EvictionUnit"), "tb.bypass.test_eviction", seed)

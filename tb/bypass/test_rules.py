@@ -84,7 +84,7 @@ def test_what_is_right_passes(testcase: str, seed: int) -> None:
     ("no_room_for_two", "warp 5 reads 2 registers with room 2"),
     ("entry_of_another_register", "no entry takes the result of register 6"),
     ("entry_no_longer_in_use", "no entry takes the result of register 7"),
-])  # fmt: skip
+])
 def test_what_is_wrong_stops_the_simulation(testcase: str, message: str, seed: int) -> None:
     with pytest.raises(AssertionError, match=message):
         run(testcase, seed)

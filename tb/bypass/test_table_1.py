@@ -25,7 +25,7 @@ from warploom.compiler.writeback_hints import annotate_for
 
 EXPECTED = {
     Bypass.BOW: TABLE_1.write_through, Bypass.BOW_WR: TABLE_1.write_back, Bypass.BOW_HINTS: TABLE_1.hinted,
-}  # fmt: skip
+}
 
 PAUSE = 8
 """Cycles after each instruction, in which the collector evicts what has slid out of the window."""
@@ -45,7 +45,7 @@ class Counting(Lockstep):
             return
         probe = unpack(self.fields, self._read("probe"))
         self.writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(self.ports.config.banks)
-                           if probe[f"bank{bank}_write"])  # fmt: skip
+                           if probe[f"bank{bank}_write"])
         self._over = source.inputs.issue is not None and source.inputs.issue["op"] == Op.ISETP
 
 
@@ -65,7 +65,7 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize(("bypass", "entries"), [
     (Bypass.BOW, 12), (Bypass.BOW_WR, 6), pytest.param(Bypass.BOW_HINTS, 12, marks=pytest.mark.long),
-])  # fmt: skip
+])
 def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
     """On some of the hardware that runs whole kernels too."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])

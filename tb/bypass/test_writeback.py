@@ -20,7 +20,7 @@ WARPS = 3
 """Results belong to few warps, so that collectors get two of them at once."""
 
 DELIVERED = ["delivered by both paths", "MEM waits for the collector", "SFU waits for SP without a bank",
-             "MEM writes where SP only delivers"]  # fmt: skip
+             "MEM writes where SP only delivers"]
 
 
 class DeliveryCheck:
@@ -87,7 +87,7 @@ class DeliveryCheck:
             self._equal(f"delivery {number}", delivery, {
                 "valid": 1, "register": latch["dst"], "lanes": latch["lanes"], "full": latch["full"],
                 "transient": 1 - latch.get("to_file", 1), "data": latch["data"],
-            })  # fmt: skip
+            })
 
     def _element(self, port: str, seen: Observation, number: int) -> Any:
         elements: Any = self._ports.codecs[port].unpack(seen[port])
@@ -123,7 +123,7 @@ class GatedCoalescingCheck(DeliveryCheck, gating.GatedCoalescingCheck):
 CHECKS: dict[tuple[bool, bool], Any] = {
     (False, False): (PlainCheck, test_writeback.result), (False, True): (CoalescingCheck, coalescing.result),
     (True, False): (GatedCheck, gating.result), (True, True): (GatedCoalescingCheck, gating.narrow_result),
-}  # fmt: skip
+}
 """By gating and coalescing: what checks a configuration, and what draws its results."""
 
 
@@ -198,7 +198,7 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
         ("BypassingCoalescingWriteback", ["coalescing=on", "alignment=write"]),
         ("BypassingGatedWriteback", ["gating=cross_lane"])]),
     ("BypassingGatedCoalescingWriteback", ["coalescing=on", "gating=in_lane"]),
-])  # fmt: skip
+])
 def test_on_other_register_files(unit: str, settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
     runner.run(runner.build(config, unit), "tb.bypass.test_writeback", seed)

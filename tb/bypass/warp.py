@@ -103,7 +103,7 @@ class Warp:
         stimulus = {
             "grant": twin.request() is not None and next(self._grants), "operand": self._operand(),
             "dispatched": dispatched, **self._complete(), "coming": self._come(), **issued,
-        }  # fmt: skip
+        }
         if dispatched and twin.fields["writes"]:
             self._executing.append((self._cycle + self._rng.randint(4, 8), twin.fields))
         if issued["take"]:
@@ -133,7 +133,7 @@ class Warp:
             "warp": WARP, "lanes": executing, "reads": reads, "first": first, "writes": rng.random() < 0.8,
             "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
             **{name: rng.choice(few) for name in SOURCES}, "dst": rng.choice([*few, self._register(0)]),
-        }  # fmt: skip
+        }
 
     def _lanes(self) -> int:
         """Executing lanes: all, those of the path that the warp is on, some of these, or any."""
@@ -195,7 +195,7 @@ class Warp:
                 self.values.file(register, word, mask)
             if latched.deliver:
                 port = {"delivery": {"valid": 1, "register": register, "lanes": mask, "full": fields["full"],
-                                     "transient": not fields.get("to_file", 1), "data": word}}  # fmt: skip
+                                     "transient": not fields.get("to_file", 1), "data": word}}
             self._latches[i] = None
             self._written.discard(register)
         return port

@@ -16,7 +16,7 @@ ALWAYS = (
     "an awaited entry lapses", "a result finds no entry", "a latched result keeps an entry",
     "a first instruction forgets", "the window is full", "dispatched and taken at once", "two write ports at once",
     "several results come",
-)  # fmt: skip
+)
 
 FEW = 6
 TIGHT = ("little room", "no entry for the destination")
@@ -27,13 +27,13 @@ REPLACED = ("an entry is replaced", "the older of two is replaced", "a source ta
 
 WRITE_BACK = ("dirty lanes are overwritten", "results merge", "slid out and evicted", "eviction waits",
               "eviction gives way to issue", "a first instruction ends dirty values",
-              "the older of two leaves")  # fmt: skip
+              "the older of two leaves")
 
 CROWDED = ("crowded out and evicted",)
 """The same with write-back."""
 
 HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to its dirty lanes",
-         "a transient result joins a lasting one", "a lasting result joins a transient one")  # fmt: skip
+         "a transient result joins a lasting one", "a lasting result joins a transient one")
 
 
 class WindowCoverage:
@@ -46,7 +46,7 @@ class WindowCoverage:
             *ALWAYS, *(TIGHT if config.entries <= FEW else ()), *(REPLACED if crowded else ()),
             *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
             *(HINTS if config.bypass.has_hints else ()),
-        }  # fmt: skip
+        }
         self._coverage = Coverage(*self._points)
 
     def finish(self) -> None:
@@ -144,7 +144,7 @@ class WindowCoverage:
         taken = old[: max(0, missed - len(unused))]
         self.hit("an entry is replaced", taken)
         self.hit("the older of two is replaced", any(other.index < entry.index for entry in taken for other in old
-                                                      if other.age < entry.age))  # fmt: skip
+                                                      if other.age < entry.age))
         self.hit("a source takes the destination's entry", missed > len(unused) + len(old))
 
     def _writes(self, twin: BypassingCollector, take: Taken, sources: Sequence[int], missed: int) -> None:
@@ -154,7 +154,7 @@ class WindowCoverage:
         if entry is not None or fields["dst"] in sources:
             return
         free = [index for index in twin.available() if twin.entries[index].register not in sources
-                or not twin.entries[index].used]  # fmt: skip
+                or not twin.entries[index].used]
         self.hit("no entry for the destination", fields.get("to_collector", 1) and len(free) <= missed)
         self.hit("not worth an entry", not fields.get("to_collector", 1) and len(free) > missed)
 

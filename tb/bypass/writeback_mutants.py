@@ -65,4 +65,4 @@ MUTANTS = (
            (HINTS, "gating=in_lane")),
     Mutant("BypassingGatedCoalescingWriteback", BENCH, "mistakes partial for transient", lambda c: Mistaken(config=c),
            (HINTS, "coalescing=on", "gating=cross_lane")),
-)  # fmt: skip
+)

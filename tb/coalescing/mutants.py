@@ -128,10 +128,10 @@ MUTANTS = (
            lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
                "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),
     Mutant("Datapath", "tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
-)  # fmt: skip
+)
 
 IN_LOCKSTEP = (
     LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
     LockstepMutant("crosses two codes", "hotspot", "dispatch_operand1, lane",
                    lambda c: CrossedCodes(config=c, probe=True), SETTINGS),
-)  # fmt: skip
+)

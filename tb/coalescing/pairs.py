@@ -27,7 +27,7 @@ class Pairs:
         self._size = max(banks, collectors)
         self._cells = list(product(range(banks), range(len(SIDES)), range(collectors)))
         self._pairs = [(one, other) for one, other in combinations(self._cells, 2)
-                       if one[0] == other[0] or one[2] == other[2]]  # fmt: skip
+                       if one[0] == other[0] or one[2] == other[2]]
 
     def points(self) -> Iterator[str]:
         """What `cover` knows."""
@@ -58,7 +58,7 @@ class Pairs:
 
     @staticmethod
     def cover_writes(coverage: Coverage, diagonal: int, writes: Sequence[tuple[Write, bool] | None], read: Read,
-                     granted: bool) -> None:  # fmt: skip
+                     granted: bool) -> None:
         """Hit the points of a cycle with one read; of each writer, what it requests and whether it is granted."""
         for writer, found in zip(WRITERS, writes, strict=True):
             if found:
@@ -84,7 +84,7 @@ class Pairs:
         for bank, side, collector in self._cells:
             for writer in range(len(WRITERS)):
                 yield _by(writer, (bank, side, rng.randint(1, SUB_BANKS))), [
-                    Read(bank, side, collector, rng.randint(1, SUB_BANKS))]  # fmt: skip
+                    Read(bank, side, collector, rng.randint(1, SUB_BANKS))]
             width = rng.randint(1, SUB_BANKS - 1)
             before: Write = (bank, 1 - side, rng.randint(1, SUB_BANKS - width))  # it does not meet the read
             for writer in (SFU, MEM):

@@ -25,7 +25,7 @@ POINTS = (
     "SFU waits for its path", "MEM waits for sub-banks", "two writes in one bank", "a read beside a write",
     "a write before a read", "two reads of one bank", "two reads of one collector", "all of a cell", "left after right",
     "slices are taken", "a bank in full use", "idle",
-)  # fmt: skip
+)
 
 
 class Matrix:
@@ -83,7 +83,7 @@ def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
         reads = [Read(*cell, rng.choice(widths)) for cell in matrix.cells if rng.random() < density]
         for _ in range(rng.randint(1, 8)):
             writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
-                      else None for active in activity]  # fmt: skip
+                      else None for active in activity]
             yield matrix.stimulus(writes, reads, rng.getrandbits(SUB_BANKS))
 
 
@@ -202,7 +202,7 @@ async def _all_granted(dut: cocotb.handle.SimHandleBase, cases: Iterable[Request
 FIG_3_16B = [
     Read(0, LEFT, 2, 2), Read(0, RIGHT, 1, 2), Read(1, LEFT, 3, 2), Read(1, RIGHT, 0, 1),
     Read(2, LEFT, 0, 3), Read(2, RIGHT, 2, 1), Read(3, LEFT, 1, 1), Read(3, RIGHT, 3, 2),
-]  # fmt: skip
+]
 """Bank, side, collector, and the width that the printed mask stands for."""
 
 FIG_3_16B_MASKS = [0b1100, 0b0011, 0b1100, 0b0001, 0b1110, 0b0001, 0b1000, 0b0011]
@@ -240,7 +240,7 @@ def _build(*settings: str) -> runner.Build:
 @pytest.mark.parametrize("settings", [
     (), ("banks=2", "collectors=5"), ("collectors=3",),
     pytest.param(("banks=8", "collectors=3"), marks=pytest.mark.long),
-])  # fmt: skip
+])
 def test_arbiter(settings: tuple[str, ...], testcase: str, seed: int) -> None:
     runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase=testcase)
 

@@ -19,7 +19,7 @@ CYCLES = 3000
 SLICE_BITS = WARP_BITS // SUB_BANKS
 BYTES = SLICE_BITS // 8
 POINTS = ("two reads", "two writes", "read and write", "two rows", "read back", "partial write", "disabled access",
-          "unused sub-bank")  # fmt: skip
+          "unused sub-bank")
 
 Access = dict[str, Any]
 

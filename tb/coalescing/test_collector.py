@@ -26,7 +26,7 @@ SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1
 
 COALESCED = ("two operands of one bank", "two operands of two banks", "both sides of a bank offered", "narrow repeat",
-             "masks meet")  # fmt: skip
+             "masks meet")
 
 
 def fields_of(code: Code) -> dict[str, int]:
@@ -64,7 +64,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
             "code": {slot: fields_of(chosen) for slot, chosen in codes.items()},
             "destination_code": fields_of(code(rng)), "grant": granted, "operand": rng.getrandbits(WARP_BITS),
             "dispatched": next(dispatches) and ports.peek("ready"),
-        }  # fmt: skip
+        }
 
 
 class CoalescingCollectorCheck(SlotsCheck):
@@ -104,7 +104,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         self.checker.equal("codes", actual, expected)
         words = self.codecs["operands"].array(seen["operands"])
         restored = tuple(restore(from_sub_banks(word, code.left), code)
-                         for word, code in zip(words, expected, strict=True))  # fmt: skip
+                         for word, code in zip(words, expected, strict=True))
         self.checker.equal("operands", restored, self._twin.operands())
 
     def _code(self, read: Read) -> Code:
@@ -123,7 +123,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         granted = [read for port, read in requests.items() if seen["grant"] >> _bit(port) & 1]
         self.coverage.hit("masks meet", any(self._code(other).mask & self._code(read).mask
                                             for other in requests.values() for read in granted
-                                            if other not in granted))  # fmt: skip
+                                            if other not in granted))
         for read in granted:
             twin.grant(read)
         self._arriving = granted
@@ -139,7 +139,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         self.take(fields, sources, destination, [*read, code_of(overwritten)])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
-                          and read[1].width < SUB_BANKS)  # fmt: skip
+                          and read[1].width < SUB_BANKS)
 
 
 def _bit(port: Port) -> int:
@@ -168,7 +168,7 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
         "take": 1, "issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
         "source": {str(slot): place._asdict() for slot, place in enumerate(places)},
         "code": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
-    }  # fmt: skip
+    }
     both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))
 
     def check(seen: Observation) -> None:

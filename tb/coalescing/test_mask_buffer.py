@@ -49,7 +49,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                 "source": array(sources),
                 "destination": destination,
                 "write": array([update(rng, config, target, round_) for target in targets]),
-            }  # fmt: skip
+            }
 
 
 def update(rng: random.Random, config: SmConfig, place: Place, round_: int) -> dict[str, object]:

@@ -108,7 +108,7 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.long
 @pytest.mark.parametrize("settings", [["alignment=reg"], ["alignment=write"], ["alignment=write", "layout=wid"]],
-                         ids=" ".join)  # fmt: skip
+                         ids=" ".join)
 def test_register_file(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", *settings])
     runner.run(runner.build(config, "Datapath"), "tb.coalescing.test_register_file", seed)

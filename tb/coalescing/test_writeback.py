@@ -32,7 +32,7 @@ TRANSITIONS = [
 """Every change of width that a write can make."""
 
 MEETINGS = ["right and left write of one bank", "MEM waits for its sub-banks", "SFU waits for SP",
-            "SFU while SP holds a result without a bank"]  # fmt: skip
+            "SFU while SP holds a result without a bank"]
 
 IDLE = {"enable": 0, "row": 0, "mask": 0}
 """A side of a bank that is not written."""
@@ -47,7 +47,7 @@ def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
     lanes = lane_mask(rng)
     return fields | unpack(CODE_FIELDS, code(rng).packed) | {
         "writes": rng.random() < 0.8, "lanes": lanes, "data": narrow_word(rng, lanes),
-    }  # fmt: skip
+    }
 
 
 Draw = Callable[[random.Random, SmConfig], dict[str, int]]

@@ -38,4 +38,4 @@ MUTANTS = (
            lambda c: Tampered(MaskTable(config=c), _deaf_path)),
     Mutant("Allocator", "tb.corf.test_allocation", "leaves no room for what a register has",
            lambda c: InItsOwnWay(rows=ROWS)),
-)  # fmt: skip
+)

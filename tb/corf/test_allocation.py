@@ -25,7 +25,7 @@ def stimuli() -> Iterator[Stimulus]:
         register, left, enable = rng.randrange(ROWS), rng.random() < 0.5, rng.random() < 0.9
         partner = at[register ^ 1] if register < ROWS - 4 else NOWHERE
         yield {"enable": enable, "size": width - 1, "left": left, "own": at[register]._asdict(),
-               "partner": partner._asdict()}  # fmt: skip
+               "partner": partner._asdict()}
         if enable:
             to = twin.choose(width, left, at[register], partner)
             twin.move(at[register], to)

@@ -32,7 +32,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                 "partner": array([fields(rng.choice([*targets, *recent])) for _ in range(PATHS)]),
                 "write": array([{"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "name": fields(target),
                                  "mask": rng.randrange(16)} for target in targets]),
-            }  # fmt: skip
+            }
             recent = targets
 
 
@@ -48,7 +48,7 @@ class MaskTableCheck:
         """Check one cycle, then write."""
         sources = [(seen["warp"], register) for register in self._codecs["source"].array(seen["source"])]
         partners = [(name["warp"], name["register"])
-                    for name in self._codecs["partner"].unpack(seen["partner"]).values()]  # fmt: skip
+                    for name in self._codecs["partner"].unpack(seen["partner"]).values()]
         for port, names in (("source", sources), ("partner", partners)):
             masks = self._codecs[f"{port}_mask"].array(seen[f"{port}_mask"])
             for name, mask in zip(names, masks, strict=True):

@@ -25,7 +25,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     for _ in range(CYCLES):
         banks = rng.sample(range(config.banks), PATHS)
         names = [(rng.randrange(config.warps) // config.banks * config.banks + bank, rng.randrange(REGISTERS))
-                 for bank in banks]  # fmt: skip
+                 for bank in banks]
         recent = [*recent[-40:], *names]
         warp = rng.choice(recent)[0]
         known = [register for other, register in recent if other == warp]
@@ -35,7 +35,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
             "partner": array([fields(rng.choice([*recent, *names])) for _ in range(PATHS)]),
             "write": array([{"enable": next(on), "name": fields(name), "entry": entry(rng, config)}
                             for on, name in zip(active, names, strict=True)]),
-        }  # fmt: skip
+        }
 
 
 def entry(rng: random.Random, config: SmConfig) -> int:
@@ -60,9 +60,9 @@ class RenameCheck:
                     self._checker.equal(f"{port}_entry", actual, known)
         sources = [(seen["warp"], register) for register in self._codecs["source"].array(seen["source"])]
         partners = [(name["warp"], name["register"])
-                    for name in self._codecs["partner"].unpack(seen["partner"]).values()]  # fmt: skip
+                    for name in self._codecs["partner"].unpack(seen["partner"]).values()]
         writes = {(update["name"]["warp"], update["name"]["register"]): update["entry"]
-                  for update in self._codecs["write"].unpack(seen["write"]).values() if update["enable"]}  # fmt: skip
+                  for update in self._codecs["write"].unpack(seen["write"]).values() if update["enable"]}
         self._expected["source"] = [None if name in writes else self._entry(name) for name in sources]
         for name, number in writes.items():
             self._twin.write(*name, number)

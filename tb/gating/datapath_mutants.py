@@ -103,4 +103,4 @@ MUTANTS = (
            ("gating=cross_lane",)),
     Mutant("Datapath", BENCH, "takes zero lanes for narrow ones", lambda c: _with_paths(c, _unmarked),
            ("gating=in_lane", "coalescing=on")),
-)  # fmt: skip
+)

@@ -38,7 +38,7 @@ class Reordering(NamedTuple):
 FIG_4_3 = GatedRead(
     active=0b0011, zero=0b1010, enabled=0b0001,
     held=(0x1234_5678, 0xDEAD_BEEF, 0x0BAD_CAFE, 0xFFFF_FFFF), arrives=(0x1234_5678, 0, 0, 0),
-)  # fmt: skip
+)
 """All four cases: only thread 0 is active and not marked zero; the active mask alone lets 0 and 1 through. What columns
 hold of zeros does not matter."""
 
@@ -56,5 +56,5 @@ FIG_4_5 = (
     Reordering((0x0302_0100, 0x1312_1110, 0x2322_2120, 0x3332_3130), (0x3020_1000, 0x3121_1101, 0x3222_1202,
                                                                       0x3323_1303)),
     Reordering((0x0000_001A, 0x0000_002B, 0x0000_003C, 0x0000_004D), (0x4D3C_2B1A, 0, 0, 0)),
-)  # fmt: skip
+)
 """Byte j of lane i is 0xij; and four values of a low dynamic range."""

@@ -53,4 +53,4 @@ MUTANTS = (
            ZERO_MASK),
     Mutant("GatedIntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
            lambda c: Tampered(GatedIntegerUnit(config=c, probe=True), _shifted), ZERO_MASK),
-)  # fmt: skip
+)

@@ -86,4 +86,4 @@ MUTANTS = (
            lambda c: Forgetful(config=c), INTERLEAVED),
     Mutant("GatedCoalescingWriteback", "tb.gating.test_writeback", "takes left masks for right ones",
            lambda c: OneSided(config=c), INTERLEAVED),
-)  # fmt: skip
+)

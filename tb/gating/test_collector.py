@@ -97,7 +97,7 @@ class GatedSlotsCheck(SlotsCheck):
         found = [
             zeros[slot] if fields["reads"] >> slot & 1
             else self.rules.constant(fields["imm"] if fields["imm_slot"] == slot else 0) for slot in range(3)
-        ]  # fmt: skip
+        ]
         return [*found, zeros[-1] if fields["writes"] else NOTHING_KNOWN]
 
     def _zeros(self, seen: Observation, port: str) -> list[Zero]:
@@ -179,7 +179,7 @@ class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
 
     def arrived(self) -> Sequence[int]:
         return [to_sub_banks(word, metadata.code.left)
-                for word, metadata in zip(self._twin.words, self._twin.metadata, strict=True)]  # fmt: skip
+                for word, metadata in zip(self._twin.words, self._twin.metadata, strict=True)]
 
 
 @cocotb.test()
@@ -199,7 +199,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("gating", [pytest.param("active", marks=pytest.mark.long), "in_lane", "cross_lane"])
 @pytest.mark.parametrize(("unit", "settings"), [
     ("GatedCollector", []), ("GatedCoalescingCollector", ["coalescing=on", "alignment=write"]),
-], ids=["off", "on"])  # fmt: skip
+], ids=["off", "on"])
 def test_collector(unit: str, settings: list[str], gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
     runner.run(runner.build(config, unit), "tb.gating.test_collector", seed)

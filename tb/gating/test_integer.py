@@ -27,7 +27,7 @@ def trivial_stimuli(ports: Ports) -> Iterator[Stimulus]:
         dispatch = stimulus["dispatch__payload"]
         words = [dispatch[slot] for slot in "abc"]
         known = [sum((value == 0 and rng.random() < 0.8) << lane for lane, value in enumerate(split(word)))
-                 for word in words]  # fmt: skip
+                 for word in words]
         found = outcomes({**dispatch, "pipe": Pipe.SP, "operands": words}, tuple(known))
         yield {**stimulus, "trivial": packed(found)}
 
@@ -62,7 +62,7 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", [
     pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",
-])  # fmt: skip
+])
 def test_integer(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
     runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", seed)

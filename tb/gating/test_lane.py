@@ -53,7 +53,7 @@ def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
         chosen = modifiers(rng, op)
         known = tuple(int(value == 0 and rng.random() < 0.8) for value in values)
         dispatch = {"op": op, "modifiers": encoded(op, chosen), "pipe": Pipe.SP, "lanes": 1, "pred": pred,
-                    "operands": values}  # fmt: skip
+                    "operands": values}
         outcome = packed(outcomes(dispatch, known)) if trivial else Outcome.COMPUTE
         yield Operation(op, chosen, values, pred, outcome, next(active))
 
@@ -74,7 +74,7 @@ class HoldCheck:
             self._stages.appendleft(operation)
             a, b, c = operation.values
             operands = {"control": control(operation.op, operation.modifiers), "a": a, "b": b, "c": c,
-                        "pred": operation.pred}  # fmt: skip
+                        "pred": operation.pred}
             yield {"operands": operands, "executes": int(operation.executes), "outcome": operation.outcome}
 
     def __call__(self, seen: Observation) -> None:
@@ -97,7 +97,7 @@ class HoldCheck:
 def points(trivial: bool) -> Iterator[str]:
     """Operations that compute, and the outcomes of those that can do without."""
     zero = (Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.PRMT, Op.BMSK, Op.POPC,
-            Op.BREV, Op.SEL)  # fmt: skip
+            Op.BREV, Op.SEL)
     yield from (op.name for op in OPS)
     if trivial:
         yield from (f"{op.name} ZERO" for op in zero)

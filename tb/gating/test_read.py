@@ -20,7 +20,7 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
     take = {
         "take": 1, "issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
         "source": {"0": {"bank": 1, "row": 5, "left": 0}},
-    }  # fmt: skip
+    }
     looked_up = {"zero": figure.zero, "grant": 1 << 1}
     arriving = {"operand": join([*figure.held, *[0] * 28])}
     before: list[tuple[int, ...]] = []

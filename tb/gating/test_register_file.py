@@ -101,7 +101,7 @@ class ZeroRichProgram(Program):
         if flight.target is not None:
             register = self._registers[flight.target]
             register.values = [data[lane] if flight.lanes >> lane & 1 else value
-                               for lane, value in enumerate(register.values)]  # fmt: skip
+                               for lane, value in enumerate(register.values)]
             self._cover(flight.target, flight.lanes, payload)
         return data
 
@@ -119,7 +119,7 @@ class ZeroRichProgram(Program):
             (group, KINDS[0] if full else KINDS[1 + (executing != ALL_OF_GROUP)], change, reorder >> group & 1)
             for group in range(GROUPS) if (executing := lanes >> GROUP * group & ALL_OF_GROUP)
             for change in self._changes(key, group)
-        ]  # fmt: skip
+        ]
 
     def _changes(self, key: Key, group: int) -> set[str]:
         """What a write does to a group of lanes that are all defined, before and after."""

@@ -63,7 +63,7 @@ def every_condition(rng: random.Random) -> dict[str, object]:
         words.append(join(0 if mask >> lane & 1 else value for lane, value in enumerate(other)))
         known.append(mask)
     return {"pred": 0x22222222, "lanes": ALL_LANES, "known": codec.join(known, LANES),
-            **dict(zip("abc", words, strict=True))}  # fmt: skip
+            **dict(zip("abc", words, strict=True))}
 
 
 def anything(rng: random.Random) -> dict[str, object]:
@@ -74,7 +74,7 @@ def anything(rng: random.Random) -> dict[str, object]:
         words.append(join(values))
         known.append(sum((value == 0 and rng.random() < 0.8) << lane for lane, value in enumerate(values)))
     return {"pred": rng.getrandbits(LANES), "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))),
-            "known": codec.join(known, LANES), **dict(zip("abc", words, strict=True))}  # fmt: skip
+            "known": codec.join(known, LANES), **dict(zip("abc", words, strict=True))}
 
 
 def stimuli() -> Iterator[Stimulus]:
@@ -123,7 +123,7 @@ POINTS = [f"{op.name} ZERO" for op in map(Op, ROWS)] + [
         Outcome.B: (Op.IADD, Op.IMAX, Op.LOP3, Op.SHF, Op.FADD, Op.FMAX),
         Outcome.C: (Op.IMAD, Op.LOP3, Op.FFMA, Op.DP4A),
     }.items() for op in some
-]  # fmt: skip
+]
 """Every entry of the table."""
 
 

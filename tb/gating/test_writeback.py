@@ -195,7 +195,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", [
     pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",
-])  # fmt: skip
+])
 def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
     runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", seed)
@@ -205,7 +205,7 @@ def test_gated_writeback(gating: str, seed: int) -> None:
 @pytest.mark.parametrize(("gating", "alignment"), [
     ("cross_lane", "write"), *(pytest.param(gating, "reg", marks=pytest.mark.long) for gating in (
         "active", "in_lane", "cross_lane")),
-])  # fmt: skip
+])
 def test_gated_coalescing_writeback(gating: str, alignment: str, seed: int) -> None:
     settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "GatedCoalescingWriteback")

@@ -128,7 +128,7 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["gating=in_lane"], ["gating=cross_lane"], ["gating=cross_lane", "coalescing=on", "alignment=write"],
-], ids=" ".join)  # fmt: skip
+], ids=" ".join)
 def test_zero_buffer(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroBuffer")
     runner.run(made, "tb.gating.test_zero_buffer", seed)

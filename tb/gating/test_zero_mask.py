@@ -21,7 +21,7 @@ from warploom.arch.mechanisms import Coalescing
 
 CYCLES = 2000
 FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")
-         for coalescing in ("off", "on")]  # fmt: skip
+         for coalescing in ("off", "on")]
 
 
 def stimuli(config: SmConfig) -> Iterator[Stimulus]:
@@ -31,7 +31,7 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
         lanes = sparse.lanes(rng)
         stored = {name: rng.getrandbits(bits) for name, bits in stored_fields(config)}
         yield {"take": rng.random() < 0.9, "data": sparse.word(rng, lanes), "lanes": lanes, "full": rng.random() < 0.4,
-               "old": stored | sparse.old(rng, config)}  # fmt: skip
+               "old": stored | sparse.old(rng, config)}
 
 
 class LatchCheck:

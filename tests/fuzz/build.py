@@ -17,7 +17,7 @@ LEVELS = (*((),) * 16, ("-Xcicc", "-O2"), ("-Xcicc", "-O1"), ("-Xcicc", "-O0"), 
 """Options of nvcc, one tuple for each batch in turn."""
 
 ITEM = re.compile(r"^\.(?:(?:(?:visible|weak|extern)\s+\.)?(?:func|entry)\b.*?^[};]|[a-z]+\b[^\n]*;)[ \t]*$",
-                  re.MULTILINE | re.DOTALL)  # fmt: skip
+                  re.MULTILINE | re.DOTALL)
 """A function, to the bracket or the semicolon in the first column, or a variable on one line."""
 
 NAME = re.compile(r"[\w$]+")
@@ -33,7 +33,7 @@ def tool(command: Sequence[str], folder: Path) -> None:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise ToolError(f"{command[0]}: not found; random CUDA programs need the CUDA toolkit and g++, install both "
-                        "and put them on PATH") from None  # fmt: skip
+                        "and put them on PATH") from None
     if result.returncode:
         raise RefusedError(f"{' '.join(command)} failed:\n{(result.stderr or result.stdout).strip()[:2000]}")
 
@@ -82,7 +82,7 @@ def _caller(program: Program) -> str:
     further = "".join(f", *({kind} *)(scalars + {SCALARS_AT + 8 * n})" for n, kind in enumerate(program.scalars, 1))
     given = f"(const u32 *)input, output, (u64 *)common, *(const Bundle *)scalars, *(u32 *)(scalars + {SCALARS_AT})"
     return (f"static void call_{program.kernel}() {{ launch({{{program.grid}, 1, 1}}, {{{x}, {y}, 1}}, [] {{ "
-            f"{program.kernel}({given}{further}); }}); }}\n")  # fmt: skip
+            f"{program.kernel}({given}{further}); }}); }}\n")
 
 
 def ptx(programs: Sequence[Program], folder: Path, options: Sequence[str] = ()) -> list[str]:

@@ -88,7 +88,7 @@ class State:
     def __str__(self) -> str:
         counts = ", ".join(f"{BATCH * count} of generator {version}" for version, count in self.batches.items())
         return (f"{BATCH * self.done} programs ({counts or 'none'}), {len(self.failures)} failed, "
-                f"{len(self.refused)} that nvcc or g++ did not take")  # fmt: skip
+                f"{len(self.refused)} that nvcc or g++ did not take")
 
 
 def _counts(text: str) -> tuple[dict[str, int], list[int]]:

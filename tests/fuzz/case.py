@@ -58,13 +58,13 @@ class Case:
     def of(cls, program: Program, ptx: str, expected: tuple[bytes, bytes]) -> "Case":
         """A program that was compiled, with its expected (output, common words)."""
         return cls(program.seed, VERSION, program.grid, program.block, program.dynamic_shared, _rows(expected[0]),
-                   expected[1], ptx)  # fmt: skip
+                   expected[1], ptx)
 
     def __str__(self) -> str:
         launch = f"{self.seed} {self.version} {self.grid} {self.block[0]} {self.block[1]} {self.dynamic_shared}"
         rows = b64encode(np.array(self.rows, "<u4").tobytes()).decode()
         return (f"// seed, version, grid, block x, block y, dynamic shared bytes: {launch}\n// rows: {rows}\n"
-                f"// common: {b64encode(self.common).decode()}\n{self.ptx}")  # fmt: skip
+                f"// common: {b64encode(self.common).decode()}\n{self.ptx}")
 
     @classmethod
     def read(cls, path: Path) -> "Case":

@@ -10,7 +10,7 @@ PLACEHOLDER = re.compile(r"\$([=+@%]?)(\w+)")
 
 BITS = {"u8": 8, "s8": 8, "u16": 16, "s16": 16, "u32": 32, "s32": 32, "u64": 64, "s64": 64}
 REALS = ("0.0f", "-0.0f", "1.0f", "-1.0f", "0.5f", "3.0f", "1e-40f", "1.17549435e-38f", "3.4e38f", "0.1f",
-         "16777216.0f", "-2147483648.0f", "4294967296.0f", "1e20f", "-7.25f")  # fmt: skip
+         "16777216.0f", "-2147483648.0f", "4294967296.0f", "1e20f", "-7.25f")
 
 KINDS = (*BITS, "f32", "f64", "b")
 
@@ -104,7 +104,7 @@ class Expressions:
         value = dice.choice((
             dice.below(16), dice.below(16), 1 << dice.below(bits), (1 << dice.below(bits)) - 1, -1 - dice.below(4),
             -(1 << dice.below(bits)), dice.below(1 << bits), dice.below(1 << 16), dice.below(256) << 8 * dice.below(8),
-        )) & (1 << bits) - 1  # fmt: skip
+        )) & (1 << bits) - 1
         if not (value or zero):
             value = 1 + dice.below(12)
         number = f"{value}{'ull' if bits == 64 else 'u'}"

@@ -26,7 +26,7 @@ SCALARS = ("u32", "s16", "u8", "u64", "f32", "s32")
 """Types that further parameters may have."""
 
 STATEMENTS = ("assignments", "stores", "row_stores", "own_atomics", "common_atomics", "shared_atomics", "votes",
-              "shuffles", "meetings")  # fmt: skip
+              "shuffles", "meetings")
 
 
 class Generator:
@@ -54,14 +54,14 @@ class Generator:
         scope = self._scope(scalars)
         first = replace(scope, read={"u32": ["tid", "gid", "n"]}, places={})
         start = [self._fill(f"{kind} {name} = {dice.choice(LISTS[f'load {kind}'])};\n", first, 1)
-                 for name, kind in self._variables]  # fmt: skip
+                 for name, kind in self._variables]
         for declaration in start:
             declaration.fixed = True
         main = replace(scope, level="block" if self._meets else "lane", may_return=not self._meets)
         body = self._statements(main, 3 + dice.below(4))
         dump = [Node(STATEMENT, f"*({kind} *)(row + {ROW_BYTES // 2 + 8 * n}) = "
                                 f"{f'known({name})' if kind[0] == 'f' else name};\n")
-                for n, (name, kind) in enumerate(self._variables)]  # fmt: skip
+                for n, (name, kind) in enumerate(self._variables)]
         tail = self._statements(replace(scope, may_return=True, depth=2), dice.below(3))
         last = Node(STATEMENT, f"*(u64 *)(row + {ROW_BYTES - 8}) = (u64)v0 + m64[1] + la64[2];\n")
         tree = Node("kernel", f"{self._head(scalars)}$$$$$}}\n", [start, body, dump, tail, [last]])
@@ -119,7 +119,7 @@ class Generator:
     def _lower(self, level: str) -> str:
         """Who takes part in a branch: often fewer than around it."""
         return self._dice.choice({"lane": ("lane",), "warp": ("lane", "warp"),
-                                  "block": ("lane", "warp", "block", "block")}[level])  # fmt: skip
+                                  "block": ("lane", "warp", "block", "block")}[level])
 
     def _if(self, scope: Scope) -> Node:
         level = self._lower(scope.level)
@@ -145,12 +145,12 @@ class Generator:
             (f"{{ u32 {i} = 0; while ({i} < {n}u && $) {{\n{i}++;\n$}} }}\n", [condition, body]),
             (f"{{ u32 {i} = 0; do {{\n{i}++;\n$}} while ({i} < {n}u && $); }}\n", [body, condition]),
             (f"{rolled}for (u32 {i} = 0, turn = 0; turn < {n}u; {i} += 3u, turn++) {{\n$}}\n", [body]),
-        ))  # fmt: skip
+        ))
         return Node(STATEMENT, text, kids)
 
     def _jump(self, scope: Scope) -> Node:
         return Node(STATEMENT, f"if ($) {self._dice.choice(('break', 'continue'))};\n",
-                    [self._condition(scope, scope.level)])  # fmt: skip
+                    [self._condition(scope, scope.level)])
 
     def _leave(self, scope: Scope) -> Node:
         return Node(STATEMENT, "if ($) return;\n", [self._condition(scope, "lane")])
@@ -183,10 +183,10 @@ class Generator:
         and what is counted up to a bound below it."""
         within = replace(scope, level="lane")
         counted = [self._fill(f"{self._dice.choice(self._lists['shared_atomics'])}\n", within, self._deep)
-                   for _ in range(1 + self._dice.below(3))]  # fmt: skip
+                   for _ in range(1 + self._dice.below(3))]
         read = self._fill("$=u32 = counts[$i % 25u];", scope, 1)
         text = ("{ if (tid < 25u) counts[tid] = tid < 22u ? in32[tid] : 0u;\nif (tid >> 1 == 5u) counts[tid] = 3u;\n"
-                f"__syncthreads();\n$__syncthreads(); {read.text} __syncthreads(); }}\n")  # fmt: skip
+                f"__syncthreads();\n$__syncthreads(); {read.text} __syncthreads(); }}\n")
         return Node(STATEMENT, text, [counted, *read.kids])
 
     # ------------------------------------------------------------ functions
@@ -196,7 +196,7 @@ class Generator:
         call = self._expressions.call(scope, self._deep, statement=True)
         parts = (("u32", "=", "a"), ("u64", "^=", "b"), ("s16", "=", "c"), ("f32", "=", "d"))
         used = [f"{self._dice.choice(scope.write[kind])} {sign} r.{part};"
-                for kind, sign, part in parts if kind in scope.write]  # fmt: skip
+                for kind, sign, part in parts if kind in scope.write]
         return Node(STATEMENT, f"{{ Result r = {call.text[:-2]}; {' '.join(used)} }}\n", call.kids)
 
     def _function(self, number: int) -> Node:
@@ -214,7 +214,7 @@ class Generator:
         given = Scope({**parameters, "u32": ["3u", *parameters["u32"]]}, {}, {}, {}, (), in_function=True)
         scope = Scope(read, write, places, arrays, (), work=4, in_function=True, depth=1)
         start = self._fill("u32 x0 = $u32; u64 x1 = $u64; f32 x2 = $f32; u32 x3[4] = {x0, 5u, 6u, 7u};\n"
-                           "u64 x4[2] = {x1, 1ull};\n", given, 1)  # fmt: skip
+                           "u64 x4[2] = {x1, 1ull};\n", given, 1)
         body = self._statements(scope, 1 + dice.below(4))
         ends = [self._fill(text, scope, 2) for text in ("if ($b) return {$u32, $u64, $s16, $f32};\n",
                                                         "return {$u32, $u64 + x4[1], $s16, $f32};\n")]
@@ -286,4 +286,4 @@ def _pure(name: str, listed: str, count: int) -> str:
     passed = ", ".join(["array", *(f"p{n}" for n in range(count))])
     return (f"static __device__ __noinline__ Result pure_{name}({listed}) {{\n"
             "u32 array[8]; for (u32 i = 0; i < 8u; i++) array[i] = given[i];\n"
-            f"return {name}({passed}); }}\n")  # fmt: skip
+            f"return {name}({passed}); }}\n")

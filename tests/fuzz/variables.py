@@ -25,7 +25,7 @@ def _grid(words: Words) -> str:
 
 def _records(words: Words) -> str:
     return _list(f"{{{a % _BYTE}, {b % _SHORT - _SHORT // 2}, variable_ + {c % 7}, {d % _BYTE - _BYTE // 2}}}"
-                 for a, b, c, d in zip(*[iter(words[:12])] * 4, strict=True))  # fmt: skip
+                 for a, b, c, d in zip(*[iter(words[:12])] * 4, strict=True))
 
 
 VARIABLES: dict[str, tuple[str, Callable[[Words], str]]] = {
@@ -40,7 +40,7 @@ VARIABLES: dict[str, tuple[str, Callable[[Words], str]]] = {
     "places": ("__device__ const u32 *places_[4]", lambda words: f"table_ + {words[0] % 16}, "
                f"variable_ + {words[1] % 8}, &table_[{words[2] % 16}], table_"),
     "records": ("__device__ Record records_[3]", _records),
-}  # fmt: skip
+}
 """Declaration and initialiser of each, in this order; the last ones point to another."""
 
 _NAME = re.compile(rf"\b({'|'.join(VARIABLES)})_(?!\d)")

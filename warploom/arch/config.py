@@ -39,7 +39,7 @@ FERMI_TIMING = {
     "fp_add": (4, 1), "fp_max": (13, 2), "fp_mul": (4, 1), "fp_mad": (5, 1), "fp_div": (39, 4),
     "dp_add": (8, 8), "dp_max": (19, 16), "dp_mul": (8, 8), "dp_mad": (8, 8), "dp_div": (330, 130),
     "sfu": (8, 8), "mem": (1, 2),
-}  # fmt: skip
+}
 """GPGPU-Sim's GTX 480 latencies and initiation intervals; `mem` has only an interval (16 load/store lanes)."""
 
 
@@ -131,7 +131,7 @@ class SmConfig:
             for name in ("coalescing", "gating"):
                 if getattr(self, name) != "off":
                     self._disagree("bypass", name, "the register file cache is a comparator on the baseline's "
-                                                   f"register file; use {name} = off")  # fmt: skip
+                                                   f"register file; use {name} = off")
         if self.bypass.has_window:
             object.__setattr__(self, "collectors", self.warps)
 
@@ -140,10 +140,10 @@ class SmConfig:
             return
         if self.bypass is Bypass.RFC:
             self._disagree("affine", "bypass", "the register file cache is a comparator on the baseline's front end; "
-                                               "use bypass = off, bow, bow_wr or bow_hints")  # fmt: skip
+                                               "use bypass = off, bow, bow_wr or bow_hints")
         if self.schedulers & (self.schedulers - 1):
             self._disagree("affine", "schedulers", "the affine registers are divided among the schedulers; "
-                                                   "use a power of two")  # fmt: skip
+                                                   "use a power of two")
 
     def _disagree(self, name: str, other: str, reason: str) -> NoReturn:
         raise ConfigError(f"{name} = {getattr(self, name)} and {other} = {getattr(self, other)} disagree: {reason}")
@@ -267,7 +267,7 @@ COMPARATORS = {
                "bounds are modelled with the baseline's collectors only"),
     "affine": ("CORF packs registers at compile time, when nobody knows which are compact",
                "bounds are modelled without the affine unit only"),
-}  # fmt: skip
+}
 """Mechanisms that do not go with CORF, and with the bounds of alignment, and why."""
 
 MINIMUM_LATENCY = 4
@@ -281,7 +281,7 @@ RANGES = [
     ("shared_bytes", 0, 1 << 20), ("shared_banks", 1, 128), ("shared_latency", 1, 1023), ("l1_sets", 1, 1024),
     ("l1_ways", 1, 32), ("line_bytes", 32, 256), ("l1_latency", 1, 1023), ("mshrs", 1, 1024), ("mshr_merges", 1, 64),
     ("memory_latency", 1, 10000), ("memory_interval", 1, 1000),
-]  # fmt: skip
+]
 """Integer fields with their lowest and highest legal values."""
 
 _PRESETS = resources.files("warploom.arch") / "presets"

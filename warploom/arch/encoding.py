@@ -10,7 +10,7 @@ INSTRUCTION_BITS = 128
 HEADER: tuple[tuple[str, int], ...] = (
     ("op", 8), ("guard", 3), ("guard_not", 1), ("dst", 8), ("src0", 8), ("src1", 8), ("src2", 8), ("pdst", 3),
     ("psrc", 3), ("psrc_not", 1), ("imm_slot", 2), ("param", 1), ("imm", 32), ("to_collector", 1), ("to_file", 1),
-)  # fmt: skip
+)
 """Fields common to all operations, from bit 0 up; the modifiers of the operation follow."""
 
 FLAGS = ("guard_not", "psrc_not", "param", "to_collector", "to_file")

@@ -63,7 +63,7 @@ OUTCOME_BITS = 3
 ACTIVITY_FIELDS: Fields = [(name, 40) for name in (
     "sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes", "collector_columns", "operand_columns",
     "lane_loads", "bypass_loads",
-)]  # fmt: skip
+)]
 """Activity counters, since reset. Sub-banks of which at least a column is enabled, for reading and for writing; columns
 enabled; columns of operand registers that are stored, in collectors and behind them; registers of lane stages, and of
 the bypasses beside them, that are loaded (docs/timing.md, section 10)."""
@@ -151,7 +151,7 @@ def issue_fields(config: SmConfig) -> Fields:
         ("pipe", 2), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8), ("src2", 8),
         ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES), *first, *aside,
         *hint_fields(config),
-    ]  # fmt: skip
+    ]
 
 
 def dispatch_fields(config: SmConfig) -> Fields:
@@ -161,7 +161,7 @@ def dispatch_fields(config: SmConfig) -> Fields:
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS), ("pipe", 2),
         ("timing", 5), ("dst", 8), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES),
         ("full", 1), ("pred", LANES), ("collector", index_bits(config.holders)), *hint_fields(config),
-    ]  # fmt: skip
+    ]
 
 
 def result_fields(config: SmConfig) -> Fields:
@@ -171,7 +171,7 @@ def result_fields(config: SmConfig) -> Fields:
     return [
         ("tag", TAG_BITS), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1),
         ("pred", LANES), *window, *hint_fields(config),
-    ]  # fmt: skip
+    ]
 
 
 def done_fields(config: SmConfig) -> Fields:

@@ -168,7 +168,7 @@ MODIFIERS: dict[Op, tuple[str, ...]] = {
     Op.LD: ("space", "access", "wide"), Op.ST: ("space", "access", "wide"), Op.ATOM: _ATOMIC, Op.RED: _ATOMIC,
     Op.SHFL: ("shuffle",), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
     Op.BAR: ("count",), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
-}  # fmt: skip
+}
 """Legal modifiers of each operation, in encoding order; operations left out have none."""
 
 _MODIFIER_NAMES = tuple(MODIFIER_KINDS)
@@ -192,7 +192,7 @@ _TIMING = {
     Op.LREM: TimingClass.INT_DIV, Op.DMUL: TimingClass.DP_MUL, Op.DFMA: TimingClass.DP_MAD,
     Op.DMIN: TimingClass.DP_MAX, Op.DMAX: TimingClass.DP_MAX, Op.DDIV: TimingClass.DP_DIV,
     Op.DRCP: TimingClass.DP_DIV, Op.DSQRT: TimingClass.DP_DIV, Op.LATCH: TimingClass.SFU, Op.HIGH: TimingClass.SFU,
-}  # fmt: skip
+}
 
 
 def is_latched(op: Op, atom: Atom, dst_type: DType) -> bool:

@@ -121,5 +121,5 @@ MODIFIER_KINDS: dict[str, Kind] = {
     "combine": Kind.COMBINE, "rounding": Kind.ROUNDING, "special": Kind.SPECIAL, "vote": Kind.VOTE, "test": Kind.TEST,
     "dst_type": Kind.DTYPE, "src_type": Kind.DTYPE, "atom": Kind.ATOM, "function": Kind.FUNCTION, "space": Kind.SPACE,
     "access": Kind.ACCESS, "shuffle": Kind.SHUFFLE, "count": Kind.COUNT, "reconverge": Kind.TARGET,
-}  # fmt: skip
+}
 """Every modifier an instruction can carry."""

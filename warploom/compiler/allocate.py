@@ -177,7 +177,7 @@ def colour(order: list[int], units: Units, limit: int) -> tuple[dict[int, int], 
     for index in order:
         unit = units.all[index]
         taken = {place[other] - half for half, members in enumerate(unit.members) for number in members
-                 for other in units.edges.of(number).tolist() if other in place}  # fmt: skip
+                 for other in units.edges.of(number).tolist() if other in place}
         base = next((base for base in range(0, limit - unit.size + 1, unit.size) if base not in taken), None)
         if base is None:
             failed.append(index)

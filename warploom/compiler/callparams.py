@@ -49,7 +49,7 @@ class _Use:
         if self.in_memory or len(stored) < len(self.stored):
             return False
         whole = {(offset, stored[offset] if read <= MAX_LOW_BYTES and read < stored.get(offset, 0) else read)
-                 for offset, read in self.loaded}  # fmt: skip
+                 for offset, read in self.loaded}
         end = 0
         for offset, width in sorted(self.stored | whole):
             if offset < end or width > MAX_PIECE_BYTES:

@@ -77,4 +77,4 @@ class Units:
         if first.degree < second.degree:
             first, half, second, other_half = second, other_half, first, half
         return any(self.of[other] == (first, half) for n in second.members[other_half]
-                   for other in self.edges.of(n).tolist())  # fmt: skip
+                   for other in self.edges.of(n).tolist())

@@ -36,7 +36,7 @@ def emit(function: Function, allocation: Allocation) -> Emitted:
         lines=tuple(node.line for node in index), parameters=function.parameters, shared_bytes=kernel.shared_bytes,
         local_bytes=allocation.local_bytes, constants=kernel.constants, globals=kernel.globals,
         module=kernel.module, max_threads=kernel.max_threads,
-    )  # fmt: skip
+    )
     return Emitted(program, index)
 
 

@@ -84,7 +84,7 @@ CONSTANTS = (Imm, Param)
 Operand = VirtualRegister | Imm | Param | None
 
 _CHANGING = frozenset({Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO,
-                       Special.GLOBALTIMER_HI})  # fmt: skip
+                       Special.GLOBALTIMER_HI})
 
 MEMORY_OPS = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
 """Operations whose immediate field is an address offset."""

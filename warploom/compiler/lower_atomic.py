@@ -51,7 +51,7 @@ def _emit(e: Emitter, operator: Atom, d: Target, target: Place, words: list[Word
     """One ATOM or RED with the operand order of `isa.is_latched`."""
     op = Op.RED if all(dst is None for dst in d) else Op.ATOM
     common: dict[str, Any] = {"imm": target.offset, "space": target.space, "atom": operator, "wide": target.wide,
-                              "dst_type": DType[e.type.upper().replace("B", "U")]}  # fmt: skip
+                              "dst_type": DType[e.type.upper().replace("B", "U")]}
     flat = [word for value in words for word in value]
     if len(d) == 1 and operator is not Atom.CAS:
         e.emit(op, d[0], *target.slots, *flat, **common)

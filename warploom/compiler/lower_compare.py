@@ -11,17 +11,17 @@ from warploom.compiler.lower_integer import extend
 from warploom.compiler.registry import INTEGERS, lowers
 
 INTEGER_CONDITIONS = {name: Cond[name.upper()] for name in ("eq", "ne", "lt", "le", "gt", "ge")} | {
-    "lo": Cond.LT, "ls": Cond.LE, "hi": Cond.GT, "hs": Cond.GE}  # fmt: skip
+    "lo": Cond.LT, "ls": Cond.LE, "hi": Cond.GT, "hs": Cond.GE}
 FLOAT_CONDITIONS = {cond.name.lower(): cond for cond in Cond}
 
 INVERSE_INTEGER = {Cond.EQ: Cond.NE, Cond.LT: Cond.GE, Cond.LE: Cond.GT}
 INVERSE_FLOAT = {Cond.EQ: Cond.NEU, Cond.NE: Cond.EQU, Cond.LT: Cond.GEU, Cond.LE: Cond.GTU, Cond.GT: Cond.LEU,
-                 Cond.GE: Cond.LTU, Cond.NUM: Cond.NAN}  # fmt: skip
+                 Cond.GE: Cond.LTU, Cond.NUM: Cond.NAN}
 """One half of each table; the other half is its converse."""
 
 COMBINES: dict[str, Combine] = {combine.name.lower(): combine for combine in Combine}
 FUNCTIONS: dict[Combine, Callable[[int, int], int]] = {
-    Combine.AND: int.__and__, Combine.OR: int.__or__, Combine.XOR: int.__xor__}  # fmt: skip
+    Combine.AND: int.__and__, Combine.OR: int.__or__, Combine.XOR: int.__xor__}
 
 COMPARABLE = (*INTEGERS, "f32", "f64")
 FLOATS = ("f32", "f64")

@@ -134,7 +134,7 @@ def _approximate64(e: Emitter, function: Function) -> None:
 
 
 FUNCTIONS = {"rsqrt": Function.RSQ, "sin": Function.SIN, "cos": Function.COS, "lg2": Function.LG2, "ex2": Function.EX2,
-             "tanh": Function.TANH}  # fmt: skip
+             "tanh": Function.TANH}
 
 
 @lowers(*FUNCTIONS, types=F32, supports=".approx.f32 (.ftz); rsqrt.approx.f64")

@@ -11,7 +11,7 @@ from warploom.compiler.truth import AND, A
 MOVABLE = ("b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64")
 
 WINDOWS = {"shared": memory_map.SHARED_WINDOW, "local": memory_map.LOCAL_WINDOW, "const": memory_map.CONST_WINDOW,
-           "param": memory_map.PARAM_WINDOW}  # fmt: skip
+           "param": memory_map.PARAM_WINDOW}
 WINDOW_NAMES = {**{name: name for name in (*WINDOWS, "global")}, "shared::cta": "shared", "param::entry": "param"}
 
 

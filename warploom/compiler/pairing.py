@@ -61,4 +61,4 @@ def left_registers(graph: nx.Graph) -> frozenset[int]:
 def _gain(graph: nx.Graph, side: dict[int, bool], register: int) -> int:
     """What the weight between the sides gains when a register changes sides."""
     return sum(edge["weight"] * (1 if side[other] == side[register] else -1)
-               for other, edge in graph.adj[register].items())  # fmt: skip
+               for other, edge in graph.adj[register].items())

@@ -60,7 +60,7 @@ _WORDS = {
     "KIND": "'.entry' or '.func'",
     "DIRECTIVE": "a performance directive", "VERSION": "'.version'", "TARGET": "'.target'",
     "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file",
-}  # fmt: skip
+}
 
 
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:

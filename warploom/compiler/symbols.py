@@ -6,7 +6,7 @@ from warploom.compiler import ptx
 from warploom.compiler.ir import Function
 
 SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL, "const": Space.CONST,
-          "param": Space.PARAM}  # fmt: skip
+          "param": Space.PARAM}
 """State spaces by their PTX names."""
 
 SPECIALS: dict[str, tuple[Special, ...]] = {
@@ -21,7 +21,7 @@ SPECIALS: dict[str, tuple[Special, ...]] = {
     "%gridid": (Special.GRIDID_LO, Special.GRIDID_HI),
     "%dynamic_smem_size": (Special.DYNAMIC_SMEM,),
     "%total_smem_size": (Special.TOTAL_SMEM,),
-}  # fmt: skip
+}
 """Special registers by their PTX names, as words (low first)."""
 
 

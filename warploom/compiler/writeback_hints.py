@@ -101,7 +101,7 @@ class _Flow:
             for successor in found:
                 self.predecessors[successor].append(pc)
         self.waiting = [[pc in diverging or after in meeting for after in found]
-                        for pc, found in enumerate(self.successors)]  # fmt: skip
+                        for pc, found in enumerate(self.successors)]
 
     def solve(self, transfer: Transfer, waits: int | None) -> list[np.ndarray]:
         """What holds after each instruction, for each register: the least over all ways, `NEVER` where there is none.

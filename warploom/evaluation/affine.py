@@ -39,7 +39,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     COALESCED: {"coalescing": Coalescing.ON}, GATED: {"gating": Gating.CROSS_LANE},
     BYPASSED: {"bypass": Bypass.BOW_HINTS},
     TOGETHER: {"coalescing": Coalescing.ON, "gating": Gating.CROSS_LANE, "bypass": Bypass.BOW_HINTS},
-}  # fmt: skip
+}
 """What the other mechanisms are, and all of them together."""
 
 PRESSED = tuple(name(affine, lanes) for lanes in PART_LANES for affine in (Affine.OFF, Affine.ABM))
@@ -50,7 +50,7 @@ def configurations(config: SmConfig) -> dict[str, SmConfig]:
     """Every configuration. The mechanisms, the clock of the front end and the lanes of `config` do not matter: its SP
     pipe counts as one of 32 lanes."""
     plain = dataclasses.replace(config, affine=Affine.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
-                                gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)  # fmt: skip
+                                gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)
     found: dict[str, SmConfig] = {}
     for lanes in SP_LANES:
         for front in (SLOW, FAST):
@@ -72,7 +72,7 @@ def _narrow(config: SmConfig, lanes: int) -> SmConfig:
     """An SP pipe of fewer lanes: a warp occupies it for as many cycles as it takes, and its last lanes come later."""
     cycles = LANES // lanes
     narrow = {kind: (latency + cycles - 1, interval * cycles) for kind, (latency, interval) in config.timing.items()
-              if TimingClass[kind.upper()].on_sp}  # fmt: skip
+              if TimingClass[kind.upper()].on_sp}
     return dataclasses.replace(config, timing={**config.timing, **narrow})
 
 
@@ -117,4 +117,4 @@ def _composition() -> list[Figure]:
     return [
         composition("Bank accesses saved", accesses, {"coalescing": COALESCED, "bow_hints": BYPASSED}, note="accesses"),
         composition("Columns saved", columns, {"cross_lane": GATED, "all three": TOGETHER}, note="columns"),
-    ]  # fmt: skip
+    ]

@@ -25,7 +25,7 @@ Value = Callable[[Run], float]
 """A percentage of one run."""
 
 THREADS = {"1 to 8": range(1, 9), "9 to 16": range(9, 17), "17 to 24": range(17, 25), "25 to 31": range(25, 32),
-           "32": range(32, 33)}  # fmt: skip
+           "32": range(32, 33)}
 """Classes of instructions by executing lanes."""
 
 FORMS = {"uniform": Tag.UNIFORM, "affine": Tag.AFFINE, "generic": Tag.GENERIC}
@@ -88,7 +88,7 @@ def speed_ups(of_seed: str, memory: str) -> Figure:
         Series(f"{lanes} lanes, {front}", against(SPEED, name(Affine.ABM, lanes, front, memory),
                                                   name(Affine.OFF, lanes, front, memory)))
         for lanes in SP_LANES for front in (SLOW, FAST)
-    )  # fmt: skip
+    )
     return Figure(number(of_seed), f"Speed-up of abm, {memory} caches", series)
 
 

@@ -100,7 +100,7 @@ class _Walk:
         self._count_kinds(found)
         loads, stores = (self._are(self.pc, lambda i: i.op) == op for op in (Op.LD, Op.ST))
         written, addressed = (self._tags(*of) for of in ((self.trace.results, self.result),
-                                                         (self.trace.addresses, self.address)))  # fmt: skip
+                                                         (self.trace.addresses, self.address)))
         owners, registers, words = self._reads()
         read = tags(words, self.executing[owners])
         stored = stores[owners] & (registers == self._are(self.pc, lambda i: i.src[2])[owners])
@@ -109,7 +109,7 @@ class _Walk:
             (found.load_addresses, addressed[loads]), (found.store_addresses, addressed[stores]),
             (found.load_data, written[loads & (self.result != NONE)]), (found.store_data, read[stored]),
             (found.able, self._able(written, owners, read)),
-        ):  # fmt: skip
+        ):
             _add(counts, of)
         found.store_data[Tag.UNIFORM] += int(stores.sum() - stored.sum())  # a constant
 

@@ -63,11 +63,11 @@ BARS = {
 def table_1() -> list[Figure]:
     """The columns that are drawn."""
     return [Figure(number("Table 1"), title, tuple(Series(key, COLUMNS[key]) for key in keys), note=note)
-            for note, (title, keys) in BARS.items()]  # fmt: skip
+            for note, (title, keys) in BARS.items()]
 
 
 def rows(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     """Table 1 turned: for each of `COLUMNS` its name, its values by kernel, and what the seed's range over."""
     known = published()[number("Table 1")]
     return [(key, *(column(of_kernel) for of_kernel in runs.values()), str(known.get(key, "-")))
-            for key, column in COLUMNS.items()]  # fmt: skip
+            for key, column in COLUMNS.items()]

@@ -77,7 +77,7 @@ def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
 
 def _plain(config: SmConfig) -> SmConfig:
     return dataclasses.replace(config, bypass=Bypass.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
-                               gating=Gating.OFF)  # fmt: skip
+                               gating=Gating.OFF)
 
 
 def _part(plain: SmConfig) -> SmConfig:
@@ -113,7 +113,7 @@ def _motivation() -> list[Figure]:
                  stacked=True),
         of_reuse("Fig. 8", "Instructions by register sources", {str(count): sources(count) for count in range(4)},
                  stacked=True),
-    ]  # fmt: skip
+    ]
 
 
 def _windows() -> list[Figure]:
@@ -125,7 +125,7 @@ def _windows() -> list[Figure]:
                   note="reads"),
         by_design("Accesses", "Writes of the register file saved", of_statistics(metrics.bank_writes_saved),
                   note="writes"),
-    ]  # fmt: skip
+    ]
 
 
 def _crowded(setting: str) -> Any:
@@ -145,21 +145,21 @@ def _performance() -> list[Figure]:
                  others=by_number),
         in_group("Part", "IPC gained, window 3, 12 entries, a quarter of the SM", PART, IPC),
         in_group("Part", "Time in collectors saved, a quarter of the SM", PART, collecting_saved, note="time"),
-    ]  # fmt: skip
+    ]
 
 
 def _energy() -> list[Figure]:
     saved = [by_design("Fig. 13", "Dynamic energy of the register file saved", compare, note=note)
-             for note, compare in bypassing_energy.ACCOUNTS.items()]  # fmt: skip
+             for note, compare in bypassing_energy.ACCOUNTS.items()]
     spent = [by_design("Fig. 13, overhead", "Overhead, of the register file's energy", compare, note=note)
-             for note, compare in bypassing_energy.OVERHEADS.items()]  # fmt: skip
+             for note, compare in bypassing_energy.OVERHEADS.items()]
     return [*saved, *spent]
 
 
 # ------------------------------------------------------------------ transient registers
 
 TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for window in WINDOWS),
-                     f"saved, {SEED_WINDOW}, %", f"transient, {SEED_WINDOW}")  # fmt: skip
+                     f"saved, {SEED_WINDOW}, %", f"transient, {SEED_WINDOW}")
 
 
 def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
@@ -171,5 +171,5 @@ def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     for kernel, of_kernel in runs.items():
         found = of_kernel[BASELINE].reuse
         rows.append((kernel, found.registers, found.live, *found.kept, metrics.saved(found.kept[seed], found.live),
-                     found.transient[seed]))  # fmt: skip
+                     found.transient[seed]))
     return rows

@@ -116,7 +116,7 @@ def sources(count: int) -> Value:
 def collecting_share(kinds: Sequence[str] = KINDS) -> Value:
     """The time that instructions of some kinds spend in collectors, percent of their time."""
     return lambda run: share(sum(run.statistics.collecting[kind] for kind in kinds),
-                             sum(run.statistics.living[kind] for kind in kinds))  # fmt: skip
+                             sum(run.statistics.living[kind] for kind in kinds))
 
 
 def collecting_saved(ours: Run, baseline: Run) -> float:

@@ -136,7 +136,7 @@ def _scaled(picojoules: float) -> float:
 
 BY_TABLE_IV = {
     "64 KB banks": Account(65536), "8 KB banks": Account(8192), "8 KB banks at the least": Account(8192, BETWEEN),
-}  # fmt: skip
+}
 
 ACCOUNTS: dict[str, Compare] = {**{key: account.saved for key, account in BY_TABLE_IV.items()}, "our costs": ours}
 """All ways to tell what is saved."""

@@ -58,7 +58,7 @@ def reuse(trace: Trace) -> Reuse:
     program = trace.program
     found = Reuse(registers=program.registers, transient=[len(transient_registers(program, w)) for w in WINDOWS],
                   live=most_live(program.instructions),
-                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS])  # fmt: skip
+                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS])
     places = [destination(instruction) for instruction in annotate(program, SEED_WINDOW).instructions]
     executed: Counter[int] = Counter()
     for warp in trace.warps:

@@ -27,7 +27,7 @@ METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "warploom", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "hatch.linewidth": 0.6,
-}  # fmt: skip
+}
 
 Heights = Mapping[str, tuple[float, float] | None]
 """Where the bars of one series start and how high they are, by group: kernels, average, published. All start at 0 but

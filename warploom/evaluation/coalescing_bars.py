@@ -42,7 +42,7 @@ def used(number: str, title: str, value: Value) -> Figure:
         Series("baseline", _of(value)),
         Series("reg adds", added(Alignment.REG, BASELINE)),
         Series("ideal adds", added(Alignment.IDEAL, Alignment.REG)),
-    ), stacked=True)  # fmt: skip
+    ), stacked=True)
 
 
 def kinds(number: str, layout: Layout) -> Figure:
@@ -65,7 +65,7 @@ def by_alignment(number: str, title: str, compare: Compare, alignments: Iterable
 def by_layout(number: str, title: str, compare: Compare, *, note: str = "") -> Figure:
     """A comparison under both layouts, for the alignments that are hardware."""
     series = tuple(Series(name(layout, alignment), _against(compare, layout, alignment))
-                   for layout in Layout for alignment in IN_HARDWARE)  # fmt: skip
+                   for layout in Layout for alignment in IN_HARDWARE)
     return Figure(number, title, series, note=note)
 
 

@@ -75,7 +75,7 @@ class Figure:
     def measure(self, runs: Mapping[str, Runs]) -> "Measured":
         """Every series for every kernel of `runs`."""
         values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
-                  for series in self.series}  # fmt: skip
+                  for series in self.series}
         return Measured(self, tuple(runs), values)
 
 
@@ -98,4 +98,4 @@ class Measured:
             "series": {key: {"kernels": dict(values), "average": self.average(key),
                              "published": str(self.figure.published[key]) if key in self.figure.published else None}
                        for key, values in self.values.items()},
-        }  # fmt: skip
+        }

@@ -27,7 +27,7 @@ from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE, Or
 ORGANISATIONS = {
     "rows shared": SHARED, "columns apart": APART, "columns apart, rows repeated": REPEATED,
     "no column enables for reads": WHOLE,
-}  # fmt: skip
+}
 """The ways in which columns may be macros."""
 
 BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns in (SHARED, WHOLE)}
@@ -80,7 +80,7 @@ def _energies(experiment: str) -> list[Figure]:
             "register file": _by(gating_lanes.gpu_saved_by_register_file, columns),
             "execution units": gating_lanes.gpu_saved_by_execution,
         }, note=note, stacked=True) for note, columns in BRACKET.items()),
-    ]  # fmt: skip
+    ]
 
 
 def _overheads(experiment: str) -> list[Figure]:
@@ -90,7 +90,7 @@ def _overheads(experiment: str) -> list[Figure]:
         parts(experiment, "Section 4.5, whole GPU", "Overhead, of its dynamic energy", {
             "all": _by(gating_lanes.gpu_overhead, SHARED),
         }),
-    ]  # fmt: skip
+    ]
 
 
 def _by(compare: Callable[[Organisation, Run, Run], float], columns: Organisation) -> Compare:

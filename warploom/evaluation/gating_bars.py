@@ -47,7 +47,7 @@ def threads() -> list[Figure]:
         Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", (
             Series("zero operand", _of_values(lambda v: share(v.zero_operand, v.reading))),
         )),
-    ]  # fmt: skip
+    ]
 
 
 def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: str = "",
@@ -55,7 +55,7 @@ def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: 
     """What each setting of gating saves beyond the one before it: together, what the last one saves."""
     before = (Gating.OFF, *keys.values())
     series = tuple(Series(key, _difference(compare, experiment, ours, below))
-                   for (key, ours), below in zip(keys.items(), before, strict=False))  # fmt: skip
+                   for (key, ours), below in zip(keys.items(), before, strict=False))
     return Figure(number(of_seed, experiment), title, series, stacked=True, note=note)
 
 

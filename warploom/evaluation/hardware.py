@@ -16,7 +16,7 @@ CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
 
 NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "RoundRobinDispatcher"),
-           (None, "EvictionUnit"))  # fmt: skip
+           (None, "EvictionUnit"))
 """What lies between collectors and banks, without windows and with them."""
 
 BANK = Macro(words=512, width=WARP_BITS)

@@ -93,7 +93,7 @@ def overheads(config: SmConfig) -> list[Overhead]:
                  _bytes(mask_buffer(config)), "384 B"),
         Overhead("code size", "%", code_growth(programs), "1.3", 0, "0"),
         Overhead("byte-level shifters, byte multiplexers", "parts", CORF_SHIFTERS, "10", sum(PATHS), "5"),
-    ]  # fmt: skip
+    ]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def gating_overheads(config: SmConfig) -> list[Need]:
         Need("collector: active mask and entries of the sources", "bits", LANES + SOURCES * entry,
                        "152"),
         Need("collector: entry of the destination", "bits", entry, "-"),
-    ]  # fmt: skip
+    ]
 
 
 def affine_register_file(config: SmConfig) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from warploom.arch.config import SmConfig
 from warploom.evaluation.metrics import share
 
 COLUMNS = ("kernel", "setting", "IPC", "requests/cycle", "conflicts", "issuing, %", "collector, %", "port, %",
-           "else, %")  # fmt: skip
+           "else, %")
 """Bank requests, and conflicts of each; then where the cycles of all schedulers went: issuing, or waiting for what."""
 
 
@@ -20,4 +20,4 @@ def pressure(run: Statistics, config: SmConfig) -> dict[str, Any]:
         run.ipc, run.bank_requests / run.cycles, (run.bank_conflicts + run.port_conflicts) / run.bank_requests,
         share(total - waiting, total), share(collector, total), share(port, total),
         share(waiting - collector - port, total),
-    ), strict=True))  # fmt: skip
+    ), strict=True))

@@ -44,4 +44,4 @@ def published() -> dict[str, dict[str, Published]]:
     """Averages by figure and series."""
     figures = tomllib.loads(Path(__file__).with_name("published.toml").read_text())
     return {number: {series: Published.of(entry) for series, entry in figure.items()}
-            for number, figure in figures.items()}  # fmt: skip
+            for number, figure in figures.items()}

@@ -32,7 +32,7 @@ from warploom.kernels.library import kernel
 from warploom.store import Key, Kind
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model",
-           "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")  # fmt: skip
+           "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
 """What a result depends on, beside its configuration."""
 
 WORKERS = 2
@@ -110,14 +110,14 @@ def _follow_parent() -> None:
 def _key(case: Case, sources: str) -> Key:
     return Key(Kind.SIMULATIONS, f"{case.kernel}-{case.size}", {
         "configuration": asdict(case.config), "kernel": case.kernel, "size": case.size, "sources": sources,
-    })  # fmt: skip
+    })
 
 
 def _decode(case: Case, text: str) -> Run:
     """A run that was kept."""
     found = json.loads(text)
     return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
-               Structure(**found["structure"]))  # fmt: skip
+               Structure(**found["structure"]))
 
 
 def _simulate(case: Case, key: Key) -> Run:
@@ -132,7 +132,7 @@ def _run(case: Case) -> str:
         "statistics": simulate(case.config, hinted).statistics.to_json(),
         "values": asdict(_values(case.kernel, case.size)), "reuse": asdict(_reuse(case.kernel, case.size)),
         "structure": asdict(_structure(case.kernel, case.size)),
-    })  # fmt: skip
+    })
 
 
 @lru_cache(maxsize=1)

@@ -29,7 +29,7 @@ def show_averages(figures: Iterable[Measured]) -> None:
     """Print all averages that have a published one beside them."""
     rows = [[measured.figure.heading, key, f"{fmean(column.values()):.1f}", published]
             for measured in figures for key, column in _columns(measured).items()
-            if (published := _published(measured, key)) != "-"]  # fmt: skip
+            if (published := _published(measured, key)) != "-"]
     _print("Averages beside the published ones, %", ["figure", "bar", "ours", "published"], rows, words=2)
 
 

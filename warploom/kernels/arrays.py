@@ -14,7 +14,7 @@ SCALAR_TYPES = {
     "s8": "int8", "u8": "uint8", "b8": "uint8", "s16": "int16", "u16": "uint16", "b16": "uint16", "f16": "float16",
     "s32": "int32", "u32": "uint32", "b32": "uint32", "f32": "float32",
     "s64": "int64", "u64": "uint64", "b64": "uint64", "f64": "float64",
-}  # fmt: skip
+}
 """PTX types of scalars, with the numpy type that holds their bytes."""
 
 DTYPES = tuple(sorted(set(SCALAR_TYPES.values())))

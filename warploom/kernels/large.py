@@ -28,7 +28,7 @@ def straight(count: int) -> str:
     """Arithmetic, loads and stores on 80 registers in one basic block."""
     random, forms = Random(1), ("add.s32 %r{0}, %r{1}, %r{2};", "mad.lo.s32 %r{0}, %r{1}, %r{2}, %r{0};",
                                 "fma.rn.f32 %f{0}, %f{1}, %f{2}, %f{0};", "ld.global.u32 %r{0}, [%rd1+{3}];",
-                                "st.global.u32 [%rd1+{3}], %r{1};", "xor.b32 %r{0}, %r{1}, {3};")  # fmt: skip
+                                "st.global.u32 [%rd1+{3}], %r{1};", "xor.b32 %r{0}, %r{1}, {3};")
     numbers = ([random.randrange(40) for _ in range(3)] for _ in range(count))
     return _HEAD + _entry(random.choice(forms).format(*three, 4 * n % 4096) for n, three in enumerate(numbers))
 

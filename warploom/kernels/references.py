@@ -100,4 +100,4 @@ def _histogram(_launch: Launch, data: np.ndarray, bins: np.ndarray, _n: int) -> 
 _REFERENCES: dict[str, Callable[..., Results]] = {
     "vector_add": _vector_add, "hotspot": _hotspot, "bfs": _bfs, "reduction": _reduction, "matmul": _matmul,
     "pathfinder": _pathfinder, "histogram": _histogram,
-}  # fmt: skip
+}

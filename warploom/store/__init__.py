@@ -14,4 +14,4 @@ from warploom.store.sealed import read, write
 __all__ = [
     "ROOT", "Key", "Kind", "digest", "folder", "get", "need_place", "place", "read", "run_folder", "runs",
     "sources", "text", "write",
-]  # fmt: skip
+]

@@ -128,7 +128,7 @@ def _record(key: Key) -> None:
     write(key.path / RECORD, json.dumps({
         "kind": key.kind, "name": key.name, "made": made, "parts": key.parts,
         "files": {str(path.relative_to(key.path)): _file_digest(path) for path in paths},
-    }, indent=1))  # fmt: skip
+    }, indent=1))
 
 
 def _files(key: Key) -> list[str] | None:

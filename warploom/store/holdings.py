@@ -40,7 +40,7 @@ def holding(kind: Kind) -> Holding:
     incomplete = 0 if kind is Kind.RUNS else sum(not (entry / RECORD).exists() for entry in entries)
     newest = max((time for entry in entries if (time := _made(entry))), default=None)
     return Holding(kind, len(entries), incomplete, sum(map(_size, entries)),
-                   None if newest is None else datetime.fromtimestamp(newest, UTC))  # fmt: skip
+                   None if newest is None else datetime.fromtimestamp(newest, UTC))
 
 
 def clear(kind: Kind) -> Removed:

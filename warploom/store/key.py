@@ -42,7 +42,7 @@ _WHAT = {
     Kind.SIMULATIONS: "runs of an evaluation", Kind.CELLS: "cell libraries, as read",
     Kind.MODULES: "mapped modules", Kind.REPORTS: "reports of synthesis",
     Kind.RUNS: "left by runs that failed, and waveforms",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

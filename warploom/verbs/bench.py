@@ -57,7 +57,7 @@ def main(options: argparse.Namespace) -> Body:
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
         f"lockstep of {machine}, with {LOCKSTEP}, thousand cycles/s": totals["lockstep_cycles_per_second"] / 1e3,
         "the same Verilated model in a bare loop, thousand cycles/s": totals["bare_loop_cycles_per_second"] / 1e3,
-    })  # fmt: skip
+    })
     return {"configuration": dataclasses.asdict(config), "kernels": rows, "shapes": shapes, **totals}
 
 
@@ -82,7 +82,7 @@ def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
         "thread_instructions": execution.thread_instructions, "functional_seconds": functional_seconds,
         "warp_instructions": execution.warp_instructions, "cycle_model_seconds": cycle_model_seconds,
         "cycles": run.statistics.cycles,
-    }  # fmt: skip
+    }
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

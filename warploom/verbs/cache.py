@@ -22,9 +22,9 @@ def _list() -> Body:
     found = [holding(kind) for kind in Kind]
     report.table(f"Kept in {store.place()}", ("kind", "what", "entries", "incomplete", "size", "newest (UTC)"), [
         (one.kind, one.kind.what, one.entries, one.incomplete, decimal(one.bytes),
-         one.newest and f"{one.newest:%Y-%m-%d %H:%M}") for one in found])  # fmt: skip
+         one.newest and f"{one.newest:%Y-%m-%d %H:%M}") for one in found])
     return {"kinds": [{**asdict(one), "newest": one.newest and one.newest.isoformat(timespec="seconds")}
-                      for one in found]}  # fmt: skip
+                      for one in found]}
 
 
 def _clear(kind: str | None) -> Body:

@@ -31,7 +31,7 @@ def main(options: argparse.Namespace) -> Body:
         statistics = simulate(config, executed.execution.trace).statistics
     show_timing(statistics)
     body = {"configuration": dataclasses.asdict(config), **describe(executed), "timing": statistics.to_json(),
-            "verilog": hardware}  # fmt: skip
+            "verilog": hardware}
     body |= run_rtl(config, file, 1, statistics.cycles, waves=WAVEFORM_CYCLES)
     body["synthesis"] = synth.show(synthesise(config))
     path = FOLDER / f"{config.name}_{file.path.parent.name}.json"
@@ -39,5 +39,5 @@ def main(options: argparse.Namespace) -> Body:
     report.fields("Where things are", {
         "Verilog": hardware["verilog"], "ports and fields": hardware["sidecar"],
         "waveform": body["rtl"]["waveform"] if "rtl" in body else None, "report": path,
-    })  # fmt: skip
+    })
     return body

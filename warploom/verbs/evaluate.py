@@ -37,7 +37,7 @@ def main(options: argparse.Namespace) -> Body:
     options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
-             "hardware": _hardware}  # fmt: skip
+             "hardware": _hardware}
     body = verbs[options.experiment](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
 
@@ -60,7 +60,7 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
     for setting, found in needs.items():
         _show_needs(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}", found)
     return {**body, "overheads": {setting: [dataclasses.asdict(need) for need in found]
-                                  for setting, found in needs.items()}}  # fmt: skip
+                                  for setting, found in needs.items()}}
 
 
 def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
@@ -105,7 +105,7 @@ def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mappi
         "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],
         "runs": {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
                  for kernel, of_kernel in runs.items()},
-    }  # fmt: skip
+    }
 
 
 def _draw(found: list[Measured], folder: Path, caption: str) -> None:
@@ -118,7 +118,7 @@ def _draw(found: list[Measured], folder: Path, caption: str) -> None:
 
 def _show_pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> None:
     rows = [(kernel, setting, *pressure(of_kernel[setting].statistics, of_kernel[setting].config).values())
-            for kernel, of_kernel in runs.items() for setting in settings]  # fmt: skip
+            for kernel, of_kernel in runs.items() for setting in settings]
     report.table(f"What the schedulers wait for, {which}", COLUMNS, rows)
 
 
@@ -157,7 +157,7 @@ def _windows(config: SmConfig) -> Body:
     report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
                  ("collector", "count", "words", "µm²", "stored, B", "ps"),
                  [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
-                  for kind in kinds])  # fmt: skip
+                  for kind in kinds])
     networks = [_network(sm) for sm in dict.fromkeys((config, SmConfig.preset(PRESETS["bypassing"])))]
     return {"collectors": [dataclasses.asdict(kind) for kind in kinds], "networks": networks}
 
@@ -171,14 +171,14 @@ def _network(config: SmConfig) -> Body:
     report.fields(f"What the network adds, {config.name}",
                   {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
     return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
-            "shares": shares}  # fmt: skip
+            "shares": shares}
 
 
 def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
     return [(
         entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
         entry.added_sram_bits, _delay(entry.before), _delay(entry.after), entry.delay_ratio,
-    ) for entry in compared]  # fmt: skip
+    ) for entry in compared]
 
 
 def _area(row: Row | None) -> int | None:

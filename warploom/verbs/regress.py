@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.verbs import Body, configuration
 
 SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", "bypass", "window", "entries",
-            "affine")  # fmt: skip
+            "affine")
 """Fields of the configuration that vary from run to run."""
 
 
@@ -36,7 +36,7 @@ def main(options: argparse.Namespace) -> Body:
         print(line)
     failures = [row["failure"] for row in rows if row["failure"]] + unequal
     return {"configuration": dataclasses.asdict(config), "seed": options.seed, "runs": rows,
-            "failure": failures[0] if failures else None}  # fmt: skip
+            "failure": failures[0] if failures else None}
 
 
 def _recorded(config: SmConfig, options: argparse.Namespace) -> Body:
@@ -66,7 +66,7 @@ def _describe(outcome: Outcome) -> Body:
     settings = {name: getattr(case.config, name) for name in SETTINGS}
     return {"kernel": case.kernel, "size": case.size, **settings, "verdict": _verdict(outcome),
             "cycles": outcome.cycles if ran else None,
-            "warp_instructions": outcome.warp_instructions if ran else None, "failure": outcome.failure}  # fmt: skip
+            "warp_instructions": outcome.warp_instructions if ran else None, "failure": outcome.failure}
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -76,7 +76,7 @@ def run_rtl(
         **{f"compared: {what}": count for what, count in compared.checks.items()},
         "cycles per second": round(compared.cycles_per_second),
         **({"waveform": compared.waveform} if record else {}),
-    })  # fmt: skip
+    })
     return {"rtl": compared.to_json()}
 
 
@@ -94,7 +94,7 @@ def describe(executed: Executed) -> Body:
         "checked": [expectation.name for expectation in file.expectations],
         "mismatches": list(executed.mismatches),
         "failure": executed.mismatches[0] if executed.mismatches else None,
-    }  # fmt: skip
+    }
 
 
 def show(executed: Executed) -> None:
@@ -109,7 +109,7 @@ def show(executed: Executed) -> None:
         "warp instructions": execution.warp_instructions,
         "thread instructions": execution.thread_instructions,
         "results": executed.verdict,
-    })  # fmt: skip
+    })
     show_printed(execution.printed)
     if executed.mismatches:
         report.table("Not as expected", ("what",), [[line] for line in executed.mismatches])
@@ -139,7 +139,7 @@ def show_timing(statistics: Statistics) -> None:
         "columns of 4 B enabled": f"{s.column_reads:,} for reading, {s.column_writes:,} for writing",
         "lanes of SP and SFU": f"{s.lane_operations:,}, {_share(s.lanes_inactive, s)} inactive, "
                                f"{_share(s.lanes_trivial, s)} trivial",
-    })  # fmt: skip
+    })
     idle = sum(s.stalls.values())
     report.table("Scheduler cycles without an issue", ("cause", "cycles", "share"),
                  [(cause, count, f"{count / idle:.1%}") for cause, count in s.stalls.items() if count])

@@ -30,6 +30,6 @@ def generate_unit(
     report.fields(f"{unit} of {config.name}", {
         "Verilog": files.verilog, "types of ports": files.package, "lint waiver": files.waiver,
         "ports and fields": files.sidecar, "top module": described["module"], "modules": ", ".join(described["units"]),
-    })  # fmt: skip
+    })
     paths = {name: str(path) for name, path in dataclasses.asdict(files).items()}
     return {"unit": unit, "module": described["module"], **paths}

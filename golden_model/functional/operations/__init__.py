@@ -13,7 +13,7 @@ from warploom.arch.isa import Instruction, Op
 BUILDERS: dict[Op, Builder] = (
     integer.OPERATIONS | float32.OPERATIONS | float64.OPERATIONS | convert.OPERATIONS | approx.OPERATIONS
     | warp.OPERATIONS
-)  # fmt: skip
+)
 """How to make the function of an instruction, for every operation that is one of its operands alone."""
 
 WARP_WIDE = frozenset(warp.OPERATIONS)

@@ -21,7 +21,7 @@ FUNCTIONS: dict[Approximate, Callable[[np.ndarray], np.ndarray]] = {
     Approximate.RCP: lambda x: 1 / x, Approximate.RSQ: lambda x: 1 / np.sqrt(x), Approximate.SQRT: np.sqrt,
     Approximate.SIN: np.sin, Approximate.COS: np.cos, Approximate.LG2: np.log2, Approximate.EX2: np.exp2,
     Approximate.TANH: np.tanh,
-}  # fmt: skip
+}
 
 
 def _single(i: Instruction) -> Function:

@@ -64,13 +64,13 @@ Comparison = Callable[[np.ndarray, np.ndarray], Mask]
 _INTEGER_TESTS: dict[Cond, Comparison] = {
     Cond.EQ: operator.eq, Cond.NE: operator.ne, Cond.LT: operator.lt, Cond.LE: operator.le, Cond.GT: operator.gt,
     Cond.GE: operator.ge,
-}  # fmt: skip
+}
 _FLOAT_TESTS: dict[Cond, Comparison] = _INTEGER_TESTS | {
     Cond.NE: lambda x, y: (x < y) | (x > y), Cond.NUM: lambda x, y: ~(np.isnan(x) | np.isnan(y)),
     Cond.NAN: lambda x, y: np.isnan(x) | np.isnan(y), Cond.EQU: lambda x, y: ~((x < y) | (x > y)),
     Cond.NEU: operator.ne, Cond.LTU: lambda x, y: ~(x >= y), Cond.LEU: lambda x, y: ~(x > y),
     Cond.GTU: lambda x, y: ~(x <= y), Cond.GEU: lambda x, y: ~(x < y),
-}  # fmt: skip
+}
 
 
 def comparison(cond: Cond, floats: bool) -> Comparison:

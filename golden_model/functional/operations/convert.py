@@ -19,7 +19,7 @@ from warploom.arch.modifiers import DType, Rounding
 INTEGERS: dict[DType, Any] = {
     DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,
     DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.B16: np.uint16,
-}  # fmt: skip
+}
 """The numpy type of each integer type."""
 
 TO_INTEGRAL = {Rounding.RN: np.rint, Rounding.RZ: np.trunc, Rounding.RM: np.floor, Rounding.RP: np.ceil}

@@ -119,5 +119,5 @@ OPERATIONS: dict[Op, Builder] = {
     Op.FRCP: _arithmetic(lambda a, b, c: F32(1) / a, _reciprocal),
     Op.FSQRT: _arithmetic(lambda a, b, c: np.sqrt(a), _root), Op.FMIN: _extreme(False), Op.FMAX: _extreme(True),
     Op.FSETP: _set_predicate,
-}  # fmt: skip
+}
 """How to make the function of each single-precision instruction; TESTP stands in `float64`, which has both forms."""

@@ -84,7 +84,7 @@ def _root_pair(a):
 def _rounded(
     operands: Callable[[Operands], Doubles], plain: Callable[..., np.ndarray], pair: Callable[..., Doubles],
     exact: Callable[..., Fraction], *, once: bool = True,
-) -> Builder:  # fmt: skip
+) -> Builder:
     """An operation in its three forms. `plain(rounding, ...)` is right where the result is zero or special, and, if it
     rounds `once`, to nearest; `pair` is exact for ordinary magnitudes; `exact` works on rationals."""
 
@@ -145,5 +145,5 @@ OPERATIONS: dict[Op, Builder] = {
                       lambda a: 1 / a),
     Op.DSQRT: _rounded(lambda x: (pair_of(x),), lambda mode, a: np.sqrt(a), _root_pair, root_fraction),
     Op.DMIN: _extreme(False), Op.DMAX: _extreme(True), Op.DSETP: _set_predicate, Op.TESTP: _classify,
-}  # fmt: skip
+}
 """How to make the function of each double-precision instruction, and TESTP of either precision."""

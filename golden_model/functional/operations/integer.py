@@ -89,7 +89,7 @@ TWO_INPUTS = (
     lambda b, c: ~c, lambda b, c: b ^ c, lambda b, c: ~(b & c), lambda b, c: b & c, lambda b, c: ~(b ^ c),
     lambda b, c: c, lambda b, c: ~b | c, lambda b, c: b, lambda b, c: b | ~c, lambda b, c: b | c,
     lambda b, c: ~(b ^ b),
-)  # fmt: skip
+)
 """Functions of two words by truth table: bit (b << 1 | c) of the index."""
 
 
@@ -213,5 +213,5 @@ OPERATIONS: dict[Op, Builder] = {
     Op.FLO: lambda i: value(lambda a, b, c: _leading_one(a)), Op.BREV: lambda i: value(lambda a, b, c: _reverse(a)),
     Op.ISETP: _set_predicate, Op.SEL: _select, Op.DP4A: _dot4, Op.IDIV: _short_divide(False),
     Op.IREM: _short_divide(True), Op.LDIV: _long_divide(False), Op.LREM: _long_divide(True),
-}  # fmt: skip
+}
 """How to make the function of each integer instruction."""

@@ -54,7 +54,7 @@ def _match(i: Instruction) -> Function:
 _REDUCERS = {
     Atom.ADD: (np.add, 0), Atom.AND: (np.bitwise_and, -1), Atom.OR: (np.bitwise_or, 0), Atom.XOR: (np.bitwise_xor, 0),
     Atom.MIN: (np.minimum, None), Atom.MAX: (np.maximum, None),
-}  # fmt: skip
+}
 
 
 def _reduce(i: Instruction) -> Function:
@@ -78,7 +78,7 @@ def _shuffle(i: Instruction) -> Function:
         lowest = LANE & segment
         highest = lowest | clamp & ~segment
         source = {Shuffle.UP: LANE - by, Shuffle.DOWN: LANE + by, Shuffle.BFLY: LANE ^ by,
-                  Shuffle.IDX: lowest | by & ~segment}[i.shuffle].view(np.int32)  # fmt: skip
+                  Shuffle.IDX: lowest | by & ~segment}[i.shuffle].view(np.int32)
         limit = highest.view(np.int32)
         inside = source >= limit if i.shuffle is Shuffle.UP else source <= limit
         source = np.broadcast_to(np.where(inside, source, LANE.view(np.int32)), x.lanes.shape)
