@@ -1,12 +1,14 @@
-// The device's side of `common.h`: what CUDA C has no function for is PTX.
+// The device's side of `common.h`: what CUDA C has no function for is PTX. No operand is tied to another one ("+r"): nvcc
+// loses the value of such a one (docs/random_programs.md).
 #define HELPER static __device__ __forceinline__
 #include "common.h"
 #define ROLLED _Pragma("unroll 1")
 #define DYNAMIC_SHARED(name) extern __shared__ u32 name[]
 
 template <class T> __device__ __forceinline__ T *hidden(T *at) { // where it points is not known to nvcc
-    asm("" : "+l"(at));
-    return at;
+    T *d;
+    asm("mov.u64 %0, %1;" : "=l"(d) : "l"(at));
+    return d;
 }
 HELPER f32 plus(f32 a, f32 b) { return a + b; }
 HELPER f32 minus(f32 a, f32 b) { return a - b; }
@@ -82,25 +84,29 @@ HELPER u32 multiplied(u32 a, u32 b, u32 c, u32 d) { // (a * b + c, carried into 
     return e ^ f;
 }
 HELPER u32 into_factor(u32 a, u32 b, u32 c, u32 d) { // a * b + (d, c), its low word where a was
-    u32 e;
-    asm("{ .reg .u32 l, h; mul.lo.u32 l, %0, %2; mul.hi.u32 h, %0, %2; add.cc.u32 %0, l, %3; addc.u32 %1, h, %4; }"
-        : "+&r"(a), "=&r"(e) : "r"(b), "r"(c), "r"(d));
-    return a ^ e;
+    u32 e, f;
+    asm("{ .reg .u32 l, h; mov.u32 %0, %2; mul.lo.u32 l, %0, %3; mul.hi.u32 h, %0, %3;\n"
+        "add.cc.u32 %0, l, %4; addc.u32 %1, h, %5; }" : "=&r"(e), "=&r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f;
 }
 HELPER u32 factor_moves(u32 a, u32 b, u32 c, u32 d) { // the same, but a is another one when the sum is made
-    u32 e, f;
-    asm("{ .reg .u32 l, h; mul.lo.u32 l, %2, %3; mul.hi.u32 h, %2, %3; xor.b32 %2, %2, %5;\n"
-        "add.cc.u32 %0, l, %4; addc.u32 %1, h, %5; }"
-        : "=&r"(e), "=&r"(f), "+&r"(a) : "r"(b), "r"(c), "r"(d));
-    return a ^ e ^ f;
+    u32 e, f, g;
+    asm("{ .reg .u32 l, h; mov.u32 %2, %3; mul.lo.u32 l, %2, %4; mul.hi.u32 h, %2, %4; xor.b32 %2, %2, %6;\n"
+        "add.cc.u32 %0, l, %5; addc.u32 %1, h, %6; }"
+        : "=&r"(e), "=&r"(f), "=&r"(g) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f ^ g;
 }
 HELPER u32 guarded(u32 a, u32 b, u32 c) {
-    asm("{ .reg .pred p; setp.lt.u32 p, %1, %2; @p xor.b32 %0, %0, %2; @!p add.u32 %0, %0, %1; }" : "+&r"(a) : "r"(b), "r"(c));
-    return a;
+    u32 d;
+    asm("{ .reg .pred p; mov.u32 %0, %1; setp.lt.u32 p, %2, %3; @p xor.b32 %0, %0, %3; @!p add.u32 %0, %0, %2; }"
+        : "=&r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
 }
 HELPER u32 guarded_once(u32 a, u32 b) {
-    asm("{ .reg .pred p; setp.lt.u32 p, %0, %1; @p xor.b32 %0, %0, %1; }" : "+&r"(a) : "r"(b));
-    return a;
+    u32 d;
+    asm("{ .reg .pred p; mov.u32 %0, %1; setp.lt.u32 p, %0, %2; @p xor.b32 %0, %0, %2; }"
+        : "=&r"(d) : "r"(a), "r"(b));
+    return d;
 }
 HELPER s32 product24(s32 a, s32 b) {
     s32 d;
@@ -174,11 +180,12 @@ HELPER u32 third_word(u32 a, u32 b, u32 c, u32 d, u32 e, u32 f) { // of (e, c, a
     return x ^ y * 3 ^ z * 5;
 }
 HELPER u32 guarded_rounds(u32 a, u32 b, u32 bits) { // a is written under a guard before it is read
-    asm("{ .reg .pred p, q; .reg .u32 i, t; mov.u32 i, 0;\n"
-        "again: shr.u32 t, %2, i; and.b32 t, t, 1; setp.ne.u32 p, t, 0; @p mov.u32 %0, %1; mad.lo.u32 %0, %0, 5, i;\n"
+    u32 d;
+    asm("{ .reg .pred p, q; .reg .u32 i, t; mov.u32 %0, %1; mov.u32 i, 0;\n"
+        "again: shr.u32 t, %3, i; and.b32 t, t, 1; setp.ne.u32 p, t, 0; @p mov.u32 %0, %2; mad.lo.u32 %0, %0, 5, i;\n"
         "add.u32 i, i, 1; setp.lt.u32 q, i, 4; @q bra again; }"
-        : "+&r"(a) : "r"(b), "r"(bits));
-    return a;
+        : "=&r"(d) : "r"(a), "r"(b), "r"(bits));
+    return d;
 }
 HELPER u32 guarded_copy(u32 a, u32 b, u32 c) { // a copy of b in some lanes, changed while b is still wanted
     u32 d;
@@ -193,9 +200,10 @@ HELPER u32 halves(u64 a, u64 b) { // pairs are taken apart and put together cros
     return (u32)(c * 3 + d >> 16);
 }
 HELPER u32 guard_changes(u32 a, u32 b, u32 c) { // behind a branch around it, its condition is another one
-    asm("{ .reg .pred p; setp.lt.u32 p, %1, %2; @p bra over; setp.gt.u32 p, %0, %2; add.u32 %0, %0, %1;\n"
-        "over: @p xor.b32 %0, %0, %2; }" : "+&r"(a) : "r"(b), "r"(c));
-    return a;
+    u32 d;
+    asm("{ .reg .pred p; mov.u32 %0, %1; setp.lt.u32 p, %2, %3; @p bra over; setp.gt.u32 p, %0, %3;\n"
+        "add.u32 %0, %0, %2; over: @p xor.b32 %0, %0, %3; }" : "=&r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
 }
 HELPER void locked(u32 *lock, volatile u32 *at, u32 by) { // each thread tries again until it has had its turn
     for (bool done = false; !done;) {
@@ -213,9 +221,10 @@ HELPER void spin(u32 *lock, volatile u32 *at, u32 by) { // waits for its turn: n
     atomicExch(lock, 0u);
 }
 HELPER u64 in_place(u64 a, u64 b, u32 places) { // results where operands were
-    asm("mul.lo.u64 %0, %0, %1; shl.b64 %0, %0, %2; mul.hi.u64 %0, %1, %0; sub.u64 %0, %1, %0;"
-        : "+&l"(a) : "l"(b), "r"(places & 63));
-    return a;
+    u64 d;
+    asm("mov.u64 %0, %1; mul.lo.u64 %0, %0, %2; shl.b64 %0, %0, %3; mul.hi.u64 %0, %2, %0; sub.u64 %0, %2, %0;"
+        : "=&l"(d) : "l"(a), "l"(b), "r"(places & 63));
+    return d;
 }
 HELPER u32 without(u32 a, u32 b, u32 c) { // an inverted predicate joins a comparison
     u32 d;
