@@ -13,6 +13,31 @@ def advance(m: Module, diagonal: Signal, size: int) -> None:
     m.d.sync += diagonal.eq(Mux(diagonal == size - 1, 0, diagonal + 1))
 
 
+def bank_ports(banks: int, collectors: int) -> dict[str, wiring.Member]:
+    """The ports of an arbiter whose banks serve one request a cycle: the members of `Arbiter`."""
+    matrix = data.ArrayLayout(collectors, banks)
+    return {
+        "write_request": In(len(WRITERS)),
+        "write_bank": In(data.ArrayLayout(index_bits(banks), len(WRITERS))),
+        "read_request": In(matrix),
+        "write_grant": Out(len(WRITERS)),
+        "read_grant": Out(matrix),
+        "diagonal": Out(index_bits(max(banks, collectors))),
+    }
+
+
+def grant_writes(m: Module, request: Value, bank: data.View, grant: Signal, banks: int) -> Value:
+    """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
+    sp, sfu, mem = request
+    first, second = Signal(banks), Signal(banks)
+    m.d.comb += [
+        first.eq((sp | sfu) << Mux(sp, bank[0], bank[1])),
+        second.eq(mem << bank[2]),
+        grant.eq(Cat(sp, sfu & ~sp, mem & ~(first & second).any())),
+    ]
+    return first | second
+
+
 class Arbiter(wiring.Component):
     """Gives each bank one access and each collector one operand a cycle.
 
@@ -47,37 +72,18 @@ class Arbiter(wiring.Component):
         check_positive(banks=banks, collectors=collectors)
         self._banks, self._collectors = banks, collectors
         self._size = max(banks, collectors)
-        matrix = data.ArrayLayout(collectors, banks)
-        super().__init__({
-            "write_request": In(len(WRITERS)),
-            "write_bank": In(data.ArrayLayout(index_bits(banks), len(WRITERS))),
-            "read_request": In(matrix),
-            "write_grant": Out(len(WRITERS)),
-            "read_grant": Out(matrix),
-            "diagonal": Out(index_bits(self._size)),
-        })
+        super().__init__(bank_ports(banks, collectors))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = self._grant_writes(m)
+        taken = grant_writes(m, self.write_request, self.write_bank, self.write_grant, self._banks)
         left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
         left += [Const(0, self._collectors)] * (self._size - self._banks)
         granted = self._wavefront(m, self._rotate(m, "request", left, 1))
         for bank, row in enumerate(self._rotate(m, "grant", granted, -1)[: self._banks]):
             m.d.comb += self.read_grant[bank].eq(row)
         return m
-
-    def _grant_writes(self, m: Module) -> Value:
-        """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
-        sp, sfu, mem = self.write_request
-        first, second = Signal(self._banks), Signal(self._banks)
-        m.d.comb += [
-            first.eq((sp | sfu) << Mux(sp, self.write_bank[0], self.write_bank[1])),
-            second.eq(mem << self.write_bank[2]),
-            self.write_grant.eq(Cat(sp, sfu & ~sp, mem & ~(first & second).any())),
-        ]
-        return first | second
 
     def _rotate(self, m: Module, name: str, rows: list[Value], direction: int) -> list[Signal]:
         """Row i becomes row (i + `direction` * diagonal) mod N."""

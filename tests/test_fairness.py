@@ -46,6 +46,11 @@ class Request(NamedTuple):
         return self.granted & (self.mask & other.mask).any()
 
 
+ROTATING = (RotatingArbiter, RotatingCoalescingArbiter)
+SLICED = (CoalescingArbiter, RotatingCoalescingArbiter)
+"""Those that grant sub-banks and slices."""
+
+
 class Theorem(wiring.Component):
     """An arbiter behind inputs of its own, and claims on it, each one output.
 
@@ -53,7 +58,7 @@ class Theorem(wiring.Component):
     read has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
     """
 
-    def __init__(self, arbiter: Arbiter | CoalescingArbiter, banks: int, collectors: int) -> None:
+    def __init__(self, arbiter: wiring.Component, banks: int, collectors: int) -> None:
         self.arbiter, self.banks, self.collectors = arbiter, banks, collectors
         inputs = {name: member for name, member in arbiter.signature.members.items() if member.flow is wiring.In}
         super().__init__({**inputs, **dict.fromkeys(("legal", *CLAIMS, *LEMMAS), Out(1))})
@@ -78,7 +83,7 @@ class Theorem(wiring.Component):
     def _find_reads(self) -> dict[Read, Request]:
         request, grant = self.arbiter.read_request, self.arbiter.read_grant
         cells = product(range(self.banks), range(self.collectors))
-        if isinstance(self.arbiter, Arbiter):
+        if not isinstance(self.arbiter, SLICED):
             whole = Const(-1, SUB_BANKS)
             return {Read(b, RIGHT, c): Request(request[b][c], grant[b][c], whole) for b, c in cells}
         mask = self.arbiter.read_mask
@@ -106,7 +111,7 @@ class Theorem(wiring.Component):
     def _legal(self) -> Iterator[Value]:
         yield self._diagonal < self._size
         yield from (bank < self.banks for bank in self.arbiter.write_bank)
-        if isinstance(self.arbiter, CoalescingArbiter):
+        if isinstance(self.arbiter, SLICED):
             yield from (mask.matches(*MASKS[RIGHT], *MASKS[LEFT]) for mask in self.arbiter.write_mask)
             yield from (~request.made | request.mask.matches(*MASKS[read.side])
                         for read, request in self._reads.items())
@@ -129,7 +134,7 @@ class Theorem(wiring.Component):
 
     def _slices_follow(self) -> Iterator[Value]:
         """Slices are granted as the masks of the granted requests say."""
-        for read, request in self._reads.items() if isinstance(self.arbiter, CoalescingArbiter) else ():
+        for read, request in self._reads.items() if isinstance(self.arbiter, SLICED) else ():
             other = self._reads[read._replace(side=1 - read.side)]
             for k, slice_ in enumerate(self.arbiter.slice_grant):
                 wanted = request.granted & request.mask[k] | other.granted & other.mask[k]
@@ -177,10 +182,9 @@ CLAIMS = ("only_requested", "disjoint", "slices_follow", "writes_first", "never_
 LEMMAS = ("diagonals", "bound")
 """What N cycles in a row fulfil, each a part of it."""
 
-ROTATING = (RotatingArbiter, RotatingCoalescingArbiter)
 ARBITERS = (Arbiter, CoalescingArbiter, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
-           if claim != "slices_follow" or issubclass(arbiter, CoalescingArbiter)]
+           if claim != "slices_follow" or arbiter in SLICED]
 
 
 class Prover:
@@ -287,9 +291,10 @@ class Overwritten(CoalescingArbiter):
 class ManyPaths(CoalescingArbiter):
     """Every writer has a path."""
 
-    def _grant_writes(self, m: Module) -> None:
-        super()._grant_writes(m)
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
         m.d.comb += self.write_grant.eq(self.write_request)
+        return m
 
 
 class Generous(CoalescingArbiter):

@@ -4,10 +4,12 @@ from functools import reduce
 from operator import or_
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
 
-from rtl.arbiter import Arbiter, advance
+from rtl.arbiter import advance, bank_ports, grant_writes
 from rtl.bypass.rotate import first_from
-from rtl.coalescing.arbiter import CoalescingArbiter
+from rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
+from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES
 
@@ -19,7 +21,7 @@ def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:
     return [priority.rotate_right(bank) for bank in range(banks)]
 
 
-class RotatingArbiter(Arbiter):
+class RotatingArbiter(wiring.Component):
     """`Arbiter` for collectors that request one bank at a time, so that no bank's grant depends on another's.
 
     A bank that no write takes grants the first request in the order of collectors p - b, p - b + 1, ... (mod N) from
@@ -32,10 +34,16 @@ class RotatingArbiter(Arbiter):
     others : `Arbiter`.
     """
 
+    def __init__(self, *, banks: int, collectors: int) -> None:
+        check_positive(banks=banks, collectors=collectors)
+        self._banks, self._collectors = banks, collectors
+        self._size = max(banks, collectors)
+        super().__init__(bank_ports(banks, collectors))
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = self._grant_writes(m)
+        taken = grant_writes(m, self.write_request, self.write_bank, self.write_grant, self._banks)
         for bank, start in enumerate(self._starts(m)):
             requests = Signal(self._size, name=f"requests_{bank}")
             m.d.comb += [
@@ -49,7 +57,7 @@ class RotatingArbiter(Arbiter):
         return starts(m, self.diagonal, self._banks, self._size)
 
 
-class RotatingCoalescingArbiter(CoalescingArbiter):
+class RotatingCoalescingArbiter(wiring.Component):
     """`CoalescingArbiter` for collectors that request one bank and side at a time.
 
     In each bank the first request in the order of `RotatingArbiter` is granted that meets no write, and the next one
@@ -62,10 +70,16 @@ class RotatingCoalescingArbiter(CoalescingArbiter):
     others : `CoalescingArbiter`.
     """
 
+    def __init__(self, *, banks: int, collectors: int) -> None:
+        check_positive(banks=banks, collectors=collectors)
+        self._banks, self._collectors = banks, collectors
+        self._size = max(banks, collectors)
+        super().__init__(sub_bank_ports(banks, collectors))
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        self._grant_writes(m)
+        m.d.comb += self.write_grant.eq(grant_masked_writes(self.write_request, self.write_bank, self.write_mask))
         for bank, start in enumerate(self._starts(m)):
             self._grant_bank(m, bank, start)
         return m

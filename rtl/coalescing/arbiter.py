@@ -25,6 +25,32 @@ class Read(NamedTuple):
         return self.bank == other.bank or self.collector == other.collector
 
 
+def sub_bank_ports(banks: int, collectors: int) -> dict[str, wiring.Member]:
+    """The ports of an arbiter that grants sub-banks and slices: the members of `CoalescingArbiter`."""
+    array = data.ArrayLayout
+    matrix = array(array(collectors, len(SIDES)), banks)
+    return {
+        "write_request": In(len(WRITERS)),
+        "write_bank": In(array(index_bits(banks), len(WRITERS))),
+        "write_mask": In(array(SUB_BANKS, len(WRITERS))),
+        "read_request": In(matrix),
+        "read_mask": In(array(array(array(SUB_BANKS, collectors), len(SIDES)), banks)),
+        "write_grant": Out(len(WRITERS)),
+        "read_grant": Out(matrix),
+        "slice_grant": Out(array(array(collectors, banks), SUB_BANKS)),
+        "diagonal": Out(index_bits(max(banks, collectors))),
+    }
+
+
+def grant_masked_writes(request: Value, bank: data.View, mask: data.View) -> Value:
+    """Each path to one of its writers, the second path where it does not meet the first: the grant of each writer."""
+    sp, sfu, mem = request
+    first = Cat(sp, sfu & ~sp)
+    meets = Cat((other == bank[2]) & (wanted & mask[2]).any()
+                for other, wanted in zip(bank[:2], mask[:2], strict=True))
+    return Cat(first, mem & ~(first & meets).any())
+
+
 class CoalescingArbiter(wiring.Component):
     """Gives each sub-bank one access and each 32 B slice of a collector's port one operand a cycle.
 
@@ -66,24 +92,12 @@ class CoalescingArbiter(wiring.Component):
         self._banks, self._collectors = banks, collectors
         self._size = max(banks, collectors)
         self._reads = [Read(*indices) for indices in product(range(banks), range(len(SIDES)), range(collectors))]
-        array = data.ArrayLayout
-        matrix = array(array(collectors, len(SIDES)), banks)
-        super().__init__({
-            "write_request": In(len(WRITERS)),
-            "write_bank": In(array(index_bits(banks), len(WRITERS))),
-            "write_mask": In(array(SUB_BANKS, len(WRITERS))),
-            "read_request": In(matrix),
-            "read_mask": In(array(array(array(SUB_BANKS, collectors), len(SIDES)), banks)),
-            "write_grant": Out(len(WRITERS)),
-            "read_grant": Out(matrix),
-            "slice_grant": Out(array(array(collectors, banks), SUB_BANKS)),
-            "diagonal": Out(index_bits(self._size)),
-        })
+        super().__init__(sub_bank_ports(banks, collectors))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        self._grant_writes(m)
+        m.d.comb += self.write_grant.eq(grant_masked_writes(self.write_request, self.write_bank, self.write_mask))
         competing, conflicts = self._competing(m), self._conflicts(m)
         waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
         selected = Signal(self._size)
@@ -96,14 +110,6 @@ class CoalescingArbiter(wiring.Component):
 
     def _mask(self, read: Read) -> Value:
         return self.read_mask[read.bank][read.side][read.collector]
-
-    def _grant_writes(self, m: Module) -> None:
-        """Grant each path to one of its writers, the second path where it does not meet the first."""
-        sp, sfu, mem = self.write_request
-        first = Cat(sp, sfu & ~sp)
-        meets = Cat((bank == self.write_bank[2]) & (mask & self.write_mask[2]).any()
-                    for bank, mask in zip(self.write_bank[:2], self.write_mask[:2], strict=True))
-        m.d.comb += self.write_grant.eq(Cat(first, mem & ~(first & meets).any()))
 
     def _competing(self, m: Module) -> dict[Read, Signal]:
         """Requests that meet no write. Which writers they meet is found out while it is decided who is granted."""
