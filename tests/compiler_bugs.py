@@ -105,6 +105,8 @@ ANALYSIS = (
         "a guarded write ends the life of the old value"),
     Bug("liveness:_solve", "for user in users[block]:", "for user in users[block][:1]:", "liveness around loops"),
     Bug("allocate:colour", "place[other] - half", "place[other]", "what the high half of a pair clashes with"),
+    Bug("coalesce:Units._join", "for k, g in halves):", "for k, g in halves[:1]):",
+        "pairs whose high halves are both wanted become one"),
     Bug("allocate:_Allocator._storage", "Slot(self.local_bytes - 4)", "Slot(self.local_bytes - 8)",
         "spill slots overlap"),
     Bug("liveness:_upward", "if register not in killed", "if register not in written",
