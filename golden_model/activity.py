@@ -1,4 +1,4 @@
-"""What activity counters count of columns and lanes (docs/timing.md, section 10, *Activity*)."""
+"""What activity counters count of columns and lanes (docs/contract/counting.md, *Activity*)."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""`Arbiter`: writes first, then reads by a wrapped wavefront (docs/timing.md, section 3; seed 000, Fig. 3.16a)."""
+"""`Arbiter`: writes first, then reads by a wrapped wavefront (docs/contract/register_file.md; [RADAIDEH],
+Fig. 3.16a)."""
 
 from collections.abc import Sequence
 from functools import lru_cache

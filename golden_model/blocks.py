@@ -1,4 +1,4 @@
-"""Warps and blocks that are resident on the SM, and the dispatch of blocks to it (docs/timing.md, section 7)."""
+"""Warps and blocks that are resident on the SM, and the dispatch of blocks to it (docs/contract/front_end.md)."""
 
 from dataclasses import dataclass
 
@@ -71,7 +71,7 @@ def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:
 class Flight:
     """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace; `issued`
     is the cycle of its issue, `word` the result as 1024 bits. `vector` says that it is a load whose lines follow from
-    the first and the last address (docs/timing.md, section 13)."""
+    the first and the last address (docs/contract/memory.md)."""
 
     static: Static
     warp: Warp

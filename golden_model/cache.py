@@ -1,4 +1,4 @@
-"""`L1`: the first-level data cache, its MSHRs, and the path to what lies beyond (docs/timing.md, section 8)."""
+"""`L1`: the first-level data cache, its MSHRs, and the path to what lies beyond (docs/contract/memory.md, *L1*)."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""`Collector`: holds one instruction until its operands are there (docs/timing.md, section 2)."""
+"""`Collector`: holds one instruction until its operands are there (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

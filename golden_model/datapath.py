@@ -1,4 +1,4 @@
-"""`Datapath`: register file, operand store, lanes and write-back joined (docs/timing.md, sections 1 to 6)."""
+"""`Datapath`: register file, operand store, lanes and write-back joined (docs/contract/)."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""`Dispatcher`: which ready collector sends its instruction to its pipe (docs/timing.md, section 4)."""
+"""`Dispatcher`: which ready collector sends its instruction to its pipe (docs/contract/operands.md, *Dispatch*)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pipes served from outside the datapath: SP operations without hardware lanes, and the SFU (docs/timing.md)."""
+"""Pipes outside the datapath: SP operations without hardware lanes, and the SFU (docs/contract/pipes.md)."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""`FrontEnd`: warp state, barriers and issue (docs/timing.md, section 7).
+"""`FrontEnd`: warp state, barriers and issue (docs/contract/front_end.md).
 
 The trace has control flow resolved, so a warp is a walk along its dynamic instructions. All sets of warp slots are bit
 masks, kept up to date as events change a warp's state: a warp that only waits costs nothing.

@@ -1,4 +1,4 @@
-"""`IntegerUnit`: 32 integer lanes, and the delay line that holds a result up to its latency (docs/timing.md)."""
+"""`IntegerUnit`: 32 integer lanes, and the delay line of their results (docs/contract/pipes.md)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an instruction makes the operand registers and the lanes do (docs/timing.md, section 10)."""
+"""What an instruction makes the operand registers and the lanes do (docs/contract/counting.md, *Activity*)."""
 
 from collections.abc import Mapping
 from typing import Any

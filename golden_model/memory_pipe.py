@@ -1,4 +1,4 @@
-"""`MemoryPipe`: the load/store unit: coalescer, shared memory, L1 and the path beyond (docs/timing.md, section 8).
+"""`MemoryPipe`: the load/store unit: coalescer, shared memory, L1 and the path beyond (docs/contract/memory.md).
 
 Nothing but the take-out of its results disturbs the unit, so an instruction's transactions are timed all at once, in
 the cycle in which it leaves the input queue.

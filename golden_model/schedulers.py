@@ -1,4 +1,4 @@
-"""Warp schedulers: which of the warps that may issue does (docs/timing.md, section 7)."""
+"""Warp schedulers: which of the warps that may issue does (docs/contract/front_end.md, *Picking*)."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Scheduler as Policy

@@ -1,4 +1,4 @@
-"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/timing.md, section 7).
+"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/contract/front_end.md, *Hazards*).
 
 All of a warp's hazards are bits of one integer, and so are the needs of an instruction: it may issue when the two do
 not meet. Bits 0..255 are registers that are still to be written, the next ones predicates, then the shared resources

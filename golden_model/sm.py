@@ -1,4 +1,4 @@
-"""`Sm`: front end, datapath and the units behind it, joined (docs/timing.md)."""
+"""`Sm`: front end, datapath and the units behind it, joined (docs/contract/)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -19,14 +19,14 @@ class Statistics:
 
     `stalls` are scheduler-cycles without an issue, by cause (`golden_model.frontend.Stall`); with the issues they make
     up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that follows a BARRED
-    (docs/timing.md, section 7), and with an affine unit refused attempts and expansions. `bank_reads` and `bank_writes`
-    are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a *collector
-    write* one collector in one cycle that stores an operand or more; conflicts are refused requests (docs/timing.md,
-    sections 6 and 9). `operands` counts datapath instructions by distinct registers that they read in the register file
-    (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living` are cycles of
-    the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and ``other``; `bypassed`
-    are events of collectors that bypass values, or of a register file cache, by name (empty without either); a
-    histogram is a list.
+    (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads` and
+    `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a
+    *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
+    (docs/contract/counting.md). `operands` counts datapath instructions by distinct registers that they read in the
+    register file (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living`
+    are cycles of the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and
+    ``other``; `bypassed` are events of collectors that bypass values, or of a register file cache, by name (empty
+    without either); a histogram is a list.
     `lane_operations` are lanes of the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory
     transactions are lines looked up or sent.
     """

@@ -4,7 +4,7 @@ from warploom.arch.config import LANES
 
 
 class SubBank:
-    """`rows` x 256 bits behind one read-write port with byte enables (seed 000, Fig. 2.6). Latency of a read: 1 cycle.
+    """`rows` x 256 bits behind one read-write port with byte enables ([RADAIDEH], Fig. 2.6). A read takes 1 cycle.
 
     Contents are zero at power-up here; hardware promises nothing.
     """

@@ -1,4 +1,4 @@
-"""How long instructions take, and how much of it in a collector (seed 001, Figs. 4 and 12)."""
+"""How long instructions take, and how much of it in a collector ([BOW], Figs. 4 and 12)."""
 
 from golden_model.blocks import Flight
 

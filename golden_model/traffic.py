@@ -6,7 +6,7 @@ from warploom.arch.config import SUB_BANKS
 
 
 class Traffic(NamedTuple):
-    """What went through the register file (docs/timing.md, section 9, *Counting*)."""
+    """What went through the register file (docs/contract/counting.md)."""
 
     bank_requests: int  # granted
     bank_accesses: int

@@ -1,4 +1,4 @@
-"""What the threads of a kernel do and compute, counted in its trace (seed 000, Fig. 4.1): no timing is involved.
+"""What the threads of a kernel do and compute, counted in its trace ([RADAIDEH], Fig. 4.1): no timing is involved.
 
 Counted are the instructions that enter the datapath: those with an executing lane, but for control.
 """

@@ -1,4 +1,4 @@
-"""Widths of register operands, from a trace (seed 000, Fig. 3.3). Vectorised with numpy; no timing is involved."""
+"""Widths of register operands, from a trace ([RADAIDEH], Fig. 3.3). Vectorised with numpy; no timing is involved."""
 
 from collections.abc import Iterator
 

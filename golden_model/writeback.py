@@ -1,4 +1,4 @@
-"""`Latches`: the latches between the pipes and the banks (docs/timing.md, sections 1 and 5)."""
+"""`Latches`: the latches between the pipes and the banks (docs/contract/pipes.md, *Write-back*)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar

@@ -30,10 +30,10 @@ STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
 
 GATED_CORE = "maxwell"
-"""The preset whose numbers chapter 4 of seed 000 gives."""
+"""The preset whose numbers chapter 4 of [RADAIDEH] gives."""
 
 BYPASSING_SM = "pascal"
-"""The preset whose numbers seed 001 gives."""
+"""The preset whose numbers [BOW] gives."""
 
 FEW_WARPS = "small"
 """The preset for every kind of window: with a collector for each of 48 warps a build takes many minutes. Also for every
@@ -45,7 +45,7 @@ TWO_SETS = "fermi"
 WINDOWS = tuple(bypass for bypass in Bypass if bypass.has_window)
 
 ENTRIES = (4, 2)
-"""Of a bypassing collector, for each instruction of its window: all, and half of them (seed 001, section IV-C)."""
+"""Of a bypassing collector, for each instruction of its window: all, and half of them ([BOW], section IV-C)."""
 
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 """The alignments that are more than a bound of the model."""

@@ -1,4 +1,4 @@
-"""Bench of the arbiter: hardware against `golden_model.arbiter`, and the worked example of seed 000, Fig. 3.16(a)."""
+"""Bench of the arbiter: hardware against `golden_model.arbiter`, and the worked example of [RADAIDEH], Fig. 3.16(a)."""
 
 from collections.abc import Iterator
 

@@ -32,7 +32,7 @@ TAPS_LOADED = 6 * 4 + 4
 uniform unit are fewer than the taps."""
 
 FIG_1_COMPACT = 8
-"""Instructions of seed 002, Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
+"""Instructions of [AFFINE], Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
 
 DIVERGENT = ["bfs", "hotspot", "reduction"]
 """Kernels in which some lanes write a register that others keep, narrow ones wider than before."""

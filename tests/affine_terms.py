@@ -1,4 +1,4 @@
-"""The table of docs/timing.md, section 13, as z3 terms: when an operation on values base + lane * stride gives such a
+"""The table of docs/contract/affine.md, as z3 terms: when an operation on values base + lane * stride gives such a
 value again, and which.
 
 Words are integers of any size, so that what is linear stays linear: an operation takes them modulo 2^32 where it looks

@@ -1,4 +1,4 @@
-"""The rules of the affine unit (docs/timing.md, section 13) are proved: what the table accepts is the result of each
+"""The rules of the affine unit (docs/contract/affine.md) are proved: what the table accepts is the result of each
 lane, for all bases and strides; and each condition is needed.
 
 z3 reasons about `affine_terms` at full width; these are compared with the operations of the model and with its rules.

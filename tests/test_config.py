@@ -15,7 +15,7 @@ def test_presets_are_bundled_and_named_after_their_file():
 
 
 def test_fermi_has_the_register_file_of_the_seed():
-    """Seed 000, Table 3.5: 128 KB in four banks, four collectors, 48 warps, eight blocks, two schedulers."""
+    """[RADAIDEH], Table 3.5: 128 KB in four banks, four collectors, 48 warps, eight blocks, two schedulers."""
     fermi = SmConfig.preset("fermi")
     assert fermi == SmConfig()
     assert fermi.register_file_bytes == 128 * 1024
@@ -24,7 +24,7 @@ def test_fermi_has_the_register_file_of_the_seed():
 
 
 def test_maxwell_is_one_core_of_the_seed():
-    """Seed 000, Table 4.1: a quarter of 256 KB in 16 banks of 128 B, 16 collectors, 64 warps, one scheduler, 8 SFUs."""
+    """[RADAIDEH], Table 4.1: a quarter of 256 KB in 16 banks of 128 B, 16 collectors, 64 warps, a scheduler, 8 SFUs."""
     maxwell = SmConfig.preset("maxwell")
     assert maxwell.register_file_bytes == 256 * 1024 // 4
     assert (maxwell.banks, maxwell.rows, maxwell.collectors) == (16, 32, 16)
@@ -34,7 +34,7 @@ def test_maxwell_is_one_core_of_the_seed():
 
 
 def test_pascal_is_the_sm_of_the_seed():
-    """Seed 001, section II and Table II: 256 KB in 32 banks of 8 KB, 32 warps and collectors, GTO, 16 blocks."""
+    """[BOW], section II and Table II: 256 KB in 32 banks of 8 KB, 32 warps and collectors, GTO, 16 blocks."""
     pascal = SmConfig.preset("pascal")
     assert pascal.register_file_bytes == 256 * 1024
     assert (pascal.banks, pascal.rows * 128, pascal.collectors) == (32, 8 * 1024, 32)

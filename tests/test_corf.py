@@ -87,7 +87,7 @@ def needed(value: int) -> int:
     (-1, 1), (-0x80, 1), (-0x81, 2), (-0x8000, 2), (-0x8001, 3), (-0x800000, 3), (-0x800001, 4),
 ])
 def test_the_sign_bit_is_among_the_stored_bytes(value: int, bytes_needed: int) -> None:
-    """Seed 000, section 3.6.2.8: where the top bit of the bytes in use is not the sign, one byte more."""
+    """[RADAIDEH], section 3.6.2.8: where the top bit of the bytes in use is not the sign, one byte more."""
     word = value & 0xFFFFFFFF
     assert needed(word) == width.detect(word << 32 * 5, 1 << 5) == bytes_needed
 
@@ -126,8 +126,8 @@ def test_widths_of_mixed_lanes() -> None:
 def test_two_reads_of_one_instruction(  # noqa: PLR0917 - a table
     first: int, second: int, hints: Hints, corf: bool, plus: bool, swapped: bool
 ) -> None:
-    """Seed 000, Table 3.2, first row. Coalesced, the dependent instruction issues 9 cycles later, and else 10
-    (docs/timing.md, section 1)."""
+    """[RADAIDEH], Table 3.2, first row. Coalesced, the dependent instruction issues 9 cycles later, and else 10
+    (docs/contract/README.md)."""
     order = [move(3, second), move(2, first)] if swapped else [move(2, first), move(3, second)]
     for config, coalesced in ((CORF, corf), (PLUS, plus)):
         run = Watched(config, [*order, ADD, DEPENDENT], hints)
@@ -155,7 +155,7 @@ def test_a_repeated_operand_comes_with_both() -> None:
 
 
 def test_nothing_else_is_coalesced() -> None:
-    """Seed 000, Table 3.2, rows two to four: a bank serves one instruction or one write a cycle."""
+    """[RADAIDEH], Table 3.2, rows two to four: a bank serves one instruction or one write a cycle."""
     file = kernel("bfs").load("tiny")
     trace, small = execute(compile_file(file.ptx), file.launch).trace, SmConfig.preset("small")
     sm, seen = Sm(small.with_settings(["layout=wid", "coalescing=corf_plus"]), trace), Counter()
@@ -178,7 +178,7 @@ def test_nothing_else_is_coalesced() -> None:
 
 @pytest.mark.parametrize("flavour", ["corf", "corf_plus"])
 def test_operands_in_different_banks_are_out_of_reach(flavour: str) -> None:
-    """Seed 000, Table 3.2, last row: all registers of a warp must be in one bank."""
+    """[RADAIDEH], Table 3.2, last row: all registers of a warp must be in one bank."""
     with pytest.raises(ConfigError, match="CORF needs all registers of a warp in one bank"):
         SmConfig(layout="wshift", coalescing=flavour)
 

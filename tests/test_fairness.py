@@ -1,4 +1,4 @@
-"""How long a read may wait (docs/timing.md), proven on the netlists of all arbiters by Yosys's SAT solver.
+"""How long a read may wait (docs/contract/register_file.md), proven on the netlists of all arbiters by a SAT solver.
 
 The bound follows from two lemmas. The *turn*: when its diagonal has priority and no write is granted in its bank, a
 cell's right request is granted, and its left one unless the right one is granted and meets it. The *diagonals*: in any

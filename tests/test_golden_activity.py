@@ -1,4 +1,4 @@
-"""Activity counters (docs/timing.md, section 10, *Activity*): what is counted in each cycle; none is left out."""
+"""Activity counters (docs/contract/counting.md, *Activity*): what is counted in each cycle; none is left out."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""The golden SM with an affine unit (docs/timing.md, section 13): attempts and expansions, cycle by cycle."""
+"""The golden SM with an affine unit (docs/contract/affine.md): attempts and expansions, cycle by cycle."""
 
 from dataclasses import replace
 

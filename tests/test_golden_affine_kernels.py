@@ -1,4 +1,4 @@
-"""The golden SM with an affine unit (docs/timing.md, section 13): random streams and whole kernels."""
+"""The golden SM with an affine unit (docs/contract/affine.md): random streams and whole kernels."""
 
 from collections.abc import Sequence
 from dataclasses import replace

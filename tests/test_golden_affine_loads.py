@@ -1,4 +1,4 @@
-"""The golden SM with an affine unit (docs/timing.md, section 13): loads, and a slower front end."""
+"""The golden SM with an affine unit (docs/contract/affine.md): loads, and a slower front end."""
 
 from dataclasses import replace
 from pathlib import Path

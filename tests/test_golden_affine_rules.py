@@ -1,4 +1,4 @@
-"""The table of docs/timing.md, section 13: each row, both sides of each of its conditions, and every lane of what is
+"""The table of docs/contract/affine.md: each row, both sides of each of its conditions, and every lane of what is
 accepted."""
 
 import random

@@ -1,4 +1,4 @@
-"""Special registers that are compact (docs/timing.md, section 13), against every thread of blocks of many shapes."""
+"""Special registers that are compact (docs/contract/affine.md), against every thread of blocks of many shapes."""
 
 import itertools
 from collections.abc import Sequence

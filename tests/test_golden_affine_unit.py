@@ -1,4 +1,4 @@
-"""The golden affine unit and its register file (docs/timing.md, section 13): which cycle, which registers."""
+"""The golden affine unit and its register file (docs/contract/affine.md): which cycle, which registers."""
 
 import itertools
 import random

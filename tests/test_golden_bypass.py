@@ -1,4 +1,4 @@
-"""The datapaths with windows (docs/timing.md, section 11): cycles of a few instructions, properties, whole kernels."""
+"""The datapaths with windows (docs/contract/operands.md): cycles of a few instructions, properties, whole kernels."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""The rules of docs/timing.md, section 11, one by one: collector, dispatcher and eviction unit."""
+"""The rules of docs/contract/operands.md, one by one: collector, dispatcher and eviction unit."""
 
 
 import pytest

@@ -1,4 +1,4 @@
-"""What leaves bypassing collectors (docs/timing.md, section 11): values, in time, evicted or dropped; instructions."""
+"""What leaves bypassing collectors (docs/contract/operands.md): values, in time, evicted or dropped; instructions."""
 
 from types import SimpleNamespace
 

@@ -26,18 +26,18 @@ FIG_3_16B = {
     Read(2, LEFT, 0, 3): 0b1110, Read(2, RIGHT, 2, 1): 0b0001,
     Read(3, LEFT, 1, 1): 0b1000, Read(3, RIGHT, 3, 2): 0b0011,
 }
-"""The requests of seed 000, Fig. 3.16(b), with the masks printed there."""
+"""The requests of [RADAIDEH], Fig. 3.16(b), with the masks printed there."""
 
 
 def test_masks_of_the_seed() -> None:
-    """Seed 000, Fig. 3.13: byte 0 in sub-bank 0 or in sub-bank 3."""
+    """[RADAIDEH], Fig. 3.13: byte 0 in sub-bank 0 or in sub-bank 3."""
     assert [sub_bank_mask(width, False) for width in range(1, 5)] == [0b0001, 0b0011, 0b0111, 0b1111]
     assert [sub_bank_mask(width, True) for width in range(1, 5)] == [0b1000, 0b1100, 0b1110, 0b1111]
 
 
 @pytest.mark.parametrize("diagonal", range(4))
 def test_eight_coalescable_requests_take_one_cycle(diagonal: int) -> None:
-    """Seed 000, Fig. 3.16(b), with whatever priority."""
+    """[RADAIDEH], Fig. 3.16(b), with whatever priority."""
     arbiter = CoalescingArbiter(4, 4, Alignment.REG)
     arbiter.advance(diagonal)
     assert all(read.mask == mask for read, mask in FIG_3_16B.items())
@@ -63,7 +63,7 @@ def slice_grants(banks: int, reads: Sequence[Read]) -> list[list[int]]:
 
 
 def test_two_writes_share_a_bank() -> None:
-    """Seed 000, Fig. 3.6(a): three bytes on the right, one on the left, both in the bank after one cycle."""
+    """[RADAIDEH], Fig. 3.6(a): three bytes on the right, one on the left, both in the bank after one cycle."""
     arbiter, bank = CoalescingArbiter(1, 1, Alignment.REG), DualBank(16)
     assert arbiter.decide(((0, RIGHT, 3), None, (0, LEFT, 1)), []).writes == (True, False, True)
     bank.write(2, *stored(3, RIGHT, 0x123456))
@@ -75,7 +75,7 @@ def test_two_writes_share_a_bank() -> None:
 
 
 def test_a_read_and_a_write_share_a_bank() -> None:
-    """Seed 000, Fig. 3.6(b) with the numbers of section 3.6.2.4: R2, one byte, is read while R3, three bytes, is
+    """[RADAIDEH], Fig. 3.6(b) with the numbers of section 3.6.2.4: R2, one byte, is read while R3, three bytes, is
     written."""
     arbiter, read = CoalescingArbiter(1, 1, Alignment.REG), Read(0, RIGHT, 0, 1)
     assert arbiter.decide(((0, LEFT, 3), None, None), [read]) == Decision((True, False, False), (read,), 0, 0)
@@ -83,7 +83,7 @@ def test_a_read_and_a_write_share_a_bank() -> None:
 
 
 def test_two_reads_share_a_bank() -> None:
-    """Seed 000, Fig. 3.6(c) and section 3.6.2.6: masks 0001 and 1100, for different collectors."""
+    """[RADAIDEH], Fig. 3.6(c) and section 3.6.2.6: masks 0001 and 1100, for different collectors."""
     arbiter, crossbar, bank = CoalescingArbiter(1, 2, Alignment.REG), SlicedCrossbar(1, 2), DualBank(16)
     right, left = Read(0, RIGHT, 0, 1), Read(0, LEFT, 1, 2)
     for row, (word, mask) in enumerate([stored(1, RIGHT, 0x12), stored(2, LEFT, 0x3456)]):
@@ -96,7 +96,7 @@ def test_two_reads_share_a_bank() -> None:
 
 
 def test_two_reads_share_a_collector() -> None:
-    """Seed 000, Fig. 3.6(d) and section 3.6.2.6: masks 0011 and 1100 in different banks, for one collector."""
+    """[RADAIDEH], Fig. 3.6(d) and section 3.6.2.6: masks 0011 and 1100 in different banks, for one collector."""
     arbiter, crossbar = CoalescingArbiter(2, 1, Alignment.REG), SlicedCrossbar(2, 1)
     right, left = Read(0, RIGHT, 0, 2), Read(1, LEFT, 0, 2)
     decision = arbiter.decide(NO_WRITES, [left, right])
@@ -116,7 +116,7 @@ def test_the_write_path_of_sp_and_sfu() -> None:
 
 
 class Reference:
-    """The arbiter as docs/timing.md, section 9 tells it: all cells in their order, resources as lists and sets."""
+    """The arbiter as docs/contract/register_file.md tells it: all cells in their order, resources as lists and sets."""
 
     def __init__(self, alignment: Alignment) -> None:
         self.alignment = alignment
@@ -227,8 +227,8 @@ def waited(banks: int, collectors: int, victim: Read) -> int:
 @pytest.mark.parametrize(("side", "turns"), [(RIGHT, 1), (LEFT, 3)])
 @pytest.mark.parametrize(("banks", "collectors"), SIZES)
 def test_no_read_starves(banks: int, collectors: int, side: int, turns: int) -> None:
-    """The bound of docs/timing.md, section 9: N cycles in a row without a write in the bank for a right request, 3N for
-    a left one."""
+    """The bound of docs/contract/register_file.md: N cycles in a row without a write in the bank for a right request,
+    3N for a left one."""
     random.seed(f"{banks} {collectors} {side}")
     bound = turns * max(banks, collectors)
     for _ in range(500):

@@ -1,4 +1,4 @@
-"""The datapath with the coalescing register file: each rule of docs/timing.md, section 9, then whole kernels."""
+"""The datapath with the coalescing register file: each rule of docs/contract/, then whole kernels."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""The datapaths with gating (docs/timing.md, section 10): what rules make of a few instructions, then whole kernels.
+"""The datapaths with gating (docs/contract/stored_forms.md): what rules make of a few instructions, then whole kernels.
 
 `test_golden_activity` counts in each cycle.
 """

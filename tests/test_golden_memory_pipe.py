@@ -1,4 +1,4 @@
-"""L1, MSHRs, coalescing and shared-memory conflicts of the golden load/store unit (docs/timing.md, section 8)."""
+"""L1, MSHRs, coalescing and shared-memory conflicts of the golden load/store unit (docs/contract/memory.md)."""
 
 import numpy as np
 import pytest

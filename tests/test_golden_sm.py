@@ -77,7 +77,7 @@ def _issue_cycles(trace: Any, config: SmConfig) -> list[int]:
 
 
 def test_distance_of_dependent_instructions() -> None:
-    """docs/timing.md, section 1: 9 cycles with register operands, 7 without."""
+    """docs/contract/README.md: 9 cycles with register operands, 7 without."""
     constant = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=5)
     first, second = _issue_cycles(trace_of([ADD, DEPENDENT]), _config())
     # one collector port: the second of two operands is read one cycle later

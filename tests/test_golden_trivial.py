@@ -1,4 +1,4 @@
-"""Trivial operations (docs/timing.md, section 10): the outcomes of a warp are those of the table, taken lane by lane.
+"""Trivial operations (docs/contract/pipes.md): the outcomes of a warp are those of the table, taken lane by lane.
 
 `test_trivial_rules` and `test_trivial_values` show that the table itself is right."""
 

@@ -1,4 +1,4 @@
-"""The rules of gating, compared with docs/timing.md, section 10, put down bit by bit."""
+"""The rules of gating, compared with docs/contract/stored_forms.md, put down bit by bit."""
 
 import random
 from collections.abc import Callable, Iterable

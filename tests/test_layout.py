@@ -37,14 +37,14 @@ def test_affine_places_are_distinct_and_inside(layout, banks, schedulers, regist
 
 
 def test_layouts_of_the_seed():
-    """Seed 000, Fig. 3.10: all registers of a warp in bank `warp`, or interleaved from bank `warp` on."""
+    """[RADAIDEH], Fig. 3.10: all registers of a warp in bank `warp`, or interleaved from bank `warp` on."""
     wid, wshift = SmConfig(layout=Layout.WID), SmConfig(layout=Layout.WSHIFT)
     assert {place(wid, 8, 5, register)[0] for register in range(8)} == {1}
     assert [place(wshift, 2, 5, register)[0] for register in range(4)] == [1, 2, 3, 0]
 
 
 def test_sides_of_the_seed():
-    """Seed 000, Fig. 3.14: even registers right, odd ones left."""
+    """[RADAIDEH], Fig. 3.14: even registers right, odd ones left."""
     on = SmConfig(coalescing=Coalescing.ON)
     assert [left(on, register) for register in range(4)] == [False, True, False, True]
     assert not left(SmConfig(), 1)

@@ -131,7 +131,7 @@ def test_loops_weigh_more() -> None:
 
 
 def test_bundled_kernels_have_hints_of_about_a_hundredth_of_their_code() -> None:
-    """Seed 000, Table 3.4: 1.3 % on average."""
+    """[RADAIDEH], Table 3.4: 1.3 % on average."""
     for kernel in kernels():
         program = compile_file(kernel.ptx)
         assert program.hints == compile_file(kernel.ptx).hints != Hints()

@@ -1,4 +1,4 @@
-"""What alignment costs, in Yosys's gates: interleaving is wiring, a swap one multiplexer level (seed 000, 3.6.2)."""
+"""What alignment costs, in Yosys's gates: interleaving is wiring, a swap one multiplexer level ([RADAIDEH], 3.6.2)."""
 
 import json
 from collections import Counter

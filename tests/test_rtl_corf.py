@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The hardware that only CORF needs: its storage is that of seed 000, Table 3.4; its illegal sizes."""
+"""The hardware that only CORF needs: its storage is that of [RADAIDEH], Table 3.4; its illegal sizes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Trivial operations (docs/timing.md, section 10) are proved: what is said of a result before it is computed is what it
+"""Trivial operations (docs/contract/pipes.md) are proved: what is said of a result before it is computed is what it
 would be, for all values of the other operands; and each condition is needed.
 
 z3 reasons about `terms` at full width; these are compared with the operations of the model. CVT has no term: it is

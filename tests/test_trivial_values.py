@@ -1,4 +1,4 @@
-"""Trivial operations (docs/timing.md, section 10) tried: all forms of each operation, with all combinations of special
+"""Trivial operations (docs/contract/pipes.md) tried: all forms of each operation, with all combinations of special
 values for what is not known to be zero. `test_trivial_rules` proves the same for all values."""
 
 import itertools

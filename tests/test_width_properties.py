@@ -216,7 +216,7 @@ def test_reads_alone_catch(broken: Renew) -> None:
 
 
 def test_detector_by_its_definition() -> None:
-    """Each byte of each executing lane looked at by itself (docs/timing.md, section 9, Writing)."""
+    """Each byte of each executing lane looked at by itself (docs/contract/stored_forms.md)."""
     random.seed(7)
     seen = set()
     for _ in range(2000):

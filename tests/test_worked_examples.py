@@ -28,7 +28,7 @@ from warploom.running import run
 
 
 def test_000_fig_3_16a() -> None:
-    """Baseline arbitration takes three cycles, with exactly the grants of docs/timing.md, section 3."""
+    """Baseline arbitration takes three cycles, with exactly the grants of docs/contract/register_file.md."""
     wanted = {0: {1, 2}, 1: {0, 3}, 2: {0, 2}, 3: {1, 3}}  # bank: collectors
     arbiter = Arbiter(banks=4, collectors=4)
     cycles = []
@@ -153,7 +153,7 @@ FIG_1 = [
     (Op.LD, "a"), (Op.IMUL, "g"), (Op.ST, "a"), (Op.ISETP, "g"),
     (Op.MOV, "u"), (Op.ST, "a"),  # L1: the store has a guard here
 ]
-"""Our machine code for the kernel of seed 002, Fig. 1(a), with the labels that (c) and (d) have for it. Parameters are
+"""Our machine code for the kernel of [AFFINE], Fig. 1(a), with the labels that (c) and (d) have for it. Parameters are
 operands here; the branch is a guard, and the constant is moved before it."""
 
 

@@ -233,8 +233,8 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      "warploom evaluate hardware --json hardware.json",
                      preset="fermi; maxwell for gating, pascal for bypassing")
     evaluate.add_argument("experiment", choices=("coalescing", "gating", "bypassing", "affine", "hardware"),
-                          help="coalescing, gating: seed 000, chapters 3 and 4, on the golden SM; "
-                               "bypassing, affine: seeds 001 and 002, likewise; "
+                          help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
+                               "bypassing, affine: [BOW] and [AFFINE], likewise; "
                                "hardware: their units synthesised")
     evaluate.set_defaults(preset=None)
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",

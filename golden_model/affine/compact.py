@@ -1,4 +1,4 @@
-"""`Compact`: a warp register that is base + lane * stride (docs/timing.md, section 13, *Compact registers*)."""
+"""`Compact`: a warp register that is base + lane * stride (docs/contract/affine.md, *Compact registers*)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from warploom.arch.interfaces import Tag
 
 
 class Compact(NamedTuple):
-    """All 32 lanes of a warp register: lane l holds (base + l * stride) modulo 2^32 (seed 002, section 2.3).
+    """All 32 lanes of a warp register: lane l holds (base + l * stride) modulo 2^32 ([AFFINE], section 2.3).
 
     `base` is an unsigned word of 32 bits, `stride` a signed number of 16.
     """

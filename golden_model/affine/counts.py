@@ -1,4 +1,4 @@
-"""`AffineCounts`: what the affine unit does, and saves (seed 002, Table 1)."""
+"""`AffineCounts`: what the affine unit does, and saves ([AFFINE], Table 1)."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""`AffineFrontEnd`: issue where instructions may execute in the affine unit (docs/timing.md, section 13)."""
+"""`AffineFrontEnd`: issue where instructions may execute in the affine unit (docs/contract/front_end.md)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""`Planner`: what becomes of an instruction that has executing lanes (docs/timing.md, section 13)."""
+"""`Planner`: what becomes of an instruction that has executing lanes (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
 from enum import Enum, auto

@@ -1,4 +1,4 @@
-"""`AffineRegisterFile`: tags and values of all warp registers (docs/timing.md, section 13, *Compact registers*)."""
+"""`AffineRegisterFile`: tags and values of all warp registers (docs/contract/affine.md, *Compact registers*)."""
 
 from golden_model.affine.compact import Compact
 from warploom.arch.config import SmConfig

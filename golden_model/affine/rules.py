@@ -1,4 +1,4 @@
-"""`execute`: the table of docs/timing.md, section 13, *Attempts*, in whole numbers of any width.
+"""`execute`: the table of docs/contract/affine.md, *What is accepted*, in whole numbers of any width.
 
 The first and the last lane compute the operation. A rule gives the stride of the result, yet to be cut to the word, or
 None when it cannot tell that the lanes between hold what the result says. What does not wrap is on a straight line, so

@@ -1,4 +1,4 @@
-"""`special_value`: special registers that are compact (docs/timing.md, section 13, *Attempts*)."""
+"""`special_value`: special registers that are compact (docs/contract/affine.md, *What is accepted*)."""
 
 import numpy as np
 

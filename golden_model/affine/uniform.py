@@ -1,4 +1,4 @@
-"""`UniformUnit`: what attempts leave to a unit outside (docs/timing.md, section 13, *Attempts*)."""
+"""`UniformUnit`: what attempts leave to a unit outside (docs/contract/affine.md, *Attempts*)."""
 
 from dataclasses import replace
 from functools import cached_property, lru_cache

@@ -1,4 +1,4 @@
-"""`AffineUnit`: attempts and their outcomes, a set for each scheduler (docs/timing.md, section 13)."""
+"""`AffineUnit`: attempts and their outcomes, a set for each scheduler (docs/contract/affine.md, *Attempts*)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""Bypassing operand collectors (docs/timing.md, section 11): twins of the units in `rtl.bypass`."""
+"""Bypassing operand collectors (docs/contract/operands.md, *Window collectors*): twins of the units in `rtl.bypass`."""

@@ -1,4 +1,4 @@
-"""`BypassingCollector`: keeps what the last instructions of a warp read and wrote (docs/timing.md, section 11)."""
+"""`BypassingCollector`: keeps what the last instructions of a warp read and wrote (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`Counts`: what bypassing collectors save, and what it takes (seed 001, section V)."""
+"""`Counts`: what bypassing collectors save, and what it takes ([BOW], section V)."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""`RoundRobinDispatcher`: which collector sends its oldest instruction to its pipe (docs/timing.md, section 11)."""
+"""`RoundRobinDispatcher`: which collector sends its oldest instruction to its pipe (docs/contract/operands.md)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a bypassing collector holds, takes and gives (docs/timing.md, section 11)."""
+"""What a bypassing collector holds, takes and gives (docs/contract/operands.md, *Window collectors*)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""`EvictionUnit`: dirty registers on their way to the register file (docs/timing.md, section 11)."""
+"""`EvictionUnit`: dirty registers on their way to the register file (docs/contract/operands.md, *Evictions*)."""
 
 from golden_model.schedulers import lowest
 from golden_model.writeback import Result

@@ -1,4 +1,4 @@
-"""`LostValues`: nothing is read that was dropped (docs/timing.md, section 11, *Hints*)."""
+"""`LostValues`: nothing is read that was dropped (docs/contract/operands.md, *Hints*)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""The register file cache of seed 001, section V: a comparator, without hardware."""
+"""The register file cache of [BOW], section V: a comparator, without hardware."""

@@ -1,4 +1,4 @@
-"""`RegisterFileCache`: the newest results of every warp, beside the register file (docs/timing.md, section 12)."""
+"""`RegisterFileCache`: the newest results of every warp, beside the register file (docs/contract/register_file.md)."""
 
 from collections import Counter
 from dataclasses import dataclass

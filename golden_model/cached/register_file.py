@@ -1,4 +1,4 @@
-"""`CachedFile`: the register file of the baseline with a cache before it (docs/timing.md, section 12)."""
+"""`CachedFile`: the register file of the baseline with a cache before it (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Between the byte-interleaved word and the form in which the sub-banks hold it (seed 000, Figures 3.11 and 3.13).
+"""Between the byte-interleaved word and the form in which the sub-banks hold it ([RADAIDEH], Figures 3.11 and 3.13).
 
 Byte-interleaved, lane l is bits 32l .. 32l + 31 of 1024. In sub-bank form, bits 256k .. 256k + 255 are sub-bank k: one
 byte of each lane, that of lane l in bits 8l .. 8l + 7 of them. It is byte k of a register on the right and byte 3 - k

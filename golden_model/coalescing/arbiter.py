@@ -1,4 +1,5 @@
-"""`CoalescingArbiter`: requests compete for sub-banks and slices (docs/timing.md, section 9; seed 000, Fig. 3.16b)."""
+"""`CoalescingArbiter`: requests compete for sub-banks and slices (docs/contract/register_file.md; [RADAIDEH],
+Fig. 3.16b)."""
 
 from collections.abc import Sequence
 from functools import cache

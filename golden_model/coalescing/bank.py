@@ -1,4 +1,4 @@
-"""`DualBank`: a register bank that takes a right and a left access a cycle (seed 000, Fig. 3.15b)."""
+"""`DualBank`: a register bank that takes a right and a left access a cycle ([RADAIDEH], Fig. 3.15b)."""
 
 
 class DualBank:

@@ -1,4 +1,4 @@
-"""`SlicedCrossbar`: one crossbar for each sub-bank (seed 000, Fig. 3.18b)."""
+"""`SlicedCrossbar`: one crossbar for each sub-bank ([RADAIDEH], Fig. 3.18b)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`MaskBuffer`: how each warp register is stored (docs/timing.md, section 9; seed 000, section 3.6.2.8)."""
+"""`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
 from golden_model.coalescing.width import Code
 from warploom.arch.config import SmConfig

@@ -1,4 +1,4 @@
-"""`Meter`: counts bank accesses and collector writes that requests share (docs/timing.md, section 9, *Counting*)."""
+"""`Meter`: counts bank accesses and collector writes that requests share (docs/contract/counting.md)."""
 
 from collections.abc import Sequence
 

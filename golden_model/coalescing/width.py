@@ -1,4 +1,5 @@
-"""Width detection, and the form in which a warp register is stored (docs/timing.md, section 9; seed 000, Fig. 3.20).
+"""Width detection, and the form in which a warp register is stored (docs/contract/stored_forms.md; [RADAIDEH],
+Fig. 3.20).
 
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """

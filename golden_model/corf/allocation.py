@@ -1,4 +1,4 @@
-"""Where CORF stores registers: `MaskTable` by register, `Allocator` by entry (seed 000, Fig. 3.8 and Table 3.4)."""
+"""Where CORF stores registers: `MaskTable` by register, `Allocator` by entry ([RADAIDEH], Fig. 3.8 and Table 3.4)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""`CorfCollector`: a collector that may get two operands of its instruction at once (seed 000, Table 3.2)."""
+"""`CorfCollector`: a collector that may get two operands of its instruction at once ([RADAIDEH], Table 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

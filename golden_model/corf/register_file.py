@@ -1,4 +1,4 @@
-"""`CorfFile`: the register file of CORF or CORF++ (docs/corf.md)."""
+"""`CorfFile`: the register file of CORF or CORF++ (docs/contract/register_file.md, *CORF*)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

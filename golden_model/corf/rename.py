@@ -1,4 +1,4 @@
-"""`RenameTable`: which entry of the register file holds a warp register (seed 000, Table 3.4)."""
+"""`RenameTable`: which entry of the register file holds a warp register ([RADAIDEH], Table 3.4)."""
 
 
 class RenameTable:

@@ -1,4 +1,4 @@
-"""`Shifter`: moves the bytes of all lanes from sub-bank to sub-bank (seed 000, section 3.6.2.3).
+"""`Shifter`: moves the bytes of all lanes from sub-bank to sub-bank ([RADAIDEH], section 3.6.2.3).
 
 Words are in sub-bank form (`golden_model.coalescing.alignment`): sub-bank k is bits 256k .. 256k + 255.
 """

@@ -1,4 +1,4 @@
-"""`Storage`: where every warp register is, and where it goes when it is written (docs/corf.md)."""
+"""`Storage`: where every warp register is, and where it goes when it is written (docs/contract/register_file.md)."""
 
 from golden_model.corf.allocation import NOWHERE, Allocator, Location, MaskTable
 from golden_model.corf.rename import RenameTable

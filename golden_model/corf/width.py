@@ -1,4 +1,4 @@
-"""Width of a warp register in two's complement: CORF keeps the sign bit among the stored bytes (seed 000, section
+"""Width of a warp register in two's complement: CORF keeps the sign bit among the stored bytes ([RADAIDEH], section
 3.6.2.8).
 
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.

@@ -1,4 +1,4 @@
-"""`CorfWriteback`: write latches of which some need two accesses (docs/corf.md, *Partial writes*)."""
+"""`CorfWriteback`: write latches of which some need two accesses (docs/contract/register_file.md)."""
 
 from collections import deque
 from collections.abc import Callable, Sequence

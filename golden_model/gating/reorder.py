@@ -1,4 +1,4 @@
-"""The byte order of columns, without coalescing (docs/timing.md, section 10; seed 000, Fig. 4.5)."""
+"""The byte order of columns, without coalescing (docs/contract/stored_forms.md; [RADAIDEH], Fig. 4.5)."""
 
 from golden_model.words import spread
 from warploom.arch.config import GROUP, LANES

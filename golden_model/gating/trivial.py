@@ -1,4 +1,4 @@
-"""`outcomes`: lanes whose result is known before it is computed (docs/timing.md, section 10, *Lanes*)."""
+"""`outcomes`: lanes whose result is known before it is computed (docs/contract/pipes.md, *Trivial lanes*)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

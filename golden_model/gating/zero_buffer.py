@@ -1,4 +1,4 @@
-"""`ZeroBuffer`: what is known to be zero in every warp register (docs/timing.md, section 10, *Zero mask*)."""
+"""`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
 
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
 from warploom.arch.config import SmConfig

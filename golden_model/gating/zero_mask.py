@@ -1,4 +1,4 @@
-"""What is known to be zero in a warp register, and what is read and written besides (docs/timing.md, section 10).
+"""What is known to be zero in a warp register, and what is read and written besides (docs/contract/stored_forms.md).
 
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31, in whatever columns a bank holds their bytes. Masks
 of lanes and of columns have 32 bits. Masks of granules do too: (g, k) in bit 4g + k or, with coalescing, 8k + g. Masks

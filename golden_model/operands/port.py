@@ -1,4 +1,4 @@
-"""What a datapath sees of its operand store (docs/timing.md, sections 2, 4 and 11)."""
+"""What a datapath sees of its operand store (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/timing.md, section 2)."""
+"""`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/contract/operands.md)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`WindowStore`: a collector for each warp, which keeps a window of its instructions (docs/timing.md, section 11)."""
+"""`WindowStore`: a collector for each warp, which keeps a window of its instructions (docs/contract/operands.md)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Stored forms: whole words, bytes as needed (seed 000, chapter 3), a zero mask (chapter 4), or both.
+"""Stored forms: whole words, bytes as needed ([RADAIDEH], chapter 3), a zero mask (chapter 4), or both.
 
 The metadata of a register is None, its `Code`, its `Zero`, or both (`Packed`).
 """

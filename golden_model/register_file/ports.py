@@ -1,4 +1,4 @@
-"""What passes between the register file and an operand store (docs/timing.md, sections 2, 3 and 5)."""
+"""What passes between the register file and an operand store (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

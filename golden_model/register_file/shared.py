@@ -1,4 +1,4 @@
-"""`SharedFile`: requests share a bank access where their bytes do not meet (docs/timing.md, section 9)."""
+"""`SharedFile`: requests share a bank access where their bytes do not meet (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

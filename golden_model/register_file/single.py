@@ -1,4 +1,4 @@
-"""`SingleFile`: banks of which each serves one request a cycle (docs/timing.md, sections 3 and 5)."""
+"""`SingleFile`: banks of which each serves one request a cycle (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 

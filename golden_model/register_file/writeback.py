@@ -1,4 +1,4 @@
-"""`Writeback`: write latches that know how their registers will be stored (docs/timing.md, sections 5, 9 and 10)."""
+"""`Writeback`: write latches that know how their registers will be stored (docs/contract/pipes.md, *Write-back*)."""
 
 from collections.abc import Callable
 from typing import TypeVar

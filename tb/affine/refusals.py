@@ -1,4 +1,4 @@
-"""Why an attempt is refused: all conditions of docs/timing.md, section 13, that fail, for coverage and as a second
+"""Why an attempt is refused: all conditions of docs/contract/affine.md that fail, for coverage and as a second
 opinion."""
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The figures of seed 001, in numbers and machine code."""
+"""The figures of [BOW], in numbers and machine code."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,7 +21,7 @@ def _line(op: Op, dst: int, *sources: int, imm: int | None = None, **modifiers) 
 _LOAD = {"space": Space.SHARED, "access": Access.B32}
 
 FIG_6 = Program(
-    name="btree", source="seed 001, Fig. 6", registers=10, lines=(*range(2, 15), 15), shared_bytes=4096,
+    name="btree", source="[BOW], Fig. 6", registers=10, lines=(*range(2, 15), 15), shared_bytes=4096,
     parameters=(Parameter("word", "u32", 0x18, 4),),
     instructions=(
         _line(Op.LD, 3, 8, **_LOAD),

@@ -16,7 +16,7 @@ def sources(fields: Mapping[str, int]) -> set[Register]:
 
 class Promises:
     """Follows the instructions that issue. A transient value (`to_file` = 0) may be lost as soon as no instruction to
-    come is in a window with the last one that named its register (docs/timing.md, section 11, Hints); a front end that
+    come is in a window with the last one that named its register (docs/contract/operands.md, *Hints*); a front end that
     reads it later would break the promise, and hardware and model would say so.
     """
 

@@ -1,4 +1,4 @@
-"""Table I of seed 001 in hardware: how often the program of Fig. 6 writes $r0 to $r3 to the register file.
+"""Table I of [BOW] in hardware: how often the program of Fig. 6 writes $r0 to $r3 to the register file.
 
 `tests/test_worked_examples.py` says the same of compiler and model, and where the table differs from the program.
 """

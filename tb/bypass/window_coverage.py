@@ -1,4 +1,4 @@
-"""What a bench of bypassing collectors must have seen: every rule of docs/timing.md, section 11, at work."""
+"""What a bench of bypassing collectors must have seen: every rule of docs/contract/operands.md, at work."""
 
 from collections.abc import Sequence
 from typing import Any

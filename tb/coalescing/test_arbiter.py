@@ -1,4 +1,4 @@
-"""Bench of the coalescing arbiter: hardware against its twin, and the examples of seed 000, Fig. 3.6 and 3.16(b)."""
+"""Bench of the coalescing arbiter: hardware against its twin, and the examples of [RADAIDEH], Fig. 3.6 and 3.16(b)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product

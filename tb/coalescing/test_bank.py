@@ -1,4 +1,4 @@
-"""Bench of the dual-access bank: hardware against its twin, and the examples of seed 000, Fig. 3.6(a) to (c)."""
+"""Bench of the dual-access bank: hardware against its twin, and the examples of [RADAIDEH], Fig. 3.6(a) to (c)."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Bench of the coalescing collector: hardware against its twin, and the example of seed 000, section 3.6.2.7."""
+"""Bench of the coalescing collector: hardware against its twin, and the example of [RADAIDEH], section 3.6.2.7."""
 
 from collections.abc import Iterator
 from typing import Any

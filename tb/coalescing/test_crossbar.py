@@ -1,4 +1,4 @@
-"""Bench of the sliced crossbar: hardware against its twin, and the examples of seed 000, section 3.6.2.6."""
+"""Bench of the sliced crossbar: hardware against its twin, and the examples of [RADAIDEH], section 3.6.2.6."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The figures of seed 000, chapter 4, in numbers: they print none, so these are chosen to show what its text says.
+"""The figures of [RADAIDEH], chapter 4, in numbers: they print none, so these are chosen to show what its text says.
 
 Values are those of four lanes, lane 0 first. In masks of four bits bit i is lane i, column i or byte position i.
 """

@@ -1,4 +1,4 @@
-"""Figure 4.3 of seed 000 in the gated collector: which columns of a register are read, and which it stores."""
+"""Figure 4.3 of [RADAIDEH] in the gated collector: which columns of a register are read, and which it stores."""
 
 import cocotb
 import pytest

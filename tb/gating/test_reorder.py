@@ -1,4 +1,4 @@
-"""Bench of the reordering switches: hardware against `golden_model.gating.reorder`, and seed 000, Fig. 4.5."""
+"""Bench of the reordering switches: hardware against `golden_model.gating.reorder`, and [RADAIDEH], Fig. 4.5."""
 
 from collections.abc import Iterator
 

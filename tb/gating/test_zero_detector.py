@@ -1,4 +1,4 @@
-"""Bench of the zero detector: hardware against what the words say, and seed 000, Fig. 4.4."""
+"""Bench of the zero detector: hardware against what the words say, and [RADAIDEH], Fig. 4.4."""
 
 from collections.abc import Iterator
 

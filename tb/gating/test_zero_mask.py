@@ -1,4 +1,4 @@
-"""Bench of the latch that works out zero masks: hardware against `golden_model.gating.zero_mask`, and seed 000,
+"""Bench of the latch that works out zero masks: hardware against `golden_model.gating.zero_mask`, and [RADAIDEH],
 Fig. 4.4."""
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-// The kernel of seed 002, Fig. 1(a). nvcc -arch=compute_75 -ptx threshold.cu
+// The kernel of [AFFINE], Fig. 1(a). nvcc -arch=compute_75 -ptx threshold.cu
 // It would join the two stores if they were not volatile.
 
 constexpr int THRESHOLD = 100, Y_MAX_VALUE = 255;

@@ -16,13 +16,13 @@ LANES = 32
 """Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
 
 SUB_BANKS = 4
-"""Sub-banks of a register bank, each 32 B wide (seed 000, Fig. 2.6)."""
+"""Sub-banks of a register bank, each 32 B wide ([RADAIDEH], Fig. 2.6)."""
 
 COLUMNS = 32
 """Columns of a register bank, each 4 B wide, eight in each sub-bank: what gating enables one by one."""
 
 GROUP = 4
-"""Lanes whose bytes are reordered together (seed 000, Fig. 4.5)."""
+"""Lanes whose bytes are reordered together ([RADAIDEH], Fig. 4.5)."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _fermi_timing() -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True, kw_only=True)
 class SmConfig:
-    """One SM. Defaults are the `fermi` preset: Table 3.5 of seed 000 over GPGPU-Sim's GTX 480.
+    """One SM. Defaults are the `fermi` preset: Table 3.5 of [RADAIDEH] over GPGPU-Sim's GTX 480.
 
     Sizes are in the unit the name says; everything else counts things. Raises `ConfigError`, naming the field,
     its value and the legal range, when a value is illegal or two fields disagree.

@@ -1,6 +1,6 @@
 """Fields of the datapath's ports, as tables: hardware makes its structs of them, benches their codecs.
 
-A table is a list of (name, bits), the first field in the least significant bits. `docs/timing.md` says in which cycle
+A table is a list of (name, bits), the first field in the least significant bits. `docs/contract/` says in which cycle
 each port is valid.
 """
 
@@ -66,7 +66,7 @@ ACTIVITY_FIELDS: Fields = [(name, 40) for name in (
 )]
 """Activity counters, since reset. Sub-banks of which at least a column is enabled, for reading and for writing; columns
 enabled; columns of operand registers that are stored, in collectors and behind them; registers of lane stages, and of
-the bypasses beside them, that are loaded (docs/timing.md, section 10)."""
+the bypasses beside them, that are loaded (docs/contract/counting.md)."""
 
 
 def zero_fields(config: SmConfig) -> Fields:
@@ -108,7 +108,7 @@ COMPACT_FIELDS: Fields = [("base", 32), ("stride", STRIDE_BITS)]
 """A warp register in compact form: lane l is (base + l * stride) modulo 2^32, the stride signed."""
 
 ATTEMPT_CYCLES = 4
-"""Cycles from an attempt of the affine unit to its outcome (docs/timing.md, section 13)."""
+"""Cycles from an attempt of the affine unit to its outcome (docs/contract/affine.md)."""
 
 UNIFORM_CYCLES = ATTEMPT_CYCLES - 2
 """From an operation of the uniform unit, at its port in the cycle after the attempt, to the answer, in the cycle before

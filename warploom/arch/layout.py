@@ -1,4 +1,4 @@
-"""Where a warp register lives: bank and row (seed 000, Figures 2.7 and 3.10). Pure functions of the configuration."""
+"""Where a warp register lives: bank and row ([RADAIDEH], Figures 2.7 and 3.10). Pure functions of the configuration."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
@@ -23,7 +23,7 @@ def place(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int,
 
 
 def left(config: SmConfig, register: int) -> bool:
-    """Whether the number of a register puts it on the left side of its entry (seed 000, Fig. 3.14)."""
+    """Whether the number of a register puts it on the left side of its entry ([RADAIDEH], Fig. 3.14)."""
     return config.coalescing is Coalescing.ON and config.alignment is Alignment.REG and register % 2 == 1
 
 
@@ -38,7 +38,7 @@ def resident_warps(config: SmConfig, registers: int) -> int:
 
 def affine_place(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:
     """(set, entry) of a warp register in the affine register file; `registers` is the number of a thread's registers.
-    A set belongs to a scheduler (seed 002, section 4.2: odd and even warps)."""
+    A set belongs to a scheduler ([AFFINE], section 4.2: odd and even warps)."""
     return warp % config.schedulers, warp // config.schedulers * registers + register
 
 

@@ -12,14 +12,14 @@ class Scheduler(StrEnum):
 
 
 class Layout(StrEnum):
-    """Register-to-bank mapping (seed 000, Fig. 3.10); the formulas are in `warploom.arch.layout`."""
+    """Register-to-bank mapping ([RADAIDEH], Fig. 3.10); the formulas are in `warploom.arch.layout`."""
 
     WID = "wid"  # all registers of a warp in one bank
     WSHIFT = "wshift"  # registers of a warp interleaved across the banks
 
 
 class Coalescing(StrEnum):
-    """How the register file shares a bank access between narrow operands (seed 000, chapter 3)."""
+    """How the register file shares a bank access between narrow operands ([RADAIDEH], chapter 3)."""
 
     OFF = "off"  # one request for each bank and collector a cycle
     ON = "on"  # any two requests whose bytes do not meet
@@ -28,7 +28,7 @@ class Coalescing(StrEnum):
 
 
 class Alignment(StrEnum):
-    """On which side of its entry a narrow register lies, with `Coalescing.ON` (seed 000, section 3.7.1)."""
+    """On which side of its entry a narrow register lies, with `Coalescing.ON` ([RADAIDEH], section 3.7.1)."""
 
     REG = "reg"  # even registers right, odd ones left
     WRITE = "write"  # the other side with each full write
@@ -37,7 +37,7 @@ class Alignment(StrEnum):
 
 
 class Gating(StrEnum):
-    """What is not read, written or computed (seed 000, chapter 4). Each includes the one before."""
+    """What is not read, written or computed ([RADAIDEH], chapter 4). Each includes the one before."""
 
     OFF = "off"
     ACTIVE = "active"  # columns and lanes that no executing lane needs
@@ -51,7 +51,7 @@ class Gating(StrEnum):
 
 
 class Bypass(StrEnum):
-    """How values pass from one instruction of a warp to the next without the register file (seed 001, section IV)."""
+    """How values pass from one instruction of a warp to the next without the register file ([BOW], section IV)."""
 
     OFF = "off"
     BOW = "bow"  # a collector for each warp keeps what its last instructions read and wrote; write-through
@@ -76,7 +76,7 @@ class Bypass(StrEnum):
 
 
 class Affine(StrEnum):
-    """What executes once for a warp, on values that are base + lane * stride (seed 002, section 4)."""
+    """What executes once for a warp, on values that are base + lane * stride ([AFFINE], section 4)."""
 
     OFF = "off"  # every lane for itself
     A = "a"  # arithmetic, and uniform loads of constants

@@ -1,7 +1,7 @@
 """What CORF has the compiler find out: which registers to pack together, and on which side each should lie.
 
 Two registers are *co-read* as often as instructions that read both are executed, by a guess: a loop runs ten times
-(seed 000, section 3.5.2; how the guess is made and hints are coded is left open there).
+([RADAIDEH], section 3.5.2; how the guess is made and hints are coded is left open there).
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
-"""Hints for bypassing collectors: where each destination's value is needed (seed 001, section IV-B).
+"""Hints for bypassing collectors: where each destination's value is needed ([BOW], section IV-B).
 
 Two bits of machine code say whether the collector is to keep a value (`to_collector`) and whether the register file has
 to have it (`to_file`). Both come from how far apart the accesses of the value are, in instructions of all kinds and
-along every path of the program (docs/timing.md, section 11). A value is *transient*, for the collector only, if the
-window never slides past it while it may still be read.
+along every path of the program (docs/contract/operands.md, *Hints*). A value is *transient*, for the collector only, if
+the window never slides past it while it may still be read.
 
 What one lane does is a path, but between two of its instructions others may run, those of lanes that took the other
 side of a branch: after a branch with a guard, for the side that runs second, and where sides meet, for the lanes that
@@ -34,7 +34,7 @@ Transfer = Callable[[Instruction, np.ndarray], np.ndarray]
 
 
 class Destination(StrEnum):
-    """Where a result is needed (seed 001, Fig. 7)."""
+    """Where a result is needed ([BOW], Fig. 7)."""
 
     FILE = "register file only"
     COLLECTOR = "collector only"

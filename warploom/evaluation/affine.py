@@ -1,4 +1,4 @@
-"""The experiment of seed 002, sections 2.4 and 6.1: structure in kernels, and the affine unit against the same SM
+"""The experiment of [AFFINE], sections 2.4 and 6.1: structure in kernels, and the affine unit against the same SM
 without it."""
 
 import dataclasses

@@ -47,7 +47,7 @@ BASELINE, FULL = name(Affine.OFF), name(Affine.ABM)
 
 
 def number(of_seed: str) -> str:
-    """The number of a figure of seed 002."""
+    """The number of a figure of [AFFINE]."""
     return f"Affine, {of_seed}"
 
 

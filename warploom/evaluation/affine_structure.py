@@ -1,4 +1,4 @@
-"""Structure in what the warps of a kernel do, counted in its trace (seed 002, section 2.4, Fig. 2), without timing.
+"""Structure in what the warps of a kernel do, counted in its trace ([AFFINE], section 2.4, Fig. 2), without timing.
 
 The seed takes a warp to be infinitely long, and lets all threads that execute the same dynamic instruction execute it
 together. Here warps have 32 lanes and reconverge as the SM lets them. Words are looked at in executing lanes only: they

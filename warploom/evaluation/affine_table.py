@@ -1,4 +1,4 @@
-"""Table 1 of seed 002: what kernels are made of, and what the affine unit makes of them, beside the seed's ranges."""
+"""Table 1 of [AFFINE]: what kernels are made of, and what the affine unit makes of them, beside the seed's ranges."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

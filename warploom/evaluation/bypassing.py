@@ -1,4 +1,4 @@
-"""The experiment of seed 001: bypassing operand collectors and a register file cache, against the same SM without."""
+"""The experiment of [BOW]: bypassing operand collectors and a register file cache, against the same SM without."""
 
 import dataclasses
 from collections.abc import Mapping

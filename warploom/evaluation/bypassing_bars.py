@@ -31,7 +31,7 @@ def name(bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None, 
 
 
 def number(of_seed: str) -> str:
-    """The number of a figure of seed 001."""
+    """The number of a figure of [BOW]."""
     return f"BOW, {of_seed}"
 
 

@@ -1,4 +1,4 @@
-"""What instruction windows could bypass, counted in a kernel's trace (seed 001, Figs. 3 and 7): no timing is involved.
+"""What instruction windows could bypass, counted in a kernel's trace ([BOW], Figs. 3 and 7): no timing is involved.
 
 A window of W counts the instructions of a warp that enter the datapath. A register stays in it for W - 1 instructions
 after each that names it. Storage is not bounded here, and instructions take effect one after the other.

@@ -1,4 +1,4 @@
-"""The experiment of seed 000, chapter 3: the coalescing register file against the baseline of the same layout."""
+"""The experiment of [RADAIDEH], chapter 3: the coalescing register file against the baseline of the same layout."""
 
 import dataclasses
 

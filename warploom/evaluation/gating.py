@@ -1,4 +1,4 @@
-"""The experiment of seed 000, chapter 4: gating, against the same datapath without it.
+"""The experiment of [RADAIDEH], chapter 4: gating, against the same datapath without it.
 
 It is made twice: byte-interleaved, as in the seed, and on the coalescing register file, which is thread-interleaved.
 """

@@ -1,4 +1,4 @@
-"""The kinds of figures that seed 000, chapter 4, has: which bars of which configurations, given what is compared."""
+"""The kinds of figures that [RADAIDEH], chapter 4, has: which bars of which configurations, given what is compared."""
 
 from collections.abc import Callable, Mapping
 

@@ -20,7 +20,7 @@ NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatche
 """What lies between collectors and banks, without windows and with them."""
 
 BANK = Macro(words=512, width=WARP_BITS)
-"""A register bank of seed 001: 64 KB."""
+"""A register bank of [BOW]: 64 KB."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def share(part: float, whole: float) -> float:
 
 
 def width_share(widths: Sequence[int], size: int) -> float:
-    """Operands that need `size` bytes (1..4), of a histogram by bytes (seed 000, Fig. 3.3)."""
+    """Operands that need `size` bytes (1..4), of a histogram by bytes ([RADAIDEH], Fig. 3.3)."""
     return share(widths[size - 1], sum(widths))
 
 

@@ -1,4 +1,4 @@
-"""What the designs need beside the register file (seed 000, Tables 3.4 and 4.1, and seed 002): storage and code."""
+"""What the designs need beside the register file ([RADAIDEH], Tables 3.4 and 4.1, and [AFFINE]): storage and code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ class Need:
 
 
 def gating_overheads(config: SmConfig) -> list[Need]:
-    """Storage that the zero masks of a configuration need (seed 000, Table 4.1 and section 4.5)."""
+    """Storage that the zero masks of a configuration need ([RADAIDEH], Table 4.1 and section 4.5)."""
     copy, entry = zero_buffer_srams(config) * _bytes(zero_buffer(config)), width(zero_fields(config))
     return [
         Need("zero buffer, one copy", "bytes", copy, "2.25 KB"),
@@ -126,7 +126,7 @@ def affine_register_file(config: SmConfig) -> tuple[int, int]:
 
 
 def affine_overheads(config: SmConfig) -> list[Need]:
-    """Storage of the affine registers of a configuration (seed 002, section 4.1)."""
+    """Storage of the affine registers of a configuration ([AFFINE], section 4.1)."""
     rows, _ = shape = affine_register_file(config)
     values, tags = _bytes(shape), rows * index_bits(len(Tag)) / 8
     return [

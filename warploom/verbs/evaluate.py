@@ -64,7 +64,7 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
 
 
 def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Seed 001: every kernel under every setting, every figure, and the registers that are transient."""
+    """[BOW]: every kernel under every setting, every figure, and the registers that are transient."""
     scarce = SmConfig.preset(SCARCE).with_settings(options.settings)
     runs = _simulate(options, bypassing.configurations(config, scarce))
     body = _figures(options, bypassing.figures(), runs, f"{options.preset}, and {SCARCE} where it says so")
@@ -75,7 +75,7 @@ def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
 
 
 def _affine(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Seed 002: every kernel under every setting, every figure, and Table 1."""
+    """[AFFINE]: every kernel under every setting, every figure, and Table 1."""
     runs = _simulate(options, affine.configurations(config))
     body = _figures(options, affine.figures(), runs, options.preset)
     _show_pressure("without the affine unit and with all of it", runs, affine.PRESSED)
