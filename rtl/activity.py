@@ -14,7 +14,7 @@ from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 
 
 class ActivityCounters(wiring.Component):
-    """Counts the work of each cycle (docs/timing.md, section 10). For benches: a datapath has it only with a probe.
+    """Counts the work of each cycle (docs/contract/counting.md). For benches: a datapath has it only with a probe.
 
     A counter shows the events of all cycles before this one since reset.
 

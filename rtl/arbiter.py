@@ -1,4 +1,4 @@
-"""Register file arbiter: writes first, then reads by wrapped wavefront (seed 000, Fig. 3.16a and 3.17)."""
+"""Register file arbiter: writes first, then reads by wrapped wavefront ([RADAIDEH], Fig. 3.16a and 3.17)."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

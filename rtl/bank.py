@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Register bank: four sub-banks side by side (seed 000, Fig. 2.6 and 3.11a)."""
+"""Register bank: four sub-banks side by side ([RADAIDEH], Fig. 2.6 and 3.11a)."""
 
 from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring

@@ -1,4 +1,4 @@
-"""Operand collector: holds one instruction while its operands are read (seed 000, section 2.1.4)."""
+"""Operand collector: holds one instruction while its operands are read ([RADAIDEH], section 2.1.4)."""
 
 from collections.abc import Sequence
 from functools import reduce

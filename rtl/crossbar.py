@@ -1,4 +1,4 @@
-"""Crossbar: ports from the banks to the operand collectors (seed 000, Fig. 3.18)."""
+"""Crossbar: ports from the banks to the operand collectors ([RADAIDEH], Fig. 3.18)."""
 
 from amaranth import Const, Module, Signal
 from amaranth.lib import data, wiring

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The datapath of one SM: from an issued warp instruction to its write-back (seed 000, Fig. 2.5)."""
+"""The datapath of one SM: from an issued warp instruction to its write-back ([RADAIDEH], Fig. 2.5)."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -40,7 +40,7 @@ from warploom.arch.interfaces import WRITERS
 class Datapath(AffineParts, Observed):
     """Placer, collectors, arbiter, banks, crossbar, dispatcher, integer unit and write-back of one SM.
 
-    Every output is a function of registers alone. `docs/timing.md` is the contract, cycle by cycle. Another register
+    Every output is a function of registers alone. `docs/contract/` is the contract, cycle by cycle. Another register
     file takes the baseline's place by overriding `_create_banks`, `_create_collectors` and what connects them.
 
     Parameters

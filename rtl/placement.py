@@ -1,4 +1,4 @@
-"""Places of warp registers, in gates: the hardware of `warploom.arch.layout` (seed 000, Figures 2.7 and 3.10)."""
+"""Places of warp registers, in gates: the hardware of `warploom.arch.layout` ([RADAIDEH], Figures 2.7 and 3.10)."""
 
 from amaranth import Module, Signal, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Sub-bank: the SRAM that the register file is built of (seed 000, Fig. 2.6)."""
+"""Sub-bank: the SRAM that the register file is built of ([RADAIDEH], Fig. 2.6)."""
 
 from amaranth import Const, Module, Mux, Signal, unsigned
 from amaranth.lib import wiring

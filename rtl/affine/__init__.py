@@ -1,1 +1,1 @@
-"""The affine unit: once for a warp what is base + lane * stride (seed 002, section 4)."""
+"""The affine unit: once for a warp what is base + lane * stride ([AFFINE], section 4)."""

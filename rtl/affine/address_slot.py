@@ -1,4 +1,4 @@
-"""Address slot: a load that reads no register waits here instead of in a collector (seed 002, section 4.2)."""
+"""Address slot: a load that reads no register waits here instead of in a collector ([AFFINE], section 4.2)."""
 
 from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import wiring

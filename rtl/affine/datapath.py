@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The affine unit in a datapath (docs/timing.md, section 13; seed 002, section 4)."""
+"""The affine unit in a datapath (docs/contract/affine.md; [AFFINE], section 4)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Affine register file: the compact registers of a scheduler's warps (seed 002, section 4.2)."""
+"""Affine register file: the compact registers of a scheduler's warps ([AFFINE], section 4.2)."""
 
 from amaranth import Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring

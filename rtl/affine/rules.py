@@ -1,4 +1,4 @@
-"""When the result of both ends is that of all lanes: the table of docs/timing.md, section 13."""
+"""When the result of both ends is that of all lanes: the table of docs/contract/affine.md."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring

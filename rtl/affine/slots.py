@@ -1,4 +1,4 @@
-"""Compact slots: what a collector does not read, but has as base and stride (docs/timing.md, section 13)."""
+"""Compact slots: what a collector does not read, but has as base and stride (docs/contract/affine.md)."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring

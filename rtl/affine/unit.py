@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The affine unit of one scheduler: registers, two lanes, and the rules (seed 002, section 4.2)."""
+"""The affine unit of one scheduler: registers, two lanes, and the rules ([AFFINE], section 4.2)."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

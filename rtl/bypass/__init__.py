@@ -1,1 +1,1 @@
-"""Bypassing operand collectors: values pass from instruction to instruction without the register file (seed 001)."""
+"""Bypassing operand collectors: values pass from instruction to instruction without the register file ([BOW])."""

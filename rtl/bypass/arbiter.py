@@ -1,4 +1,4 @@
-"""Arbiters of collectors that request one bank at a time: each bank grants by itself (seed 001, section IV)."""
+"""Arbiters of collectors that request one bank at a time: each bank grants by itself ([BOW], section IV)."""
 
 from functools import reduce
 from operator import or_

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Bypassing operand collector: a warp's own, with the registers of its last instructions (seed 001, Fig. 5)."""
+"""Bypassing operand collector: a warp's own, with the registers of its last instructions ([BOW], Fig. 5)."""
 
 from functools import reduce
 from operator import or_

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The datapath with bypassing collectors, on every register file (seed 001, Figures 4 and 5)."""
+"""The datapath with bypassing collectors, on every register file ([BOW], Figures 4 and 5)."""
 
 from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""One warp register that a bypassing collector keeps (seed 001, section IV-A)."""
+"""One warp register that a bypassing collector keeps ([BOW], section IV-A)."""
 
 from typing import Any
 

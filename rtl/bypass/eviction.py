@@ -1,4 +1,4 @@
-"""Evictions: from the collectors through one register to the write latch of MEM (seed 001, section IV)."""
+"""Evictions: from the collectors through one register to the write latch of MEM ([BOW], section IV)."""
 
 from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring

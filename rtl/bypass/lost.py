@@ -1,4 +1,4 @@
-"""Assertion on the compiler's hints: no instruction reads a value that was dropped (seed 001, section IV-B)."""
+"""Assertion on the compiler's hints: no instruction reads a value that was dropped ([BOW], section IV-B)."""
 
 from amaranth import Module, Mux, Signal, Value
 from amaranth.hdl import Assert, Format

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Write-back with windows: results go to collectors, to banks, or to both (seed 001, section IV-B)."""
+"""Write-back with windows: results go to collectors, to banks, or to both ([BOW], section IV-B)."""
 
 from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Sub-bank form, in which the coalescing register file holds a word, and back (seed 000, Fig. 3.11 to 3.14).
+"""Sub-bank form, in which the coalescing register file holds a word, and back ([RADAIDEH], Fig. 3.11 to 3.14).
 
 Outside a word is byte-interleaved: lane l in bits 32l .. 32l + 31. In sub-bank form bits 256k .. 256k + 255 are slice
 k, one byte of each lane, that of lane l in bits 8l .. 8l + 7 of the slice. It is byte k of a register on the right and

@@ -1,4 +1,4 @@
-"""Coalescing-aware arbiter: sub-banks and port slices are granted one by one (seed 000, Fig. 3.16b)."""
+"""Coalescing-aware arbiter: sub-banks and port slices are granted one by one ([RADAIDEH], Fig. 3.16b)."""
 
 from itertools import combinations, product
 from typing import NamedTuple

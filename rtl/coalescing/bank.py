@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Dual-access register bank: a right and a left access a cycle, in different sub-banks (seed 000, Fig. 3.15b)."""
+"""Dual-access register bank: a right and a left access a cycle, in different sub-banks ([RADAIDEH], Fig. 3.15b)."""
 
 from amaranth import Module, Mux, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Coalescing-aware operand collector: a port of four slices that store one by one (seed 000, Fig. 3.19)."""
+"""Coalescing-aware operand collector: a port of four slices that store one by one ([RADAIDEH], Fig. 3.19)."""
 
 from functools import reduce
 from itertools import product

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Sliced crossbar: one for each sub-bank of the banks (seed 000, Fig. 3.18b)."""
+"""Sliced crossbar: one for each sub-bank of the banks ([RADAIDEH], Fig. 3.18b)."""
 
 from amaranth import Module
 from amaranth.lib import data, wiring

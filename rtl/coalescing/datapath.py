@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The datapath with the coalescing register file (seed 000, Fig. 3.9)."""
+"""The datapath with the coalescing register file ([RADAIDEH], Fig. 3.9)."""
 
 from collections.abc import Callable
 from functools import reduce

@@ -1,4 +1,4 @@
-"""Mask buffer: how each warp register is stored (seed 000, section 3.6.2.8)."""
+"""Mask buffer: how each warp register is stored ([RADAIDEH], section 3.6.2.8)."""
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Width detection: the bytes of a result that matter, and its sign (seed 000, section 3.6.2.8 and Fig. 3.20)."""
+"""Width detection: the bytes of a result that matter, and its sign ([RADAIDEH], section 3.6.2.8 and Fig. 3.20)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

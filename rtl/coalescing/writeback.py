@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Write-back of the coalescing register file: a result is stored in the bytes that matter (seed 000, section 3.6)."""
+"""Write-back of the coalescing register file: a result is stored in the bytes that matter ([RADAIDEH], section 3.6)."""
 
 from functools import reduce
 from operator import or_

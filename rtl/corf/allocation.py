@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Where CORF stores registers: by register, and by entry (seed 000, Fig. 3.8 and Table 3.4)."""
+"""Where CORF stores registers: by register, and by entry ([RADAIDEH], Fig. 3.8 and Table 3.4)."""
 
 from itertools import zip_longest
 

@@ -1,4 +1,4 @@
-"""Rename table: which entry of the register file holds a warp register (seed 000, Table 3.4)."""
+"""Rename table: which entry of the register file holds a warp register ([RADAIDEH], Table 3.4)."""
 
 from amaranth import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

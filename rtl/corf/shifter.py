@@ -1,4 +1,4 @@
-"""Byte-level shifter: what aligns registers in CORF (seed 000, section 3.6.2.3).
+"""Byte-level shifter: what aligns registers in CORF ([RADAIDEH], section 3.6.2.3).
 
 Words are in sub-bank form (`rtl.coalescing.alignment`): slice k, bits 256k .. 256k + 255, has one byte of each lane.
 """

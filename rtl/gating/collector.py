@@ -1,4 +1,4 @@
-"""Collectors that read and store only the columns that are needed (seed 000, sections 4.2 and 4.3)."""
+"""Collectors that read and store only the columns that are needed ([RADAIDEH], sections 4.2 and 4.3)."""
 
 from functools import reduce
 from operator import or_

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The datapath with gating, on the baseline's register file and on the coalescing one (seed 000, chapter 4)."""
+"""The datapath with gating, on the baseline's register file and on the coalescing one ([RADAIDEH], chapter 4)."""
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import wiring

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The integer unit with lanes that hold their registers (docs/timing.md, section 10, *Lanes*)."""
+"""The integer unit with lanes that hold their registers (docs/contract/pipes.md, *Integer lanes*)."""
 
 from amaranth import Module, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Lanes that hold their registers: when they do not execute, and also when the operation is trivial (seed 000, 4.4)."""
+"""Lanes that hold their registers: when they do not execute, or the operation is trivial ([RADAIDEH], 4.4)."""
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Operand paths that restore what was not read because it is zero (seed 000, Fig. 4.7)."""
+"""Operand paths that restore what was not read because it is zero ([RADAIDEH], Fig. 4.7)."""
 
 from functools import reduce
 from operator import and_

@@ -1,4 +1,4 @@
-"""Byte-position order: bytes of one significance side by side, in groups of four lanes (seed 000, Fig. 4.5)."""
+"""Byte-position order: bytes of one significance side by side, in groups of four lanes ([RADAIDEH], Fig. 4.5)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring

@@ -1,4 +1,4 @@
-"""Trivial operations: lanes whose result is zero or an operand, by what is known to be zero (seed 000, 4.4.2)."""
+"""Trivial operations: lanes whose result is zero or an operand, by what is known to be zero ([RADAIDEH], 4.4.2)."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ Row = tuple[ValueLike, ValueLike, ValueLike, ValueLike]
 """Whether ZERO, A, B, C apply; the first counts."""
 
 Rule = Callable[[SimpleNamespace, int, int, int], Row]
-"""From modifiers and known zeros to a row of the table in `docs/timing.md`, section 10."""
+"""From modifiers and known zeros to a row of the table in `docs/contract/pipes.md`, section 10."""
 
 
 def _lop3(modifiers: SimpleNamespace, a: int, b: int, c: int) -> Row:

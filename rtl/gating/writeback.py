@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Write-back with gating: only columns of which a byte must be stored are written (seed 000, section 4.3)."""
+"""Write-back with gating: only columns of which a byte must be stored are written ([RADAIDEH], section 4.3)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""Zero buffer: what is known to be zero of each warp register (seed 000, section 4.3.2: its "mask buffer")."""
+"""Zero buffer: what is known to be zero of each warp register ([RADAIDEH], section 4.3.2: its "mask buffer")."""
 
 from functools import reduce
 from itertools import product

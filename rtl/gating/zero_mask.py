@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Zero detection, and the zero mask of a register as a result changes it (seed 000, Fig. 4.4, sections 4.3.2 to 4.3.4).
+"""Zero detection, and the zero mask of a register as a result changes it ([RADAIDEH], Fig. 4.4, 4.3.2 to 4.3.4).
 
 A *granule* (g, k) is byte k of the four lanes of group g.
 """
