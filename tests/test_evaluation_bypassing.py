@@ -167,7 +167,7 @@ def test_half_of_the_entries_take_less() -> None:
 
 
 def test_the_cache_has_small_banks() -> None:
-    assert bypassing_energy.cache_rows(RFC) * 128 * 32 == 24 * 1024  # the seed's 24 KB
+    assert bypassing_energy.cache_rows(RFC) * 128 * 32 == 24 * 1024  # the source's 24 KB
     assert FULL.overhead_pj(CACHED) == pytest.approx(85 * 185.26 * math.sqrt(768 / 65536))
     spared = bypassing_energy.register_file_pj(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0}))
     assert spared == pytest.approx(4 * Macro(6, 256).energy_pj)

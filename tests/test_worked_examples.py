@@ -1,4 +1,4 @@
-"""The worked examples of the seeds, by seed and figure."""
+"""The worked examples of the sources, by number and figure."""
 
 from pathlib import Path
 

@@ -227,7 +227,7 @@ def _add_synth(verbs: _Verbs) -> None:
 
 
 def _add_evaluate(verbs: _Verbs) -> None:
-    evaluate = _verb(verbs, "evaluate", "an experiment of the seeds: our figures beside the published ones",
+    evaluate = _verb(verbs, "evaluate", "an experiment of the sources: our figures beside the published ones",
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
                      "warploom evaluate bypassing\nwarploom evaluate affine\n"
                      "warploom evaluate hardware --json hardware.json",

@@ -73,7 +73,7 @@ class SmConfig:
     gating: Gating = Gating.OFF  # of the lanes too
     bypass: Bypass = Bypass.OFF  # a window makes `collectors` what `warps` is
     window: int = 3  # instructions of a warp among which values are bypassed
-    entries: int = 12  # warp registers that a collector keeps for it; the seed has four or two for each instruction
+    entries: int = 12  # warp registers that a collector keeps for it; [BOW] has four or two for each instruction
     affine: Affine = Affine.OFF  # a set of affine registers and lanes for each scheduler
     # execution
     timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)

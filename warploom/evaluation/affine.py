@@ -89,7 +89,7 @@ def _remembering(config: SmConfig, memory: str) -> SmConfig:
 
 
 def figures() -> list[Figure]:
-    """The figures of the seed, in its order, and the columns of its Table 1."""
+    """The figures of the source, in its order, and the columns of its Table 1."""
     return [*_structure(), *table_1(), *_speed_ups(), *_composition()]
 
 

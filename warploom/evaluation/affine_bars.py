@@ -30,7 +30,7 @@ THREADS = {"1 to 8": range(1, 9), "9 to 16": range(9, 17), "17 to 24": range(17,
 
 FORMS = {"uniform": Tag.UNIFORM, "affine": Tag.AFFINE, "generic": Tag.GENERIC}
 PATTERNS = {"uniform": Tag.UNIFORM, "strided": Tag.AFFINE, "indexed": Tag.GENERIC}
-"""What the seed calls the same of addresses."""
+"""What the source calls the same of addresses."""
 
 
 def name(affine: Affine, lanes: int = LANES, front: str = FAST, memory: str = COLD) -> str:

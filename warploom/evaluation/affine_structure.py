@@ -1,6 +1,6 @@
 """Structure in what the warps of a kernel do, counted in its trace ([AFFINE], section 2.4, Fig. 2), without timing.
 
-The seed takes a warp to be infinitely long, and lets all threads that execute the same dynamic instruction execute it
+The source takes a warp to be infinitely long, and lets all threads that execute the same dynamic instruction execute it
 together. Here warps have 32 lanes and reconverge as the SM lets them. Words are looked at in executing lanes only: they
 are *uniform* if alike, *affine* if lane l has base + l * stride, modulo the size of a word, with a stride of
 `STRIDE_BITS`. One lane is uniform, and two are affine wherever their stride fits.
@@ -20,7 +20,7 @@ from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 
 LONG_LATENCY = frozenset(op for op in Op if Op.FADD <= op <= Op.CVT or Op.MUFU <= op < Op.LD) | {Op.IMUL, Op.IMAD}
-"""What the seed calls operations of long latency (section 3.2): integer multiplication and division, floating-point
+"""What the source calls operations of long latency (section 3.2): integer multiplication and division, floating-point
 arithmetic and conversion."""
 
 OF_MEMORY = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})

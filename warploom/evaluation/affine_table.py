@@ -1,4 +1,4 @@
-"""Table 1 of [AFFINE]: what kernels are made of, and what the affine unit makes of them, beside the seed's ranges."""
+"""Table 1 of [AFFINE]: what kernels are made of, and what the affine unit makes of them, beside the source's ranges."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -67,7 +67,7 @@ def table_1() -> list[Figure]:
 
 
 def rows(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
-    """Table 1 turned: for each of `COLUMNS` its name, its values by kernel, and what the seed's range over."""
+    """Table 1 turned: for each of `COLUMNS` its name, its values by kernel, and what the source's range over."""
     known = published()[number("Table 1")]
     return [(key, *(column(of_kernel) for of_kernel in runs.values()), str(known.get(key, "-")))
             for key, column in COLUMNS.items()]

@@ -39,7 +39,7 @@ BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
 """The windows in which a design is timed, with all entries that they can need."""
 
 ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
-"""Entries with which the hinted design is timed, in the window of the seed."""
+"""Entries with which the hinted design is timed, in the window of the source."""
 
 PARTS = 4
 """Parts of an SM, each with a scheduler, an issue port, and its share of warps, banks and collectors."""
@@ -91,7 +91,7 @@ def _with(plain: SmConfig, bypass: Bypass, window: int = SEED_WINDOW, entries: i
 
 
 def figures() -> list[Figure]:
-    """The figures of the seed, in its order."""
+    """The figures of the source, in its order."""
     return [*_motivation(), *_windows(), *_performance(), *_energy()]
 
 
@@ -164,7 +164,7 @@ TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for wind
 
 def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     """What a register file need not have, for each kernel: registers of a thread; how many are live at once; how many
-    of these hold values that are not transient, by window, and what share of them the seed's window saves; and how many
+    of these hold values that are not transient, by window, and what share of them [BOW]'s window saves; and how many
     registers, as they are allocated, hold transient values only."""
     rows = []
     seed = WINDOWS.index(SEED_WINDOW)

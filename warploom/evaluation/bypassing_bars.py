@@ -11,7 +11,7 @@ from warploom.evaluation.metrics import saved, share
 BASELINE = "off"
 
 FULL = 4
-"""Entries for each instruction of the window; half as many are the seed's small collectors."""
+"""Entries for each instruction of the window; half as many are the source's small collectors."""
 
 SEED_WINDOW, SEED_ENTRIES, HALF_ENTRIES = 3, 12, 6
 
@@ -52,13 +52,13 @@ def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], 
 
 
 def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
-    """The hinted design with the window of the seed and so many entries."""
+    """The hinted design with the window of the source and so many entries."""
     series = tuple(Series(str(count), against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
     return Figure(number(of_seed), title, series)
 
 
 def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> Figure:
-    """All designs with the window of the seed and all entries, the hinted one with half of them, and the register file
+    """All designs with the window of [BOW] and all entries, the hinted one with half of them, and the register file
     cache."""
     settings = {str(bypass): name(bypass) for bypass in DESIGNS}
     settings["half of the entries"] = name(Bypass.BOW_HINTS, entries=HALF_ENTRIES)

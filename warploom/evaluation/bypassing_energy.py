@@ -2,9 +2,9 @@
 
 *Events* are words of a warp register, 128 B each. Two accounts of them:
 
-- by Table IV, the seed's own: a bank access at the price of the table, 28 nm; to that come, as overhead, each word that
+- by Table IV of [BOW]: a bank access at the price of the table, 28 nm; to that come, as overhead, each word that
   is put into or taken out of a bypassing collector, and each that crosses the added network (results to collectors,
-  evictions to banks); or each access to the register file cache. As in the seed the baseline's own collectors are free.
+  evictions to banks); or each access to the register file cache. As in [BOW] the baseline's own collectors are free.
 - `ours`: SRAM, wires and collectors by the rules of `energy.py`, the baseline's collectors included. A result on its
   way to a collector crosses the register file once more; the wires of the register file cache are left out.
 

@@ -19,7 +19,7 @@ WINDOWS = range(2, 8)
 """Window sizes that are looked at; lists by window are in this order."""
 
 SEED_WINDOW = 3
-"""The window of the seed's design."""
+"""The window of the source's design."""
 
 Access = tuple[int, tuple[int, ...], int]
 """Executing lanes, registers read (each once), register written or RZ."""

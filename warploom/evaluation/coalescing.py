@@ -32,7 +32,7 @@ ENERGIES = {
     "register file": {"": energy.register_file_saved},
     "whole GPU": {"rest as before": energy.gpu_saved_by_work, "rest by time": energy.gpu_saved_by_time},
 }
-"""What is measured of energy, and the two ways to tell that of a whole GPU, which is what the seed prints."""
+"""What is measured of energy, and the two ways to tell that of a whole GPU, which is what the source prints."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
@@ -52,7 +52,7 @@ def configurations(config: SmConfig) -> dict[str, SmConfig]:
 
 
 def figures() -> list[Figure]:
-    """The figures of the seed and its Table 3.7, in its order."""
+    """The figures of the source and its Table 3.7, in its order."""
     return [*_motivation(), *_accesses(), *_bandwidth(), *_performance()]
 
 

@@ -48,8 +48,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a row of a table, of a seed. `number` is the seed's; `note` tells apart several of ours that stand
-    for one of the seed's; `stacked` series are shares that add up."""
+    """A figure, or a row of a table, of a source. `number` is its own; `note` tells apart several of ours that stand
+    for one of the source's; `stacked` series are shares that add up."""
 
     number: str
     title: str
@@ -69,7 +69,7 @@ class Figure:
 
     @property
     def published(self) -> dict[str, Published]:
-        """What the seed prints, by series."""
+        """What the source prints, by series."""
         return published().get(self.number, {})
 
     def measure(self, runs: Mapping[str, Runs]) -> "Measured":
@@ -88,7 +88,7 @@ class Measured:
     values: Mapping[str, Mapping[str, float]] = field(repr=False)
 
     def average(self, series: str) -> float:
-        """The arithmetic mean over kernels of their percentages, as the seed averages."""
+        """The arithmetic mean over kernels of their percentages, as the source averages."""
         return fmean(self.values[series].values())
 
     def to_json(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The experiment of [RADAIDEH], chapter 4: gating, against the same datapath without it.
 
-It is made twice: byte-interleaved, as in the seed, and on the coalescing register file, which is thread-interleaved.
+It is made twice: byte-interleaved, as in the source, and on the coalescing register file, which is thread-interleaved.
 """
 
 import dataclasses
@@ -52,7 +52,7 @@ def _uncoalesced(config: SmConfig) -> SmConfig:
 
 
 def figures() -> list[Figure]:
-    """The figures of the seed, byte-interleaved; the same with coalescing; and both chapters together."""
+    """The figures of the source, byte-interleaved; the same with coalescing; and both chapters together."""
     found = threads()
     for experiment in (BYTES, THREADS):
         found += [*_accesses(experiment), *_energies(experiment), *_overheads(experiment)]

@@ -28,7 +28,7 @@ def name(experiment: str, gating: Gating) -> str:
 
 
 def number(of_seed: str, experiment: str) -> str:
-    """The number of a figure: the seed's, byte-interleaved as there; with coalescing one beside which nothing is
+    """The number of a figure: the source's, byte-interleaved as there; with coalescing one beside which nothing is
     published."""
     return of_seed if experiment == BYTES else f"{of_seed}, coalescing"
 

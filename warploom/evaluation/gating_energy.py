@@ -102,7 +102,7 @@ def register_file_saved(organisation: Organisation, ours: Run, baseline: Run) ->
 
 
 def macros_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
-    """The same if only the SRAM saves, and wires and collectors take what they took, as the seed has it."""
+    """The same if only the SRAM saves, and wires and collectors take what they took, as the source has it."""
     before, after = register_file(baseline, organisation), register_file(ours, organisation)
     return saved(after.macros + before.around + after.overhead, before.total)
 

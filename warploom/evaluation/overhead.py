@@ -24,7 +24,7 @@ PATHS = 3, 2
 """Operand paths out of the collectors, and write paths into the banks: each of ours has a byte multiplexer."""
 
 CORF_SHIFTERS = 10
-"""What the seed counts in CORF."""
+"""What the source counts in CORF."""
 
 
 def mask_buffer(config: SmConfig) -> tuple[int, int]:
@@ -66,7 +66,7 @@ def zero_buffer_srams(config: SmConfig) -> int:
 
 @dataclass(frozen=True)
 class Overhead:
-    """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the seed prints."""
+    """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the source prints."""
 
     what: str
     unit: str
@@ -83,7 +83,7 @@ def code_growth(programs: Sequence[Program]) -> float:
 
 
 def overheads(config: SmConfig) -> list[Overhead]:
-    """The table; code size is that of the bundled kernels, the number of CORF's shifters the seed's."""
+    """The table; code size is that of the bundled kernels, the number of CORF's shifters the source's."""
     launches = [kernel.load("tiny") for kernel in kernels()]
     programs = [compile_file(launch.ptx, launch.entry) for launch in launches]
     return [
@@ -98,7 +98,7 @@ def overheads(config: SmConfig) -> list[Overhead]:
 
 @dataclass(frozen=True)
 class Need:
-    """One row of what a mechanism needs, in `unit`, beside what the seed prints."""
+    """One row of what a mechanism needs, in `unit`, beside what the source prints."""
 
     what: str
     unit: str

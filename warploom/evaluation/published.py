@@ -1,4 +1,4 @@
-"""The figures that the seeds print, from `published.toml`."""
+"""The figures that the sources print, from `published.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 RELATIONS = ("~", "<=", ">=")
-"""*About*, where the seed compares in words; *at most* and *at least*, where it says how near two averages are or sets
+"""*About*, where a source compares in words; *at most* and *at least*, where it says how near two averages are or sets
 a bound."""
 
 

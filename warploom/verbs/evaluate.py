@@ -1,4 +1,4 @@
-"""``warploom evaluate``: the experiments of the seeds, measured here, beside what they print."""
+"""``warploom evaluate``: the experiments of the sources, measured here, beside what they print."""
 
 import argparse
 import dataclasses

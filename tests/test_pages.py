@@ -1,0 +1,62 @@
+"""The pages: what they link to and what code says of them exists, and prose has at most 120 columns."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FOLDERS = ("golden_model", "rtl", "synth", "tb", "tests", "warploom")
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)|^\[\w+\]: ([^#\s]+)#(\S+)$", re.MULTILINE)
+NAMED = re.compile(r"\bdocs/([\w/]+\.md)(?:,\s+\*([^*]+)\*)?")
+COLUMNS = 120
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """What a link into the page may name: its headings, as GitHub spells them, and anchors of its own."""
+    text = page.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {slug(heading) for heading in headings} | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page: Path) -> None:
+    for match in LINK.finditer(page.read_text()):
+        path, anchor = match[1] or match[3] or "", match[2] or match[4]
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), match[0]
+        assert not anchor or anchor in anchors(target), match[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_columns(page: Path) -> None:
+    """Tables and indented examples may be longer."""
+    lines = [line for line in page.read_text().splitlines() if not line.startswith(("|", "    "))]
+    assert [line for line in lines if len(line) > COLUMNS] == []
+
+
+def mentions() -> Iterator[tuple[Path, str, str | None]]:
+    """Every page that code names: where, the page, and its heading."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for match in NAMED.finditer(path.read_text()):
+                yield path, match[1], match[2]
+
+
+def test_pages_that_code_names() -> None:
+    found = list(mentions())
+    assert len(found) > 50
+    for path, page, heading in found:
+        target = ROOT / "docs" / page
+        assert target.exists(), f"{path}: docs/{page}"
+        assert heading is None or slug(heading) in anchors(target), f"{path}: docs/{page}, {heading}"
