@@ -4,6 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.bypass.rotate import in_turn
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 from warploom.arch.isa import Pipe, TimingClass
@@ -19,22 +20,26 @@ CLASSES = {
 
 
 class Dispatcher(wiring.Component):
-    """Selects, each cycle, the oldest eligible instruction of the collectors, of which the address slot is one more.
+    """Selects, each cycle, one of the instructions in the collectors, of which the address slot is one more.
 
-    Age is a triangle of bits, one for each pair of collectors. A pipe is busy for k - 1 cycles after a dispatch with
-    initiation interval k. An SP instruction needs the write-back slot `latency` cycles ahead, from a shift register of
-    slots that are taken; SFU and MEM instructions leave in order of issue and need a credit. The selection is
-    combinational; a release follows at the end of the cycle.
+    A pipe is busy for k - 1 cycles after a dispatch with initiation interval k. An SP instruction needs the write-back
+    slot `latency` cycles ahead, from a shift register of slots that are taken; SFU and MEM instructions need a credit.
+    The selection is combinational; a release follows at the end of the cycle.
+
+    The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. Age is a triangle of
+    bits, one for each pair of collectors. With windows the instructions of a collector are all of one warp and leave in
+    order of issue, and nothing is remembered of the order among collectors: they take turns. The next one after the
+    collector selected last, cyclically, is selected; at reset collector 0 goes first.
 
     Parameters
     ----------
-    config : number of collectors, latencies, initiation intervals, and credits at reset.
+    config : number of collectors, latencies, initiation intervals, credits at reset, and whether there are windows.
 
     Members
     -------
-    issue : the collector (at most one) that takes an instruction at the end of the cycle.
+    issue : without windows, the collector (at most one) that takes an instruction at the end of the cycle.
     busy, ready : masks of collectors that hold an instruction, and that have all its operands.
-    pipe, timing : `Pipe` and `TimingClass` of the instruction in each collector.
+    pipe, timing : `Pipe` and `TimingClass` of the instruction in each collector, with windows of the oldest one.
     credit_sfu, credit_mem : a credit comes back to the pipe at the end of the cycle.
     select : the collector (at most one) whose instruction is dispatched.
     """
@@ -43,7 +48,7 @@ class Dispatcher(wiring.Component):
         self._config = config
         count = config.holders
         super().__init__({
-            **self._order_ports(),
+            **({} if config.bypass.has_window else {"issue": In(count)}),
             "busy": In(count),
             "ready": In(count),
             "pipe": In(data.ArrayLayout(2, count)),
@@ -52,10 +57,6 @@ class Dispatcher(wiring.Component):
             "credit_mem": In(1),
             "select": Out(count),
         })
-
-    def _order_ports(self) -> dict[str, wiring.Member]:
-        """The members that tell the order of instructions."""
-        return {"issue": In(self._config.holders)}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -75,6 +76,13 @@ class Dispatcher(wiring.Component):
         return m
 
     def _select(self, m: Module, available: Value) -> None:
+        """One of the ready instructions whose pipe takes them."""
+        if self._config.bypass.has_window:
+            m.d.comb += self.select.eq(in_turn(m, self.busy & available))
+        else:
+            self._select_oldest(m, available)
+
+    def _select_oldest(self, m: Module, available: Value) -> None:
         """The oldest of the ready instructions whose pipe takes them, if it is their turn."""
         older = self._ages(m)
         eligible = Signal(self._config.holders)

@@ -28,7 +28,6 @@ from rtl.bypass.datapath import (
     BypassingGatedCoalescingDatapath,
     BypassingGatedDatapath,
 )
-from rtl.bypass.dispatch import RoundRobinDispatcher
 from rtl.bypass.eviction import EvictionUnit
 from rtl.bypass.writeback import (
     BypassingCoalescingWriteback,
@@ -141,7 +140,6 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "RotatingArbiter": lambda config: RotatingArbiter(banks=config.banks, collectors=config.collectors),
     "RotatingCoalescingArbiter":
         lambda config: RotatingCoalescingArbiter(banks=config.banks, collectors=config.collectors),
-    "RoundRobinDispatcher": lambda config: RoundRobinDispatcher(config=config),
     "EvictionUnit": lambda config: EvictionUnit(config=config),
     "BypassingWriteback": lambda config: BypassingWriteback(config=config),
     "BypassingCoalescingWriteback": lambda config: BypassingCoalescingWriteback(config=config),
@@ -184,7 +182,7 @@ NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "GatedOperandPath": (_ZERO_MASK, _PLAIN),
     **dict.fromkeys(("GatedCoalescingCollector", "GatedCoalescingWriteback"), (_GATED, _COALESCING)),
     "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
-    **dict.fromkeys(("BypassingCollector", "RoundRobinDispatcher"), (_WINDOW,)),
+    "BypassingCollector": (_WINDOW,),
     "EvictionUnit": (_WRITES_BACK,),
     "BypassingWriteback": (_WINDOW, _UNGATED, _PLAIN),
     "BypassingCoalescingWriteback": (_WINDOW, _UNGATED, _COALESCING),

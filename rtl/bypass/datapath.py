@@ -7,7 +7,6 @@ from amaranth.lib.wiring import Out, connect, flipped
 
 from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from rtl.bypass.collector import BypassingCollector
-from rtl.bypass.dispatch import RoundRobinDispatcher
 from rtl.bypass.eviction import EvictionUnit
 from rtl.bypass.lost import LostLanes
 from rtl.bypass.writeback import (
@@ -18,6 +17,7 @@ from rtl.bypass.writeback import (
 )
 from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.datapath import Datapath
+from rtl.dispatch import Dispatcher
 from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from rtl.select import merge
 from warploom.arch.config import LANES
@@ -47,7 +47,7 @@ class BypassingDatapath(Datapath):
     def _create_collectors(self) -> None:
         config, probe, window = self._config, self._with_probe, self._config.bypass
         self.arbiter = self.ARBITER(banks=config.banks, collectors=config.collectors)
-        self.dispatcher = RoundRobinDispatcher(config=config)
+        self.dispatcher = Dispatcher(config=config)
         self.writeback = self.WRITEBACK(config=config)
         self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
         self.operand_paths = []  # words are kept as the lanes read them

@@ -3,10 +3,9 @@
 from amaranth import Const, Module, Value
 
 from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
-from rtl.bypass.dispatch import RoundRobinDispatcher
 from rtl.bypass.eviction import EvictionUnit
 from rtl.bypass.rotate import first_from
-from rtl.dispatch import ON_SP
+from rtl.dispatch import ON_SP, Dispatcher
 from tb.mutants import Mutant, Tampered
 from tb.test_dispatch import TIMINGS
 from warploom.arch.config import SUB_BANKS
@@ -44,14 +43,14 @@ class Thrifty(RotatingCoalescingArbiter):
         return [first, Const(0, self._collectors), *others]
 
 
-class Unfair(RoundRobinDispatcher):
+class Unfair(Dispatcher):
     """The lowest collector goes first, whoever was last."""
 
     def _select(self, m: Module, available: Value) -> None:
         m.d.comb += self.select.eq(first_from(m, self.busy & available, Const(1, len(available))))
 
 
-class Slotless(RoundRobinDispatcher):
+class Slotless(Dispatcher):
     """Write-back slots are never taken."""
 
     def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
@@ -71,9 +70,9 @@ MUTANTS = (
            lambda c: Unseeing(banks=c.banks, collectors=c.collectors), INTERLEAVED),
     Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
            lambda c: Thrifty(banks=c.banks, collectors=c.collectors), INTERLEAVED),
-    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
+    Mutant("Dispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
-    Mutant("RoundRobinDispatcher", "tb.bypass.test_dispatch", "ignores write-back slots",
+    Mutant("Dispatcher", "tb.bypass.test_dispatch", "ignores write-back slots",
            lambda c: Slotless(config=c), (*BOW, *TIMINGS["few cycles"])),
     Mutant("EvictionUnit", "tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"blocked": o.inner.valid << o.inner.warp}), HINTS),

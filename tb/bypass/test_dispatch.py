@@ -54,4 +54,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize(("warps", "timing"), [(8, "few cycles"), (5, "all unlike")])
 def test_dispatch(warps: int, timing: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow", f"warps={warps}", *TIMINGS[timing]])
-    runner.run(runner.build(config, "RoundRobinDispatcher"), "tb.bypass.test_dispatch", seed)
+    runner.run(runner.build(config, "Dispatcher"), "tb.bypass.test_dispatch", seed)

@@ -15,7 +15,7 @@ from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gati
 CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
 
-NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "RoundRobinDispatcher"),
+NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "Dispatcher"),
            (None, "EvictionUnit"))
 """What lies between collectors and banks, without windows and with them."""
 
@@ -91,7 +91,7 @@ def network(config: SmConfig) -> list[Comparison]:
     to the dispatch port, and with a window results to collectors and evictions from them."""
     off, on = _ungated(config), _windowed(config, Bypass.BOW_HINTS, 4)
     found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0])
-             for before, after in NETWORK if before != after or off.collectors != on.collectors]
+             for before, after in NETWORK if after != "Crossbar" or off.collectors != on.collectors]
     return [*found, Comparison(glue(off), glue(on))]
 
 
