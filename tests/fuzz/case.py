@@ -31,7 +31,7 @@ WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": F
 """How programs are compiled, one after the other: most as users do it, some with so few registers that values are
 spilled, some without rewrites."""
 
-LIMIT, CYCLES, SECONDS = 10_000_000, 3_000_000, 120
+LIMIT, CYCLES, SECONDS = 4_000_000, 3_000_000, 120
 """Instructions (as the launch counts them), cycles and seconds of this process: nothing takes so many that
 ends at all. Programs whose warps wait for each other's locks take nearly two million instructions."""
 
