@@ -1,5 +1,5 @@
-// The device's side of `common.h`: what CUDA C has no function for is PTX. No operand is tied to another one ("+r"): nvcc
-// loses the value of such a one (docs/random_programs.md).
+// The device's side of `common.h`: what CUDA C has no function for is PTX. No operand is tied to another one ("+r"),
+// since nvcc loses the value of such a one (docs/random_programs.md).
 #define HELPER static __device__ __forceinline__
 #include "common.h"
 #define ROLLED _Pragma("unroll 1")
@@ -80,7 +80,8 @@ HELPER u32 carried(u32 a, u32 b, u32 c, u32 d) { // low words, then high words: 
 }
 HELPER u32 multiplied(u32 a, u32 b, u32 c, u32 d) { // (a * b + c, carried into a * b's high word + d)
     u32 e, f;
-    asm("mad.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %5;" : "=r"(e), "=r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
+    asm("mad.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %5;"
+        : "=r"(e), "=r"(f) : "r"(a), "r"(b), "r"(c), "r"(d));
     return e ^ f;
 }
 HELPER u32 into_factor(u32 a, u32 b, u32 c, u32 d) { // a * b + (d, c), its low word where a was
