@@ -30,9 +30,9 @@ from rtl.interfaces import (
 from rtl.lane_control import CONTROL, decode
 from rtl.observation import Observed
 from rtl.placement import STRIDE_BITS, Placer
+from rtl.register_file.writeback import Writeback
 from rtl.select import merge
 from rtl.shared import module_name, share
-from rtl.writeback import Writeback
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import WRITERS
 

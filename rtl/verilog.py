@@ -29,12 +29,6 @@ from rtl.bypass.datapath import (
     BypassingGatedDatapath,
 )
 from rtl.bypass.eviction import EvictionUnit
-from rtl.bypass.writeback import (
-    BypassingCoalescingWriteback,
-    BypassingGatedCoalescingWriteback,
-    BypassingGatedWriteback,
-    BypassingWriteback,
-)
 from rtl.coalescing.alignment import OperandPath
 from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
@@ -43,7 +37,6 @@ from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
-from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.collector import Collector
 from rtl.corf.allocation import Allocator, MaskTable
 from rtl.corf.rename import RenameTable
@@ -58,16 +51,16 @@ from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.reorder import Reorder
 from rtl.gating.trivial import TrivialDetector
-from rtl.gating.writeback import GatedCoalescingWriteback, GatedWriteback
 from rtl.gating.zero_buffer import ZeroBuffer
-from rtl.gating.zero_mask import ZeroDetector, zero_latch
+from rtl.gating.zero_detector import ZeroDetector
+from rtl.gating.zero_latch import ZeroLatch
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.placement import Placer
 from rtl.readable import fields, readable
+from rtl.register_file.writeback import Writeback
 from rtl.shared import SharedModules, port_signals
 from rtl.subbank import SubBank
-from rtl.writeback import Writeback
 from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
@@ -115,15 +108,12 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "CoalescingArbiter": lambda config: CoalescingArbiter(banks=config.banks, collectors=config.collectors),
     "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
     "CoalescingCollector": lambda config: CoalescingCollector(config=config),
-    "CoalescingWriteback": lambda config: CoalescingWriteback(config=config),
     "ZeroDetector": lambda config: ZeroDetector(),
-    "ZeroLatch": zero_latch,
+    "ZeroLatch": lambda config: ZeroLatch(config=config),
     "Reorder": lambda config: Reorder(),
     "ZeroBuffer": lambda config: ZeroBuffer(config=config),
     "GatedBank": lambda config: Bank(rows=config.rows, gated=True),
     "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True),
-    "GatedWriteback": lambda config: GatedWriteback(config=config),
-    "GatedCoalescingWriteback": lambda config: GatedCoalescingWriteback(config=config),
     "GatedCollector": lambda config: GatedCollector(config=config),
     "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config),
     "GatedOperandPath": lambda config: GatedOperandPath(config=config),
@@ -141,10 +131,6 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "RotatingCoalescingArbiter":
         lambda config: RotatingCoalescingArbiter(banks=config.banks, collectors=config.collectors),
     "EvictionUnit": lambda config: EvictionUnit(config=config),
-    "BypassingWriteback": lambda config: BypassingWriteback(config=config),
-    "BypassingCoalescingWriteback": lambda config: BypassingCoalescingWriteback(config=config),
-    "BypassingGatedWriteback": lambda config: BypassingGatedWriteback(config=config),
-    "BypassingGatedCoalescingWriteback": lambda config: BypassingGatedCoalescingWriteback(config=config),
     "Expander": lambda config: Expander(),
     "AffineRegisterFile": lambda config: AffineRegisterFile(config=config),
     "AffineUnit": lambda config: AffineUnit(config=config),
@@ -168,26 +154,22 @@ PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
 """How benches take some of them: with ports that show more, and poison where nobody may look."""
 
 _ZERO_MASK = ("gating", (Gating.IN_LANE, Gating.CROSS_LANE))
-_GATED, _UNGATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1])), ("gating", (Gating.OFF,))
+_GATED = ("gating", (Gating.ACTIVE, *_ZERO_MASK[1]))
 _WRITES_BACK = ("bypass", (Bypass.BOW_WR, Bypass.BOW_HINTS))
 _WINDOW = ("bypass", (Bypass.BOW, *_WRITES_BACK[1]))
 _AFFINE = ("affine", (Affine.A, Affine.AB, Affine.ABM))
 _COALESCING, _PLAIN = ("coalescing", (Coalescing.ON,)), ("coalescing", (Coalescing.OFF,))
 
 NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    **dict.fromkeys(("CoalescingCollector", "CoalescingWriteback"), (_COALESCING,)),
+    "CoalescingCollector": (_COALESCING,),
     **dict.fromkeys(("ZeroLatch", "ZeroBuffer"), (_ZERO_MASK,)),
     "GatedIntegerUnit": (_GATED,),
-    **dict.fromkeys(("GatedCollector", "GatedWriteback"), (_GATED, _PLAIN)),
+    "GatedCollector": (_GATED, _PLAIN),
     "GatedOperandPath": (_ZERO_MASK, _PLAIN),
-    **dict.fromkeys(("GatedCoalescingCollector", "GatedCoalescingWriteback"), (_GATED, _COALESCING)),
+    "GatedCoalescingCollector": (_GATED, _COALESCING),
     "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
     "BypassingCollector": (_WINDOW,),
     "EvictionUnit": (_WRITES_BACK,),
-    "BypassingWriteback": (_WINDOW, _UNGATED, _PLAIN),
-    "BypassingCoalescingWriteback": (_WINDOW, _UNGATED, _COALESCING),
-    "BypassingGatedWriteback": (_WINDOW, _GATED, _PLAIN),
-    "BypassingGatedCoalescingWriteback": (_WINDOW, _GATED, _COALESCING),
     **dict.fromkeys(("AffineRegisterFile", "AffineUnit", "CompactSlots"), (_AFFINE,)),
     "AddressSlot": (("affine", (Affine.ABM,)), ("bypass", (Bypass.OFF,))),
 }

@@ -10,10 +10,8 @@ REPLACED = {
     "coalescing_arbiter": "arbiter",
     "sliced_crossbar": "crossbar",
     "coalescing_collector": "collector",
-    "coalescing_writeback": "writeback",
     "gated_collector": "collector",
     "gated_integer_unit": "integer_unit",
-    "gated_writeback": "writeback",
 }
 """Units that take the place of another, by module name: all others have one name in both, or are new."""
 

@@ -16,8 +16,8 @@ from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.lane_stages import OPERANDS
 from rtl.placement import Placer
+from rtl.register_file.writeback import Writeback
 from rtl.subbank import BYTES, SubBank
-from rtl.writeback import Writeback
 from tb.test_dispatch import TIMINGS
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
@@ -177,9 +177,9 @@ MUTANTS = (
            ALL_UNLIKE),
     Mutant("Placer", "tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
-    Mutant("Writeback", "tb.test_writeback", "writes lanes that do not execute",
+    Mutant("Writeback", "tb.register_file.test_writeback", "writes lanes that do not execute",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"lanes": Const(-1, c.banks * LANES)})),
-    Mutant("Writeback", "tb.test_writeback", "is always ready for MEM",
+    Mutant("Writeback", "tb.register_file.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
     Mutant("Datapath", "tb.test_datapath", "crosses two grants", lambda c: CrossedGrants(config=c, probe=True)),
     Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", lambda c: LostOperand(config=c, probe=True)),

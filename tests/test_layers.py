@@ -85,12 +85,14 @@ def test_golden_parts_are_joined_and_not_inherited() -> None:
     assert not {kind: bases for kind, bases in ours.items() if len(bases) > 3}
 
 
-UNITS = ("subbank", "bank", "arbiter", "crossbar", "collector", "lane", "integer", "dispatch", "writeback", "datapath")
+UNITS = ("subbank", "bank", "arbiter", "crossbar", "collector", "lane", "integer", "dispatch", "datapath",
+         "register_file/writeback")
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_unit_has_three_doors(unit: str) -> None:
-    for path in (f"rtl/{unit}.py", f"golden_model/{unit}.py", f"tb/test_{unit}.py"):
+    bench = Path(unit).with_name(f"test_{Path(unit).name}")
+    for path in (f"rtl/{unit}.py", f"golden_model/{unit}.py", f"tb/{bench}.py"):
         assert (ROOT / path).is_file(), path
 
 

@@ -28,8 +28,7 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 
 LARGE = {"Datapath", "IntegerUnit", "GatedIntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit",
-         "CoalescingCollector", "GatedCoalescingCollector", "CoalescingWriteback", "GatedCoalescingOperandPath",
-         "BypassingCoalescingWriteback", "GatedCoalescingWriteback", "BypassingGatedCoalescingWriteback",
+         "CoalescingCollector", "GatedCoalescingCollector", "GatedCoalescingOperandPath", "Writeback",
          "CoalescingArbiter"}
 """Units that take long, or are almost like another: with them only the long regression looks at all."""
 
@@ -87,7 +86,7 @@ def test_icarus_finds_nothing(unit: str, tmp_path: Path) -> None:
     assert (said, done.returncode) == ([], 0)
 
 
-@pytest.mark.parametrize("unit", ["AffineUnit", "BypassingGatedCoalescingWriteback", "EvictionUnit"])
+@pytest.mark.parametrize("unit", ["AffineUnit", "Writeback", "EvictionUnit"])
 def test_types_match_ports_bit_for_bit(unit: str, tmp_path: Path) -> None:
     """As slang lays them out; signs too. The sidecar's fields are Amaranth's."""
     files = generate(ALL, tmp_path, unit)
@@ -237,5 +236,5 @@ def test_source_lines_on_demand(tmp_path: Path) -> None:
     plain = generate(SMALL, tmp_path / "a", "Writeback").verilog.read_text()
     lined = generate(SMALL, tmp_path / "b", "Writeback", source_lines=True)
     assert "(*" not in plain
-    assert re.search(r'\(\* src = "rtl/writeback.py:\d+" \*\)', lined.verilog.read_text())
+    assert re.search(r'\(\* src = "rtl/register_file/writeback.py:\d+" \*\)', lined.verilog.read_text())
     verilator(lined, "writeback")

@@ -9,16 +9,11 @@ from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from rtl.bypass.collector import BypassingCollector
 from rtl.bypass.eviction import EvictionUnit
 from rtl.bypass.lost import LostLanes
-from rtl.bypass.writeback import (
-    BypassingCoalescingWriteback,
-    BypassingGatedCoalescingWriteback,
-    BypassingGatedWriteback,
-    BypassingWriteback,
-)
 from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
 from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
+from rtl.register_file.writeback import Writeback
 from rtl.select import merge
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import ROOM_BITS, SIDES, WRITERS, window_fields
@@ -38,7 +33,7 @@ class BypassingDatapath(Datapath):
     others : `Datapath`.
     """
 
-    ARBITER, WRITEBACK = RotatingArbiter, BypassingWriteback
+    ARBITER: type[wiring.Component] = RotatingArbiter
     """What the register file asks for."""
 
     def _ports(self) -> dict[str, wiring.Member]:
@@ -48,7 +43,7 @@ class BypassingDatapath(Datapath):
         config, probe, window = self._config, self._with_probe, self._config.bypass
         self.arbiter = self.ARBITER(banks=config.banks, collectors=config.collectors)
         self.dispatcher = Dispatcher(config=config)
-        self.writeback = self.WRITEBACK(config=config)
+        self.writeback = Writeback(config=config)
         self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
         self.operand_paths = []  # words are kept as the lanes read them
         self.eviction_unit = EvictionUnit(config=config) if window.writes_back else None
@@ -141,7 +136,7 @@ class BypassingDatapath(Datapath):
 class BypassingCoalescingDatapath(BypassingDatapath, CoalescingDatapath):
     """`BypassingDatapath` on the coalescing register file."""
 
-    ARBITER, WRITEBACK = RotatingCoalescingArbiter, BypassingCoalescingWriteback
+    ARBITER = RotatingCoalescingArbiter
 
     def _connect_requests(self, m: Module) -> None:
         arbiter = self.arbiter
@@ -159,8 +154,6 @@ class BypassingCoalescingDatapath(BypassingDatapath, CoalescingDatapath):
 class BypassingGatedDatapath(BypassingDatapath, GatedDatapath):
     """`BypassingDatapath` with gating. What is known to be zero is seen on the operand registers."""
 
-    WRITEBACK = BypassingGatedWriteback
-
     def _operand_columns(self, slot: int) -> Value:
         return merge(self.dispatcher.select, [collector.held.lanes for collector in self.collectors])
 
@@ -173,5 +166,3 @@ class BypassingGatedDatapath(BypassingDatapath, GatedDatapath):
 
 class BypassingGatedCoalescingDatapath(BypassingGatedDatapath, BypassingCoalescingDatapath, GatedCoalescingDatapath):
     """`BypassingDatapath` on the coalescing register file, with gating."""
-
-    WRITEBACK = BypassingGatedCoalescingWriteback

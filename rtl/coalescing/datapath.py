@@ -15,9 +15,9 @@ from rtl.coalescing.bank import DualBank
 from rtl.coalescing.collector import SLOTS, CoalescingCollector
 from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.coalescing.mask_buffer import MaskBuffer
-from rtl.coalescing.writeback import CoalescingWriteback
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
+from rtl.register_file.writeback import Writeback
 from rtl.select import merge
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
@@ -41,7 +41,7 @@ class CoalescingDatapath(Datapath):
         config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
         self.dispatcher = Dispatcher(config=config)
-        self.writeback = CoalescingWriteback(config=config)
+        self.writeback = Writeback(config=config)
         self.collectors = [CoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
         self.operand_paths = [OperandPath() for _ in range(SLOTS)]
 

@@ -20,8 +20,8 @@ from rtl.gating.collector import GatedCoalescingCollector, GatedCollector
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from rtl.gating.writeback import GatedCoalescingWriteback, GatedWriteback
 from rtl.gating.zero_buffer import ZeroBuffer
+from rtl.register_file.writeback import Writeback
 from rtl.select import merge
 from warploom.arch.config import COLUMNS
 from warploom.arch.interfaces import WARP_BITS, WRITERS, zero_fields
@@ -50,7 +50,7 @@ class GatedDatapath(Datapath):
         config, probe = self._config, self._with_probe
         self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
         self.dispatcher = Dispatcher(config=config)
-        self.writeback = GatedWriteback(config=config)
+        self.writeback = Writeback(config=config)
         self.collectors = [GatedCollector(config=config, probe=probe) for _ in range(config.collectors)]
         paths = SLOTS if config.gating.has_zero_mask else 0
         self.operand_paths = [GatedOperandPath(config=config) for _ in range(paths)]
@@ -178,7 +178,7 @@ class GatedCoalescingDatapath(GatedDatapath, CoalescingDatapath):
         config, probe = self._config, self._with_probe
         self.arbiter = CoalescingArbiter(banks=config.banks, collectors=config.collectors)
         self.dispatcher = Dispatcher(config=config)
-        self.writeback = GatedCoalescingWriteback(config=config)
+        self.writeback = Writeback(config=config)
         self.collectors = [GatedCoalescingCollector(config=config, probe=probe) for _ in range(config.collectors)]
         self.operand_paths = [self._operand_path() for _ in range(SLOTS)]
 

@@ -7,10 +7,11 @@ import cocotb
 import pytest
 
 from golden_model.coalescing.arbiter import CoalescingArbiter
-from tb import runner, test_writeback
+from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing import test_writeback as coalescing
 from tb.gating import test_writeback as gating
+from tb.register_file import test_writeback as plain
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
 from warploom.arch.mechanisms import Coalescing, Gating
@@ -104,7 +105,7 @@ class DeliveryCheck:
                       delivers[0] and grants[2] and latches[0]["bank"] == latches[2]["bank"])
 
 
-class PlainCheck(DeliveryCheck, test_writeback.WritebackCheck):
+class PlainCheck(DeliveryCheck, plain.WritebackCheck):
     """On the baseline's register file."""
 
 
@@ -121,7 +122,7 @@ class GatedCoalescingCheck(DeliveryCheck, gating.GatedCoalescingCheck):
 
 
 CHECKS: dict[tuple[bool, bool], Any] = {
-    (False, False): (PlainCheck, test_writeback.result), (False, True): (CoalescingCheck, coalescing.result),
+    (False, False): (PlainCheck, plain.result), (False, True): (CoalescingCheck, coalescing.result),
     (True, False): (GatedCheck, gating.result), (True, True): (GatedCoalescingCheck, gating.narrow_result),
 }
 """By gating and coalescing: what checks a configuration, and what draws its results."""
@@ -131,7 +132,7 @@ class Offers:
     """Results in bursts, held on the port until they are taken; collectors that want any of them; grants as an arbiter
     gives them, those of SFU and MEM at times withheld."""
 
-    def __init__(self, ports: Ports, check: DeliveryCheck, draw: test_writeback.Draw) -> None:
+    def __init__(self, ports: Ports, check: DeliveryCheck, draw: plain.Draw) -> None:
         self._ports, self._check, self._draw = ports, check, draw
         self._rng = source()
         self._active = {writer: busy(self._rng, 0.6) for writer in WRITERS}
@@ -188,17 +189,16 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("bypass", ["bow", pytest.param("bow_wr", marks=pytest.mark.long), "bow_hints"])
 def test_bypassing_writeback(bypass: str, seed: int) -> None:
-    made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "BypassingWriteback")
+    made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "Writeback")
     runner.run(made, "tb.bypass.test_writeback", seed)
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("unit", "settings"), [
-    *(pytest.param(unit, settings, marks=pytest.mark.long) for unit, settings in [
-        ("BypassingCoalescingWriteback", ["coalescing=on", "alignment=write"]),
-        ("BypassingGatedWriteback", ["gating=cross_lane"])]),
-    ("BypassingGatedCoalescingWriteback", ["coalescing=on", "gating=in_lane"]),
-])
-def test_on_other_register_files(unit: str, settings: list[str], seed: int) -> None:
+@pytest.mark.parametrize("settings", [
+    pytest.param(["coalescing=on", "alignment=write"], marks=pytest.mark.long),
+    pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
+    ["coalescing=on", "gating=in_lane"],
+], ids=" ".join)
+def test_on_other_register_files(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
-    runner.run(runner.build(config, unit), "tb.bypass.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "tb.bypass.test_writeback", seed)

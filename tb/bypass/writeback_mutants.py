@@ -1,68 +1,81 @@
 # amaranth: UnusedElaboratable=no
 """Planted bugs in write-back with windows."""
 
-from amaranth import Module, Value
-from amaranth.lib import data
+from amaranth import Module
+from amaranth.lib import wiring
 
-from rtl.bypass.writeback import (
-    BypassingCoalescingWriteback,
-    BypassingGatedCoalescingWriteback,
-    BypassingGatedWriteback,
-    BypassingWriteback,
-)
-from rtl.writeback import Carried, WriteLatch
+from rtl.bypass.delivery import Delivery
+from rtl.register_file.accesses import SidedAccess
+from rtl.register_file.paths import Carried
+from rtl.register_file.write_latch import WriteLatch
+from rtl.register_file.writeback import Writeback
 from tb.mutants import Mutant
+from warploom.arch.config import SmConfig
 
 HINTS = "bypass=bow_hints"
 
 
-class Eager(BypassingWriteback):
+class Eager(Delivery):
     """MEM delivers whether or not SP or SFU delivers to the same collector."""
 
-    def _connect_grants(self, m: Module, latches: list[Carried], paths: list[Carried]) -> None:
-        super()._connect_grants(m, latches, [paths[0] | {"deliver": paths[0]["deliver"] & 0}, paths[1]])
+    def connect_grants(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]
+                       ) -> None:
+        first, second = paths
+        super().connect_grants(m, writeback, latches, [first | {"deliver": first["deliver"] & 0}, second])
 
 
-class Rash(BypassingWriteback):
+class Rash(Delivery):
     """SFU does not wait for SP that needs no bank."""
 
-    def _connect_grants(self, m: Module, latches: list[Carried], paths: list[Carried]) -> None:
+    def connect_grants(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]
+                       ) -> None:
         sp, *others = latches
-        super()._connect_grants(m, [sp | {"claim": sp["request"]}, *others], paths)
+        super().connect_grants(m, writeback, [sp | {"claim": sp["request"]}, *others], paths)
 
 
-class Obstructive(BypassingCoalescingWriteback):
-    """What is only delivered has its way in the bank, too."""
-
-    def _carried(self, m: Module, i: int, latch: WriteLatch) -> Carried:
-        carried = super()._carried(m, i, latch)
-        return carried | {"to_bank": carried["claim"]}
-
-
-class Thorough(BypassingGatedWriteback):
+class Thorough(Delivery):
     """What is only delivered is written as well."""
 
-    def _carried(self, m: Module, i: int, latch: WriteLatch) -> Carried:
-        return super()._carried(m, i, latch) | {"grant": latch.grant & latch.request}
+    def enter(self, m: Module, writeback: wiring.Component, i: int, latch: WriteLatch) -> Carried:
+        return super().enter(m, writeback, i, latch) | {"grant": latch.grant & latch.request}
 
 
-class Mistaken(BypassingGatedCoalescingWriteback):
+class Mistaken(Delivery):
     """Partial results are transient, whatever the hint says."""
 
-    def _kept(self, m: Module, i: int, entering: Value, fields: data.View) -> Carried:
-        kept = super()._kept(m, i, entering, fields)
-        return kept | {"transient": ~kept["full"]}
+    def enter(self, m: Module, writeback: wiring.Component, i: int, latch: WriteLatch) -> Carried:
+        held = super().enter(m, writeback, i, latch)
+        return held | {"transient": ~held["full"]}
+
+
+class Obstructive(SidedAccess):
+    """What is only delivered has its way in the bank, too."""
+
+    def write(self, m: Module, writeback: wiring.Component, paths: list[Carried]) -> None:
+        super().write(m, writeback, [path | {"request": path["claim"]} for path in paths])
+
+
+def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
+    """Write-back that delivers otherwise."""
+    writeback = Writeback(config=config)
+    writeback.deliveries = deliveries
+    return writeback
+
+
+def _obstructive(config: SmConfig) -> wiring.Component:
+    writeback = Writeback(config=config)
+    writeback.accesses = Obstructive(config)
+    return writeback
 
 
 BENCH = "tb.bypass.test_writeback"
 
 MUTANTS = (
-    Mutant("BypassingWriteback", BENCH, "delivers twice to a collector", lambda c: Eager(config=c), (HINTS,)),
-    Mutant("BypassingWriteback", BENCH, "lets SFU pass by SP", lambda c: Rash(config=c), (HINTS,)),
-    Mutant("BypassingCoalescingWriteback", BENCH, "lets a delivery take a bank", lambda c: Obstructive(config=c),
-           (HINTS, "coalescing=on")),
-    Mutant("BypassingGatedWriteback", BENCH, "writes what it only delivers", lambda c: Thorough(config=c),
+    Mutant("Writeback", BENCH, "delivers twice to a collector", lambda c: _delivering(c, Eager(c)), (HINTS,)),
+    Mutant("Writeback", BENCH, "lets SFU pass by SP", lambda c: _delivering(c, Rash(c)), (HINTS,)),
+    Mutant("Writeback", BENCH, "lets a delivery take a bank", _obstructive, (HINTS, "coalescing=on")),
+    Mutant("Writeback", BENCH, "writes what it only delivers", lambda c: _delivering(c, Thorough(c)),
            (HINTS, "gating=in_lane")),
-    Mutant("BypassingGatedCoalescingWriteback", BENCH, "mistakes partial for transient", lambda c: Mistaken(config=c),
+    Mutant("Writeback", BENCH, "mistakes partial for transient", lambda c: _delivering(c, Mistaken(c)),
            (HINTS, "coalescing=on", "gating=cross_lane")),
 )

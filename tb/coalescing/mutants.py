@@ -11,8 +11,9 @@ from rtl.coalescing.crossbar import SlicedCrossbar
 from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
-from rtl.coalescing.writeback import CoalescingWriteback
-from rtl.writeback import Carried
+from rtl.register_file.forms import Narrow
+from rtl.register_file.paths import Carried
+from rtl.register_file.writeback import Writeback
 from tb.mutants import LockstepMutant, Mutant, Tampered
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 
@@ -58,11 +59,11 @@ class Hesitant(CoalescingArbiter):
         return competing | {FIRST: free}
 
 
-class Unfilled(CoalescingWriteback):
+class Unfilled(Narrow):
     """A partial write that makes a register wider leaves the new bytes of other lanes as they are."""
 
-    def _stored(self, m: Module, number: int, path: Carried) -> Carried:
-        return super()._stored(m, number, path | {"fill": Const(0, SUB_BANKS)})
+    def encode(self, m: Module, number: int, path: Carried) -> Carried:
+        return super().encode(m, number, path | {"fill": Const(0, SUB_BANKS)})
 
 
 class CrossedCodes(CoalescingDatapath):
@@ -75,7 +76,7 @@ class CrossedCodes(CoalescingDatapath):
 
 def _unfilled(config: SmConfig) -> wiring.Component:
     datapath = CoalescingDatapath(config=config, probe=True)
-    datapath.writeback = Unfilled(config=config)
+    datapath.writeback.form = Unfilled(config)
     return datapath
 
 
@@ -124,8 +125,8 @@ MUTANTS = (
            lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
     Mutant("CoalescingCollector", "tb.coalescing.test_collector::random_instructions", "forgets sides",
            lambda c: Tampered(CoalescingCollector(config=c, probe=True), _sideless), SETTINGS),
-    Mutant("CoalescingWriteback", "tb.coalescing.test_writeback", "takes every write for a full one",
-           lambda c: Tampered(CoalescingWriteback(config=c), lambda o, m: {
+    Mutant("Writeback", "tb.coalescing.test_writeback", "takes every write for a full one",
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {
                "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),
     Mutant("Datapath", "tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
 )

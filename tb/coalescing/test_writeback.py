@@ -13,7 +13,6 @@ from golden_model.coalescing.width import Stored, restore
 from golden_model.register_file.shared import SharedFile
 from golden_model.words import spread
 from golden_model.writeback import Result
-from rtl.coalescing.writeback import CoalescingWriteback as Hardware
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing.values import code, code_of, lane_mask, narrow_word
@@ -235,5 +234,4 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("alignment", ["reg", "write"])
 def test_coalescing_writeback(alignment: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
-    made = runner.build(config, "CoalescingWriteback", component=Hardware(config=config))
-    runner.run(made, "tb.coalescing.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "tb.coalescing.test_writeback", seed)

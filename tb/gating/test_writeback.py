@@ -19,7 +19,7 @@ from tb.coalescing import test_writeback as coalescing
 from tb.coalescing.test_writeback import CoalescingWritebackCheck
 from tb.coalescing.values import code_of
 from tb.gating import sparse
-from tb.test_writeback import WritebackCheck, stimuli
+from tb.register_file.test_writeback import WritebackCheck, stimuli
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     CODE_FIELDS,
@@ -198,7 +198,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 ])
 def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "GatedWriteback"), "tb.gating.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "tb.gating.test_writeback", seed)
 
 
 @pytest.mark.rtl
@@ -208,5 +208,5 @@ def test_gated_writeback(gating: str, seed: int) -> None:
 ])
 def test_gated_coalescing_writeback(gating: str, alignment: str, seed: int) -> None:
     settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
-    made = runner.build(SmConfig.preset("small").with_settings(settings), "GatedCoalescingWriteback")
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")
     runner.run(made, "tb.gating.test_writeback", seed)

@@ -107,10 +107,10 @@ async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", FORMS, ids=" ".join)
 def test_zero_latch(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroLatch")
-    runner.run(made, "tb.gating.test_zero_mask", seed, testcase="random_results")
+    runner.run(made, "tb.gating.test_zero_latch", seed, testcase="random_results")
 
 
 @pytest.mark.rtl
 def test_000_fig_4_4(seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(["gating=cross_lane"]), "ZeroLatch")
-    runner.run(made, "tb.gating.test_zero_mask", seed, testcase="fig_4_4")
+    runner.run(made, "tb.gating.test_zero_latch", seed, testcase="fig_4_4")

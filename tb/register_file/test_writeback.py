@@ -122,4 +122,4 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_writeback(preset: str, seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "tb.test_writeback", seed)
+    runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "tb.register_file.test_writeback", seed)

@@ -1,0 +1,75 @@
+# amaranth: UnusedElaboratable=no
+"""Code latch: beside a write latch, how its register will be stored ([RADAIDEH], section 3.6)."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl.coalescing.alignment import bytes_below, swap
+from rtl.coalescing.width import WidthDetector
+from rtl.interfaces import CODE
+from warploom.arch.config import LANES, SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
+
+
+class CodeLatch(wiring.Component):
+    """Works out, while a result enters its write latch, how its register will be stored.
+
+    A full write needs the bytes that matter in its own lanes. A partial one needs besides what the lanes need that it
+    leaves alone: the bytes stored so far if both signs are the same, else all four. Those of them that were not stored
+    it fills with the old sign in these lanes. Latency one cycle.
+
+    Parameters
+    ----------
+    toggle : a full write changes the side of its register.
+
+    Members
+    -------
+    take : the write latch takes the result; outputs change at the end of the cycle.
+    data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
+    old : how its register is stored so far.
+    code, mask : how it will be stored, and in which sub-banks.
+    fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
+    """
+
+    def __init__(self, *, toggle: bool) -> None:
+        self._toggle = toggle
+        super().__init__({
+            "take": In(1),
+            "data": In(WARP_BITS),
+            "lanes": In(LANES),
+            "full": In(1),
+            "old": In(CODE),
+            "code": Out(CODE),
+            "mask": Out(SUB_BANKS),
+            "fill": Out(SUB_BANKS),
+            "fill_sign": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.detector = detector = WidthDetector()
+        before, stored, filled = Signal(SUB_BANKS), Signal(SUB_BANKS), Signal(SUB_BANKS)
+        left = self.old.left ^ self.full if self._toggle else self.old.left
+        m.d.comb += [
+            detector.data.eq(self.data),
+            detector.lanes.eq(self.lanes),
+            before.eq(bytes_below(self.old.size)),
+            stored.eq(bytes_below(detector.size) | self._needed(before, detector.sign)),
+            filled.eq(Mux(self.full, 0, stored & ~before)),
+        ]
+        with m.If(self.take):
+            m.d.sync += [
+                self.code.size.eq(Cat(stored[3] | (stored[1] & ~stored[2]), stored[2])),
+                self.code.sign.eq(detector.sign),
+                self.code.left.eq(left),
+                self.mask.eq(swap(stored, left)),
+                self.fill.eq(swap(filled, left)),
+                self.fill_sign.eq(self.old.sign),
+            ]
+        return m
+
+    def _needed(self, before: Value, sign: Value) -> Value:
+        """The bytes that lanes which are not written need, now that the sign of the register is this one."""
+        differs = sign != self.old.sign
+        return Mux(self.full, 0, before | differs.replicate(SUB_BANKS))

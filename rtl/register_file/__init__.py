@@ -1,0 +1,1 @@
+"""The register file: stored forms, and write-back."""

@@ -1,0 +1,24 @@
+"""Write paths, each of which several write latches share."""
+
+from functools import partial, reduce
+
+from amaranth import Module, Mux, Signal, Value
+
+from warploom.arch.interfaces import WRITE_PATHS
+
+Carried = dict[str, Value]
+"""What a write latch, or a write path, holds, by name: `claim`, that it has a result which writes a register;
+`request`, that it wants a bank; `grant`, that the bank takes it; `bank` and `row`, `data` and `lanes`; and what the
+stored form and delivery add."""
+
+
+def write_paths(m: Module, latches: dict[str, Carried]) -> list[Carried]:
+    """What the paths carry, from what the latches of the writers hold."""
+    return [reduce(partial(_merge, m), map(latches.__getitem__, path)) for path in WRITE_PATHS]
+
+
+def _merge(m: Module, first: Carried, second: Carried) -> Carried:
+    """One path of two: it carries what the first latch has that claims it, else what the second one has."""
+    path = {name: Signal(value.shape(), name=f"path_{name}") for name, value in first.items()}
+    m.d.comb += [signal.eq(Mux(first["claim"], first[name], second[name])) for name, signal in path.items()]
+    return path | {"grant": first["grant"] | second["grant"]}
