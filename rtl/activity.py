@@ -7,8 +7,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.collector import SLOTS
-from rtl.interfaces import activity_layout, column_masks
+from rtl.interfaces import SLOTS, activity_layout, column_masks
 from rtl.lane import STAGES
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 

@@ -1,47 +1,37 @@
 # amaranth: UnusedElaboratable=no
 """The datapath of one SM: from an issued warp instruction to its write-back ([RADAIDEH], Fig. 2.5)."""
 
-from collections.abc import Sequence
-from functools import reduce
-from operator import getitem
-from typing import Any
-
-from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
-from amaranth.lib import stream, wiring
+from amaranth import Module, Mux
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from rtl import ports
 from rtl.activity import ActivityCounters
-from rtl.affine.datapath import AffineParts
-from rtl.arbiter import Arbiter
-from rtl.bank import Bank
-from rtl.collector import Collector
-from rtl.crossbar import Crossbar
-from rtl.dispatch import Dispatcher
-from rtl.integer import IntegerUnit
+from rtl.affine.sets import AffineSets, edges
 from rtl.interfaces import (
-    dispatch_layout,
+    activity_layout,
     done_layout,
-    held_layout,
     issue_layout,
+    probe_layout,
     result_layout,
     sent_layout,
     unstoppable,
+    words,
 )
-from rtl.lane_control import CONTROL, decode
-from rtl.observation import Observed
-from rtl.placement import STRIDE_BITS, Placer
-from rtl.register_file.writeback import Writeback
-from rtl.select import merge
+from rtl.operands.slots import SlotStore
+from rtl.operands.windows import WindowStore
+from rtl.pipes import Pipes
+from rtl.placement import STRIDE_BITS
+from rtl.register_file.file import RegisterFile
 from rtl.shared import module_name, share
-from warploom.arch.config import COLUMNS, SmConfig
-from warploom.arch.interfaces import WRITERS
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS
 
 
-class Datapath(AffineParts, Observed):
-    """Placer, collectors, arbiter, banks, crossbar, dispatcher, integer unit and write-back of one SM.
+class Datapath(wiring.Component):
+    """Operand store, register file, pipes and, with the affine unit, its sets.
 
-    Every output is a function of registers alone. `docs/contract/` is the contract, cycle by cycle. Another register
-    file takes the baseline's place by overriding `_create_banks`, `_create_collectors` and what connects them.
+    Every output is a function of registers alone. `docs/contract/` is the contract, cycle by cycle.
 
     Parameters
     ----------
@@ -50,34 +40,30 @@ class Datapath(AffineParts, Observed):
 
     Members
     -------
-    issue : decoded warp instructions, one a cycle at most. With an address slot `ready` concerns those for collectors.
+    issue : decoded warp instructions, one a cycle at most. With an address slot `ready` concerns those for collectors,
+        with windows an instruction comes only of a warp with room for it.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen.
     result_sp, result_sfu, result_mem : results of the units outside; one of SP comes in exactly its write-back slot.
     credit_sfu, credit_mem : the unit outside has room for one more instruction.
     done_sp, done_sfu, done_mem : completions, with the predicate result.
-    registers : with the affine unit, registers of a thread; static during a launch.
-    attempt_0, ... : with the affine unit, for each of its sets an instruction that is to execute there.
-    outcome_0, ... : what became of the attempts.
-    uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its answers, which are exactly in time.
+    room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
+    registers, attempt_0, ... : with the affine unit, `rtl.affine.sets.AffineSets`.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
     probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
-    stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
-        hold it, and the bytes of it that they store; zero when the bank is not written.
+    stored_data, stored_bytes : what banks store (`rtl.ports.observed_banks`).
     activity : counters of what was enabled or loaded (`rtl.activity`).
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        super().__init__(self._ports() | self._affine_ports() | (self._probe_ports() if probe else {}))
-
-        self._sent = Signal(dispatch_layout(config), name="sent")
-        self.placer = Placer(config=config)
-        self.activity_counters = ActivityCounters(config=config)
-        self._create_lanes()
-        self._create_banks()
-        self._create_collectors()
-        self._create_affine()
+        super().__init__(self._ports() | (self._probe_ports() if probe else {}))
+        store = WindowStore if config.bypass.has_window else SlotStore
+        self.operands = store(config=config, probe=probe)
+        self.register_file = RegisterFile(config=config, probe=probe)
+        self.pipes = Pipes(config=config, probe=probe)
+        self.affine_sets = AffineSets(config=config) if config.affine.is_on else None
+        self.activity_counters = ActivityCounters(config=config) if probe else None
 
     def _ports(self) -> dict[str, wiring.Member]:
         config, result = self._config, result_layout(self._config)
@@ -91,198 +77,101 @@ class Datapath(AffineParts, Observed):
             "credit_sfu": In(1),
             "credit_mem": In(1),
             **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
+            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.bypass.has_window else {}),
+            **(edges(config) | {"registers": In(8)} if config.affine.is_on else {}),
+            **({"address_ready": Out(1)} if config.has_address_slot else {}),
         }
 
-    def _create_lanes(self) -> None:
-        """Make the unit that executes."""
-        self.integer_unit = IntegerUnit(config=self._config, probe=self._with_probe)
-
-    def _create_banks(self) -> None:
-        """Make the banks, and what brings their words to collectors."""
-        config, probe = self._config, self._with_probe
-        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
-        self.banks = [Bank(rows=config.rows, poison=probe) for _ in range(config.banks)]
-
-    def _create_collectors(self) -> None:
-        """Make the collectors, what serves them, and write-back."""
-        config, probe = self._config, self._with_probe
-        self.arbiter = Arbiter(banks=config.banks, collectors=config.collectors)
-        self.dispatcher = Dispatcher(config=config)
-        self.writeback = Writeback(config=config)
-        self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.operand_paths: list[Any] = []  # words are stored as they are read
-
-    def _units(self) -> dict[str, wiring.Component]:
-        """The clocked parts of the datapath, by their names in it."""
-        singles = ("arbiter", "crossbar", "dispatcher", "integer_unit", "writeback")
+    def _probe_ports(self) -> dict[str, wiring.Member]:
+        config = self._config
         return {
-            **{name: getattr(self, name) for name in singles},
-            **{f"collector_{c}": collector for c, collector in enumerate(self.collectors)},
-            **{f"bank_{b}": bank for b, bank in enumerate(self.banks)},
-            **self._affine_parts(),
-            **({"activity_counters": self.activity_counters} if self._with_probe else {}),
+            "probe": Out(probe_layout(config)),
+            "stored_data": Out(words(config.banks)),
+            "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, config.banks)),
+            "activity": Out(activity_layout()),
         }
-
-    def _combinational_units(self) -> dict[str, wiring.Component]:
-        """The parts without a clock."""
-        paths = {"operand_path": self.operand_paths, "expander": self.expanders}
-        return {"placer": self.placer,
-                **{f"{name}_{slot}": path for name, each in paths.items() for slot, path in enumerate(each)}}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for name, unit in self._combinational_units().items():
-            m.submodules[name] = share(platform, module_name(type(unit).__name__), unit, clocked=False)
-        for name, unit in self._units().items():
-            m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
-        self._connect_collectors(m)
-        self._connect_requests(m)
-        self._connect_banks(m)
-        self._connect_dispatch(m)
+        parts = {"operands": self.operands, "register_file": self.register_file, "pipes": self.pipes,
+                 "affine_sets": self.affine_sets, "activity_counters": self.activity_counters}
+        for name, part in parts.items():
+            if part is not None:
+                m.submodules[name] = share(platform, module_name(type(part).__name__), part)
+        self._connect_issue(m)
         self._connect_operands(m)
-        if self._config.affine.is_on:
-            self._connect_affine(m)
-        self._connect_writeback(m)
-        if self._with_probe:
-            self._connect_probe(m)
-            self._connect_bank_probe(m)
-            self._connect_activity(m)
+        self._connect_results(m)
+        if self.activity_counters is not None:
+            self._observe(m, self.activity_counters)
         return m
 
-    def _connect_collectors(self, m: Module) -> None:
-        """A collector takes an instruction with the places of its registers."""
-        self._connect_issue(m)
-        m.d.comb += [self.placer.issue.eq(self.issue.payload), self.placer.stride.eq(self.stride)]
-        for c, collector in enumerate(self.collectors):
-            m.d.comb += [
-                collector.issue.eq(self._entering),
-                collector.source.eq(self.placer.source),
-                collector.destination.eq(self.placer.destination),
-                collector.operand.eq(self.crossbar.operand[c]),
-                collector.dispatched.eq(self.dispatcher.select[c]),
-            ]
-
     def _connect_issue(self, m: Module) -> None:
-        """The lowest free collector takes the instruction at the port."""
-        free = Signal(len(self.collectors))
+        """The operand store takes instructions, with the affine unit without their compact slots."""
+        operands, sets = self.operands, self.affine_sets
+        m.d.comb += operands.stride.eq(self.stride)
+        if self._config.bypass.has_window:
+            m.d.comb += self.room.eq(operands.room)
+        if self._config.has_address_slot:
+            m.d.comb += self.address_ready.eq(operands.address_ready)
+        if sets is None:
+            connect(m, flipped(self.issue), operands.issue)
+            return
+        for name in edges(self._config):
+            connect(m, flipped(getattr(self, name)), getattr(sets, name))
+        connect(m, sets.compact, operands.compact)
+        issue = self.issue.payload
         m.d.comb += [
-            free.eq(~Cat(collector.busy for collector in self.collectors)),
-            self.issue.ready.eq(free.any()),
-            self.dispatcher.issue.eq(Mux(self._collected, free & (~free + 1), 0)),
-            *(collector.take.eq(self.dispatcher.issue[c]) for c, collector in enumerate(self.collectors)),
+            sets.registers.eq(self.registers),
+            sets.issue.eq(issue),
+            operands.issue.valid.eq(self.issue.valid),
+            operands.issue.payload.eq(issue),
+            operands.issue.payload.reads.eq(issue.reads & ~sets.compact.slots.compact),
+            self.issue.ready.eq(operands.issue.ready),
         ]
-
-    def _connect_requests(self, m: Module) -> None:
-        """Requests go to the arbiter, grants come back and to the crossbar."""
-        m.d.comb += self.crossbar.grant.eq(self.arbiter.read_grant)
-        for c, collector in enumerate(self.collectors):
-            m.d.comb += [
-                collector.grant.eq(Cat(grant[c] for grant in self.arbiter.read_grant)),
-                *(request[c].eq(collector.request[b]) for b, request in enumerate(self.arbiter.read_request)),
-            ]
-
-    def _connect_banks(self, m: Module) -> None:
-        """A bank does the write or the read that the arbiter granted it."""
-        for b, bank in enumerate(self.banks):
-            grant = self.arbiter.read_grant[b]
-            read_row = merge(grant, self._asked("row", b))
-            m.d.comb += [
-                bank.enable.eq(self.writeback.write[b] | grant.any()),
-                bank.write.eq(self.writeback.write[b]),
-                bank.row.eq(self.writeback.row[b] | read_row),
-                bank.data.eq(self.writeback.data[b]),
-                self.crossbar.read_data[b].eq(bank.read_data),
-            ]
-            self._connect_parts(m, b)
-
-    def _asked(self, name: str, *port: int) -> list[Value]:
-        """What each collector asks of a port of the banks, which is a bank or a side of one: `row`, say."""
-        return [reduce(getitem, port, getattr(collector, name)) for collector in self.collectors]
-
-    def _connect_parts(self, m: Module, b: int) -> None:
-        """The parts of its words that a bank writes."""
-        m.d.comb += self.banks[b].lanes.eq(self.writeback.lanes[b])
-
-    def _connect_dispatch(self, m: Module) -> None:
-        """The selected collector's instruction goes, a cycle later, to the integer unit and to the units outside."""
-        dispatcher, sent = self.dispatcher, self._sent
-        for h, holder in enumerate(self._holders):
-            m.d.comb += [
-                dispatcher.busy[h].eq(holder.busy),
-                dispatcher.ready[h].eq(holder.ready),
-                dispatcher.pipe[h].eq(holder.held.pipe),
-                dispatcher.timing[h].eq(holder.held.timing),
-            ]
-        valid = Signal(name="dispatch_valid")
-        m.d.sync += valid.eq(dispatcher.select.any())
-        m.d.comb += [
-            dispatcher.credit_sfu.eq(self.credit_sfu),
-            dispatcher.credit_mem.eq(self.credit_mem),
-            self.dispatch.valid.eq(valid),
-            sent.collector.eq(self._selected(m, "collector", range(len(self._holders)))),
-            self.integer_unit.dispatch.valid.eq(valid),
-            *(self.dispatch.payload[name].eq(sent[name]) for name, _ in sent.shape()),
-            self.integer_unit.dispatch.payload.eq(sent),
-            self.integer_unit.control.eq(self._control(m)),
-        ]
-        for name, _ in held_layout(self._config):
-            m.d.comb += sent[name].eq(self._selected(m, name, [holder.held[name] for holder in self._holders]))
-
-    def _control(self, m: Module) -> Signal:
-        """A register of the control signals of the dispatched operation, decoded while it was selected."""
-        control = Signal(CONTROL, name="dispatch_control", reset_less=True)
-        m.d.sync += control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))
-        return control
-
-    def _chosen(self, name: str) -> Value:
-        """A field of the instruction that is selected in this cycle."""
-        return merge(self.dispatcher.select, [holder.held[name] for holder in self._holders])
 
     def _connect_operands(self, m: Module) -> None:
-        """The three operand paths end in a register, which the dispatch port shows."""
-        for slot, name in enumerate("abc"):
-            self._connect_operand(m, slot, name, self._operand_register(m, slot, name))
+        """Operands are read, and go to the pipes."""
+        operands, file, pipes = self.operands, self.register_file, self.pipes
+        for asked, answered in zip(operands.read, file.read, strict=True):
+            connect(m, asked, answered)
+        if ports.has_lookup(self._config):
+            connect(m, operands.lookup, file.lookup)
+        if self._config.bypass.has_window:
+            connect(m, file.delivery, operands.delivery)
+        connect(m, operands.dispatch, pipes.dispatch)
+        connect(m, pipes.outside, flipped(self.dispatch))
+        m.d.comb += [operands.credit_sfu.eq(self.credit_sfu), operands.credit_mem.eq(self.credit_mem)]
 
-    def _operand_register(self, m: Module, slot: int, name: str) -> Signal:
-        """The register at the end of an operand path."""
-        return self._selected(m, name, [collector.operands[slot] for collector in self.collectors])
+    def _connect_results(self, m: Module) -> None:
+        """Results reach the register file, completions leave it; with write-back evictions join those of memory."""
+        operands, file, pipes = self.operands, self.register_file, self.pipes
+        connect(m, flipped(self.result_sp), pipes.result_sp)
+        connect(m, pipes.result, file.result_sp)
+        connect(m, flipped(self.result_sfu), file.result_sfu)
+        connect(m, file.done_sp, flipped(self.done_sp))
+        connect(m, file.done_sfu, flipped(self.done_sfu))
+        memory = file.memory
+        if self._config.bypass.writes_back:
+            connect(m, operands.latch, file.memory)
+            memory = operands.memory
+        connect(m, flipped(self.result_mem), memory.result)
+        connect(m, memory.done, flipped(self.done_mem))
 
-    def _operand_columns(self, slot: int) -> Value:
-        """The columns of an operand register that take an operand at the end of the cycle."""
-        return self.dispatcher.select.any().replicate(COLUMNS)
-
-    def _connect_operand(self, m: Module, slot: int, name: str, register: Signal) -> None:
-        """What the dispatch port shows of an operand register."""
-        self._show(m, slot, name, register)
-
-    def _of_selected(self, values: Sequence[ValueLike]) -> Value:
-        """What the collector has that is selected in this cycle. The address slot may be left out, as it comes last."""
-        return merge(self.dispatcher.select[: len(values)], values)
-
-    def _selected(self, m: Module, name: str, values: Sequence[ValueLike]) -> Signal:
-        """A register of what the collector had that was selected in the cycle before."""
-        chosen = self._of_selected(values)
-        register = Signal(chosen.shape(), name=f"dispatch_{name}", reset_less=True)
-        m.d.sync += register.eq(chosen)
-        return register
-
-    def _connect_writeback(self, m: Module) -> None:
-        """Results of the lanes and of the units outside reach their latches, and these the arbiter."""
-        writeback, arbiter = self.writeback, self.arbiter
-        connect(m, writeback.result_sfu, flipped(self.result_sfu))
-        connect(m, writeback.done_sp, flipped(self.done_sp))
-        connect(m, writeback.done_sfu, flipped(self.done_sfu))
-        self._connect_memory(m)
-        lanes, outside = self.integer_unit.result, self.result_sp
+    def _observe(self, m: Module, counters: ActivityCounters) -> None:
+        """The state of the parts and what they enable and load, for a bench."""
+        file, operands, pipes = self.register_file, self.operands, self.pipes
+        for part in (file, operands):
+            m.d.comb += [self.probe[name].eq(part.probe[name]) for name, _ in part.probe.shape()]
+        for writer in WRITERS:
+            done = getattr(self, f"done_{writer}")
+            m.d.comb += [
+                self.probe[f"{writer}_done_valid"].eq(done.valid),
+                self.probe[f"{writer}_done_tag"].eq(Mux(done.valid, done.payload.tag, 0)),
+            ]
         m.d.comb += [
-            writeback.result_sp.valid.eq(lanes.valid | outside.valid),
-            writeback.result_sp.payload.eq(Mux(outside.valid, outside.payload, lanes.payload)),
-            arbiter.write_request.eq(writeback.request),
-            arbiter.write_bank.eq(writeback.bank),
-            writeback.grant.eq(arbiter.write_grant),
+            *(getattr(self, name).eq(getattr(file.observed, name)) for name in ("stored_data", "stored_bytes")),
+            *(getattr(counters, name).eq(getattr(file.observed, name)) for name in ("read_columns", "written_columns")),
+            *(getattr(counters, name).eq(getattr(operands, name)) for name in ("collector_columns", "operand_columns")),
+            *(getattr(counters, name).eq(getattr(pipes, name)) for name in ("lane_loads", "bypass_loads")),
+            self.activity.eq(counters.activity),
         ]
-
-    def _connect_memory(self, m: Module) -> None:
-        """Results of the load/store unit reach their latch, and their completions leave it."""
-        connect(m, self.writeback.result_mem, flipped(self.result_mem))
-        connect(m, self.writeback.done_mem, flipped(self.done_mem))

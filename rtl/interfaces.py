@@ -12,6 +12,15 @@ def struct(fields: tables.Fields) -> data.StructLayout:
     return data.StructLayout(dict(fields))
 
 
+SOURCES = ("src0", "src1", "src2")
+"""Fields of the issue port that name the register of each slot."""
+
+SLOTS = len(SOURCES)
+"""Operands of an instruction, at most."""
+
+REGISTERS = SLOTS + 1
+"""Registers that an instruction names: its sources and, last, its destination."""
+
 CODE = struct(tables.CODE_FIELDS)
 """How the coalescing register file stores a warp register."""
 
@@ -23,6 +32,9 @@ def place_layout(config: SmConfig) -> data.StructLayout:
 
 COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
 """A warp register in compact form: lane l is base + l * stride."""
+
+COMPACT_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(COMPACT, SLOTS)})
+"""Which slots of an instruction are compact, and their base and stride; anything for the others."""
 
 UNIFORM = struct(tables.UNIFORM_FIELDS)
 """An operation of the uniform unit."""

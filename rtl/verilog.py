@@ -22,30 +22,19 @@ from rtl.arbiter import Arbiter
 from rtl.bank import Bank
 from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from rtl.bypass.collector import BypassingCollector
-from rtl.bypass.datapath import (
-    BypassingCoalescingDatapath,
-    BypassingDatapath,
-    BypassingGatedCoalescingDatapath,
-    BypassingGatedDatapath,
-)
 from rtl.bypass.eviction import EvictionUnit
 from rtl.coalescing.alignment import OperandPath
 from rtl.coalescing.arbiter import CoalescingArbiter
 from rtl.coalescing.bank import DualBank
-from rtl.coalescing.collector import CoalescingCollector
 from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
-from rtl.collector import Collector
 from rtl.corf.allocation import Allocator, MaskTable
 from rtl.corf.rename import RenameTable
 from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
-from rtl.gating.collector import GatedCoalescingCollector, GatedCollector
-from rtl.gating.datapath import GatedCoalescingDatapath, GatedDatapath
 from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
@@ -56,6 +45,7 @@ from rtl.gating.zero_detector import ZeroDetector
 from rtl.gating.zero_latch import ZeroLatch
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
+from rtl.operands.collector import Collector
 from rtl.placement import Placer
 from rtl.readable import fields, readable
 from rtl.register_file.writeback import Writeback
@@ -66,27 +56,14 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 
-DATAPATHS: dict[tuple[bool, bool, bool], type[Datapath]] = {
-    (False, False, False): Datapath,
-    (False, False, True): CoalescingDatapath,
-    (False, True, False): GatedDatapath,
-    (False, True, True): GatedCoalescingDatapath,
-    (True, False, False): BypassingDatapath,
-    (True, False, True): BypassingCoalescingDatapath,
-    (True, True, False): BypassingGatedDatapath,
-    (True, True, True): BypassingGatedCoalescingDatapath,
-}
-"""By windows, gating and coalescing."""
-
 
 def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
-    """The datapath with the register file of a configuration; `probe` adds the ports of a lockstep bench.
+    """The datapath of a configuration; `probe` adds the ports of a lockstep bench.
 
     Raises `ConfigError` for a configuration without hardware.
     """
     config.check_hardware()
-    gated, coalescing = config.gating is not Gating.OFF, config.coalescing is Coalescing.ON
-    return DATAPATHS[config.bypass.has_window, gated, coalescing](config=config, probe=probe)
+    return Datapath(config=config, probe=probe)
 
 
 UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
@@ -107,15 +84,12 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "DualBank": lambda config: DualBank(rows=config.rows),
     "CoalescingArbiter": lambda config: CoalescingArbiter(banks=config.banks, collectors=config.collectors),
     "SlicedCrossbar": lambda config: SlicedCrossbar(banks=config.banks, collectors=config.collectors),
-    "CoalescingCollector": lambda config: CoalescingCollector(config=config),
     "ZeroDetector": lambda config: ZeroDetector(),
     "ZeroLatch": lambda config: ZeroLatch(config=config),
     "Reorder": lambda config: Reorder(),
     "ZeroBuffer": lambda config: ZeroBuffer(config=config),
     "GatedBank": lambda config: Bank(rows=config.rows, gated=True),
     "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True),
-    "GatedCollector": lambda config: GatedCollector(config=config),
-    "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config),
     "GatedOperandPath": lambda config: GatedOperandPath(config=config),
     "GatedCoalescingOperandPath": lambda config: GatedCoalescingOperandPath(config=config),
     "TrivialDetector": lambda config: TrivialDetector(),
@@ -142,9 +116,6 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
 PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "Datapath": lambda config: datapath(config, probe=True),
     "Collector": lambda config: Collector(config=config, probe=True),
-    "CoalescingCollector": lambda config: CoalescingCollector(config=config, probe=True),
-    "GatedCollector": lambda config: GatedCollector(config=config, probe=True),
-    "GatedCoalescingCollector": lambda config: GatedCoalescingCollector(config=config, probe=True),
     "BypassingCollector": lambda config: BypassingCollector(config=config, probe=True),
     "IntegerUnit": lambda config: IntegerUnit(config=config, probe=True),
     "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config, probe=True),
@@ -161,12 +132,9 @@ _AFFINE = ("affine", (Affine.A, Affine.AB, Affine.ABM))
 _COALESCING, _PLAIN = ("coalescing", (Coalescing.ON,)), ("coalescing", (Coalescing.OFF,))
 
 NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "CoalescingCollector": (_COALESCING,),
     **dict.fromkeys(("ZeroLatch", "ZeroBuffer"), (_ZERO_MASK,)),
     "GatedIntegerUnit": (_GATED,),
-    "GatedCollector": (_GATED, _PLAIN),
     "GatedOperandPath": (_ZERO_MASK, _PLAIN),
-    "GatedCoalescingCollector": (_GATED, _COALESCING),
     "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
     "BypassingCollector": (_WINDOW,),
     "EvictionUnit": (_WRITES_BACK,),

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 
 from rtl.arbiter import Arbiter
 from rtl.bank import Bank
-from rtl.collector import Collector
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import ON_SP, Dispatcher
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.lane_stages import OPERANDS
+from rtl.operands.collector import Collector
 from rtl.placement import Placer
 from rtl.register_file.writeback import Writeback
 from rtl.subbank import BYTES, SubBank
@@ -119,21 +121,33 @@ class Hasty(IntegerUnit):
         super()._delay(m, valid & (extra <= 1), valid, Mux(extra == 1, 0, extra), fresh)
 
 
-class CrossedGrants(Datapath):
+def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmConfig], wiring.Component]:
+    """Makes datapaths of which a part, named by its dotted path, is wired anew after it was wired correctly."""
+    def make(config: SmConfig) -> wiring.Component:
+        datapath = Datapath(config=config, probe=True)
+        part: Any = reduce(getattr, path.split("."), datapath)
+        correct = part.elaborate
+
+        def elaborate(platform: object) -> Module:
+            m: Module = correct(platform)
+            fault(part, m)
+            return m
+
+        part.elaborate = elaborate
+        return datapath
+
+    return make
+
+
+def _crossed(register_file: Any, m: Module) -> None:
     """SFU and MEM get each other's grants."""
-
-    def _connect_writeback(self, m: Module) -> None:
-        super()._connect_writeback(m)
-        grant = self.arbiter.write_grant
-        m.d.comb += self.writeback.grant.eq(Cat(grant[0], grant[2], grant[1]))
+    grant = register_file.banks.write.grant
+    m.d.comb += register_file.writeback.grant.eq(Cat(grant[0], grant[2], grant[1]))
 
 
-class LostOperand(Datapath):
-    """Collector 1 listens to the crossbar's port of collector 0."""
-
-    def _connect_collectors(self, m: Module) -> None:
-        super()._connect_collectors(m)
-        m.d.comb += self.collectors[1].operand.eq(self.crossbar.operand[0])
+def _lost(operands: Any, m: Module) -> None:
+    """Collector 1 listens to the port of collector 0."""
+    m.d.comb += operands.collectors[1].read.word.eq(operands.read[0].word)
 
 
 def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -181,6 +195,6 @@ MUTANTS = (
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"lanes": Const(-1, c.banks * LANES)})),
     Mutant("Writeback", "tb.register_file.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
-    Mutant("Datapath", "tb.test_datapath", "crosses two grants", lambda c: CrossedGrants(config=c, probe=True)),
-    Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", lambda c: LostOperand(config=c, probe=True)),
+    Mutant("Datapath", "tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),
+    Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", miswired("operands", _lost)),
 )

@@ -52,12 +52,12 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     rng, places = source(), placement(ports.config)
     takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
     for _ in range(CYCLES):
-        requests = [bank for bank in range(ports.config.banks) if ports.peek("request") >> bank & 1]
+        requests = [bank for bank in range(ports.config.banks) if ports.peek("read__request") >> bank & 1]
         yield {
             "take": next(takes) and not ports.peek("busy"),
             **instruction(rng, places),
-            "grant": 1 << rng.choice(requests) if requests and next(grants) else 0,
-            "operand": rng.getrandbits(WARP_BITS),
+            "read__grant": 1 << rng.choice(requests) if requests and next(grants) else 0,
+            "read__word": rng.getrandbits(WARP_BITS),
             "dispatched": next(dispatches) and ports.peek("ready"),
         }
 
@@ -116,7 +116,7 @@ class SlotsCheck:
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
-        self.checker.holds("a free collector requests nothing", bool(seen["busy"]) or not seen["request"])
+        self.checker.holds("a free collector requests nothing", bool(seen["busy"]) or not seen["read__request"])
         if seen["ready"]:
             self.checker.equal("grants of the instruction", self.grants, self._registers)
 
@@ -141,8 +141,8 @@ class CollectorCheck(SlotsCheck):
         self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:
-        requests, rows = self._twin.requests(), self.codecs["row"].array(seen["row"])
-        self.checker.equal("request", seen["request"], sum(1 << bank for bank, _ in requests))
+        requests, rows = self._twin.requests(), self.codecs["read__row"].array(seen["read__row"])
+        self.checker.equal("request", seen["read__request"], sum(1 << bank for bank, _ in requests))
         for (bank, _), read in requests.items():
             self.checker.equal(f"row[{bank}]", rows[bank], read.place.row)
 
@@ -152,10 +152,10 @@ class CollectorCheck(SlotsCheck):
 
     def step(self, seen: Observation) -> None:
         if self._arriving is not None:
-            self._twin.capture(self._arriving, seen["operand"])
+            self._twin.capture(self._arriving, seen["read__word"])
         self._arriving = None
-        if seen["grant"]:
-            self._arriving = self._twin.requests()[seen["grant"].bit_length() - 1, 0]
+        if seen["read__grant"]:
+            self._arriving = self._twin.requests()[seen["read__grant"].bit_length() - 1, 0]
             self._twin.grant(self._arriving)
             self.grants += 1
 

@@ -6,7 +6,7 @@ import cocotb
 import pytest
 
 from golden_model.placement import Placement
-from rtl.placement import SOURCES
+from rtl.interfaces import SOURCES
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import SmConfig

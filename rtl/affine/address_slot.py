@@ -4,10 +4,17 @@ from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.affine.slots import SLOTS_LAYOUT
-from rtl.collector import SLOTS
-from rtl.gating.collector import groups
-from rtl.interfaces import CODE, column_masks, held_layout, issue_layout, place_layout, zero_layout
+from rtl.interfaces import (
+    CODE,
+    COMPACT_SLOTS,
+    SLOTS,
+    column_masks,
+    held_layout,
+    issue_layout,
+    place_layout,
+    zero_layout,
+)
+from rtl.register_file.forms import groups
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Coalescing, Gating
 
@@ -44,14 +51,14 @@ class AddressSlot(wiring.Component):
             "take": In(1),
             "issue": In(issue_layout(config)),
             "compact": In(SLOTS),
-            "values": In(SLOTS_LAYOUT["values"].shape),
+            "values": In(COMPACT_SLOTS["values"].shape),
             "destination": In(place_layout(config)),
             **({"destination_code": In(CODE)} if self._coalescing else {}),
             **({"zero": In(zero_layout(config))} if has_zero_mask else {}),
             "busy": Out(1),
             "ready": Out(1),
             "held": Out(held_layout(config)),
-            "oldest": Out(SLOTS_LAYOUT),
+            "oldest": Out(COMPACT_SLOTS),
             **({"needed": Out(column_masks(SLOTS))} if gated else {}),
             "dispatched": In(1),
         })

@@ -6,8 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from rtl.interfaces import COMPACT, lookup_layout
-from rtl.placement import SOURCES
+from rtl.interfaces import COMPACT, SOURCES, lookup_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag, index_bits
 

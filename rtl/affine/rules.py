@@ -4,8 +4,8 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.interfaces import SOURCES
 from rtl.lane_stages import COMPUTED, CONDITIONED
-from rtl.placement import SOURCES
 from warploom.arch.config import SmConfig
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.interfaces import STRIDE_BITS

@@ -1,14 +1,10 @@
 """Compact slots: what a collector does not read, but has as base and stride (docs/contract/affine.md)."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.collector import SLOTS
-from rtl.interfaces import COMPACT
-
-SLOTS_LAYOUT = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(COMPACT, SLOTS)})
-"""Which slots of an instruction are compact, and their base and stride; anything for the others."""
+from rtl.interfaces import COMPACT_SLOTS, SLOTS
 
 
 class CompactSlots(wiring.Component):
@@ -37,16 +33,16 @@ class CompactSlots(wiring.Component):
         super().__init__({
             "take": In(1),
             "compact": In(SLOTS),
-            "values": In(SLOTS_LAYOUT["values"].shape),
+            "values": In(COMPACT_SLOTS["values"].shape),
             "dispatched": In(1),
-            "oldest": Out(SLOTS_LAYOUT),
+            "oldest": Out(COMPACT_SLOTS),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         count, taken, fresh = Signal(range(self._depth + 1)), Signal(self._depth), Signal(self._depth)
         left = Signal.like(count)
-        kept, complete = ([Signal(SLOTS_LAYOUT, name=f"{name}_{i}", reset_less=name == "kept")
+        kept, complete = ([Signal(COMPACT_SLOTS, name=f"{name}_{i}", reset_less=name == "kept")
                            for i in range(self._depth)] for name in ("kept", "complete"))
         m.d.comb += [left.eq(count - self.dispatched), taken.eq(self.take << left), self.oldest.eq(complete[0])]
         m.d.sync += [count.eq(left + self.take), fresh.eq(taken)]

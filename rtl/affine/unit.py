@@ -9,8 +9,16 @@ from rtl.affine.ends import EndLane, Ends
 from rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
 from rtl.affine.rules import RULE, Rules, decode_rule
 from rtl.affine.stride import StrideFinder
-from rtl.collector import SLOTS
-from rtl.interfaces import COMPACT, UNIFORM, UNIFORM_RESULT, attempt_layout, lookup_layout, outcome_layout, unstoppable
+from rtl.interfaces import (
+    COMPACT,
+    SLOTS,
+    UNIFORM,
+    UNIFORM_RESULT,
+    attempt_layout,
+    lookup_layout,
+    outcome_layout,
+    unstoppable,
+)
 from rtl.lane_control import CONTROL, decode
 from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig

@@ -9,14 +9,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.bypass.order import AgeOrder
-from rtl.collector import SLOTS
-from rtl.interfaces import issue_layout
-from rtl.placement import SOURCES
+from rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
-
-REGISTERS = SLOTS + 1
-"""Registers that an instruction names: its sources, then its destination."""
 
 
 class EntryAllocator(wiring.Component):

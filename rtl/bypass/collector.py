@@ -9,14 +9,23 @@ from amaranth.hdl import Assert, Format
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.allocation import REGISTERS, EntryAllocator
+from rtl.bypass.allocation import EntryAllocator
 from rtl.bypass.entry import Entry
 from rtl.bypass.fetch import OperandFetcher, bank_ports
 from rtl.bypass.held import HeldInstructions
 from rtl.bypass.interfaces import coming_layout, delivery_layout, drop_layout, form_layout
-from rtl.collector import SLOTS
-from rtl.interfaces import CODE, eviction_layout, held_layout, issue_layout, place_layout, words, zero_layout
-from rtl.placement import SOURCES
+from rtl.interfaces import (
+    CODE,
+    REGISTERS,
+    SLOTS,
+    SOURCES,
+    eviction_layout,
+    held_layout,
+    issue_layout,
+    place_layout,
+    words,
+    zero_layout,
+)
 from rtl.select import merge
 from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig

@@ -6,11 +6,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.allocation import REGISTERS
 from rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
-from rtl.collector import SLOTS
-from rtl.interfaces import issue_layout, zero_layout
-from rtl.placement import SOURCES
+from rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout, zero_layout
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, index_bits
 

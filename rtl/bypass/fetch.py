@@ -1,19 +1,13 @@
 # amaranth: UnusedElaboratable=no
 """How a bypassing collector fetches lanes from the register file."""
 
-from typing import Any
-
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from rtl.bypass.interfaces import form_layout
-from rtl.coalescing.alignment import OperandPath
-from rtl.coalescing.collector import mask_of
-from rtl.collector import SLOTS
-from rtl.gating.collector import needed_columns, needed_granules
-from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
-from rtl.interfaces import CODE
+from rtl.interfaces import CODE, SLOTS
+from rtl.register_file.forms import form_of
 from rtl.select import merge
 from rtl.shared import module_name, share
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
@@ -55,7 +49,8 @@ class OperandFetcher(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._config = config
+        self._config, self._form = config, form_of(config)
+        self._coalescing = config.coalescing is Coalescing.ON
         entries = config.entries
         super().__init__({
             "reads": In(data.ArrayLayout(data.ArrayLayout(entries, SLOTS), config.window)),
@@ -90,7 +85,7 @@ class OperandFetcher(wiring.Component):
         self._restore(m, platform)
         return m
 
-    def _form(self, m: Module, name: str, select: Signal) -> data.View:
+    def _form_of(self, m: Module, name: str, select: Signal) -> data.View:
         """How the register of an entry is stored."""
         form = Signal(form_layout(self._config), name=f"{name}_form")
         m.d.comb += form.eq(merge(select, (stored.as_value() for stored in self.form)))
@@ -98,34 +93,29 @@ class OperandFetcher(wiring.Component):
 
     def _ask(self, m: Module, requested: Signal, lanes: Signal) -> None:
         """The request, at the ports of banks of this kind."""
-        config, form = self._config, self._form(m, "requested", requested)
-        coalescing, zero = config.coalescing is Coalescing.ON, form if config.gating.has_zero_mask else None
+        config, form = self._config, self._form_of(m, "requested", requested)
+        code, zero = self._metadata(form)
         m.d.comb += self.row.eq(form.row)
         for bank, request in enumerate(self.request):
             here = requested.any() & (form.bank == bank)
-            m.d.comb += request.eq(Mux(here, 1 << form.left, 0) if coalescing else here)
-        if coalescing:
-            m.d.comb += self.mask.eq(Mux(requested.any(), mask_of(form), 0))
+            m.d.comb += request.eq(Mux(here, 1 << form.left, 0) if self._coalescing else here)
+        if self._coalescing:
+            m.d.comb += self.mask.eq(Mux(requested.any(), self._form.parts(form), 0))
         if config.gating is not Gating.OFF:
-            columns = (needed_granules(config.gating, lanes, form, zero) if coalescing
-                       else needed_columns(config.gating, lanes, zero))
-            m.d.comb += self.columns.eq(columns)
+            m.d.comb += self.columns.eq(self._form.needed(lanes, code, zero))
+
+    def _metadata(self, form: data.View) -> tuple[data.View | None, data.View | None]:
+        """The code and the zero mask in what an entry knows of its register, if there are such."""
+        return form if self._coalescing else None, form if self._config.gating.has_zero_mask else None
 
     def _restore(self, m: Module, platform: object) -> None:
         """The lanes of what arrives: in order, with what was not stored or not read."""
-        path, form = self._path(), self._form(m, "arriving", self.arrives)
-        if path is None:
+        restorer, form = self._form.restorer(), self._form_of(m, "arriving", self.arrives)
+        if restorer is None:
             m.d.comb += self.restored.eq(self.operand)
             return
-        m.submodules.path = share(platform, module_name(type(path).__name__), path, clocked=False)
-        m.d.comb += [path.word.eq(self.operand), self.restored.eq(path.operand)]
-        if self._config.coalescing is Coalescing.ON:
-            m.d.comb += [path.code[name].eq(form[name]) for name, _ in CODE]
-        m.d.comb += [path.zero[name].eq(form[name]) for name, _ in zero_fields(self._config)]
-
-    def _path(self) -> Any:
-        """What restores a word; nothing where words are stored as they are read."""
-        has_zero_mask = self._config.gating.has_zero_mask
-        if self._config.coalescing is Coalescing.ON:
-            return GatedCoalescingOperandPath(config=self._config) if has_zero_mask else OperandPath()
-        return GatedOperandPath(config=self._config) if has_zero_mask else None
+        m.submodules.path = share(platform, module_name(type(restorer).__name__), restorer, clocked=False)
+        m.d.comb += [restorer.word.eq(self.operand), self.restored.eq(restorer.operand)]
+        if self._coalescing:
+            m.d.comb += [restorer.code[name].eq(form[name]) for name, _ in CODE]
+        m.d.comb += [restorer.zero[name].eq(form[name]) for name, _ in zero_fields(self._config)]

@@ -7,8 +7,7 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.collector import SLOTS
-from rtl.interfaces import held_layout, zero_layout
+from rtl.interfaces import SLOTS, held_layout, zero_layout
 from warploom.arch.config import SmConfig
 
 

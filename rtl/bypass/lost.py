@@ -7,8 +7,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from rtl.bypass.interfaces import drop_layout
-from rtl.interfaces import issue_layout
-from rtl.placement import SOURCES
+from rtl.interfaces import SOURCES, issue_layout
 from warploom.arch.config import LANES, SmConfig
 
 REGISTERS = 256

@@ -4,20 +4,21 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-from rtl.coalescing.alignment import SLICE_BITS, interleave, swap
+from rtl.coalescing.alignment import SLICE_BITS, OperandPath, bytes_below, interleave, swap
 from rtl.coalescing.code_latch import CodeLatch
 from rtl.coalescing.mask_buffer import update_layout
+from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.reorder import exchange
 from rtl.gating.zero_buffer import renewal_layout
 from rtl.gating.zero_latch import ZeroLatch
 from rtl.interfaces import CODE, zero_layout
 from rtl.register_file.paths import Carried
 from rtl.shared import share
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
+from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITE_PATHS, WRITERS, stored_fields
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 
@@ -41,6 +42,24 @@ class Form(Protocol):
 
     def show(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]) -> None:
         """Drive the members."""
+
+    def is_on(self, side: int, code: data.View | None) -> Value:
+        """Whether this access of its bank reads a register."""
+
+    def parts(self, code: data.View | None) -> Value:
+        """Of the equal parts of a word, those that a register fills."""
+
+    def needed(self, lanes: Value, code: data.View | None, zero: data.View | None) -> Value:
+        """With gating, the columns that some of these lanes read."""
+
+    def constant(self, value: Value) -> Value:
+        """The word whose lanes all hold a 32-bit value."""
+
+    def constant_columns(self, lanes: Value) -> Value:
+        """With gating, the columns of such a word that some of these lanes read."""
+
+    def restorer(self) -> Any:
+        """What restores a word to what the lanes read; None where they read it as it is."""
 
 
 def form_of(config: SmConfig) -> Form:
@@ -66,6 +85,24 @@ class Plain:
 
     def show(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]) -> None:
         pass
+
+    def is_on(self, side: int, code: data.View | None) -> Value:
+        return Const(1, 1)
+
+    def parts(self, code: data.View | None) -> Value:
+        return Const(1, 1)
+
+    def needed(self, lanes: Value, code: data.View | None, zero: data.View | None) -> Value:
+        return lanes
+
+    def constant(self, value: Value) -> Value:
+        return value.replicate(LANES)
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return lanes
+
+    def restorer(self) -> None:
+        return None
 
 
 class Narrow:
@@ -137,6 +174,24 @@ class Narrow:
                 update.code.eq(path["code"]),
             ]
 
+    def is_on(self, side: int, code: data.View) -> Value:
+        return code.left == side
+
+    def parts(self, code: data.View) -> Value:
+        return mask_of(code)
+
+    def needed(self, lanes: Value, code: data.View, zero: data.View | None) -> Value:
+        return columns_of(mask_of(code)) & groups(lanes).replicate(SUB_BANKS)
+
+    def constant(self, value: Value) -> Value:
+        return Cat(value.word_select(number, 8).replicate(LANES) for number in range(SUB_BANKS))
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return groups(lanes).replicate(SUB_BANKS)
+
+    def restorer(self) -> OperandPath:
+        return OperandPath()
+
 
 class ZeroMasked:
     """Whole words of which lanes that are known to be zero are not written. In a reordered group a column that was
@@ -149,7 +204,7 @@ class ZeroMasked:
     """
 
     def __init__(self, config: SmConfig) -> None:
-        self._config = config
+        self._config, self._whole = config, Plain(config)
         self.members: dict[str, wiring.Member] = {
             "zero": Out(data.ArrayLayout(zero_layout(config), len(WRITERS))),
             "zero_update": Out(data.ArrayLayout(renewal_layout(config), len(WRITE_PATHS))),
@@ -191,13 +246,36 @@ class ZeroMasked:
                 update.zero.eq(path["zero"]),
             ]
 
+    def is_on(self, side: int, code: data.View | None) -> Value:
+        return self._whole.is_on(side, code)
+
+    def parts(self, code: data.View | None) -> Value:
+        return self._whole.parts(code)
+
+    def needed(self, lanes: Value, code: data.View | None, zero: data.View) -> Value:
+        if self._config.gating is Gating.IN_LANE:
+            return lanes & ~zero.zero
+        granules = groups(lanes)
+        read = (Mux(reordered, granules[g].replicate(GROUP), lanes.word_select(g, GROUP))
+                for g, reordered in enumerate(zero.reorder))
+        return Cat(read) & ~zero.zero
+
+    def constant(self, value: Value) -> Value:
+        return self._whole.constant(value)
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return self._whole.constant_columns(lanes)
+
+    def restorer(self) -> GatedOperandPath:
+        return GatedOperandPath(config=self._config)
+
 
 class NarrowZeroMasked:
     """Both: bytes as needed, of which those of zero lanes, or zero granules, are not written. A granule that was known
     to be zero, and is not any more, is written in all lanes. Members are those of both."""
 
     def __init__(self, config: SmConfig) -> None:
-        self._of_granules = config.gating is Gating.CROSS_LANE
+        self._config, self._of_granules = config, config.gating is Gating.CROSS_LANE
         self._narrow, self._masked = Narrow(config), ZeroMasked(config)
         self.members = self._narrow.members | self._masked.members
 
@@ -218,6 +296,26 @@ class NarrowZeroMasked:
         self._narrow.show(m, writeback, latches, paths)
         self._masked.show(m, writeback, latches, paths)
 
+    def is_on(self, side: int, code: data.View) -> Value:
+        return self._narrow.is_on(side, code)
+
+    def parts(self, code: data.View) -> Value:
+        return self._narrow.parts(code)
+
+    def needed(self, lanes: Value, code: data.View, zero: data.View) -> Value:
+        if not self._of_granules:
+            return self._narrow.needed(lanes & ~zero.zero, code, zero)
+        return self._narrow.needed(lanes, code, zero) & ~swap(zero.zero, code.left)
+
+    def constant(self, value: Value) -> Value:
+        return self._narrow.constant(value)
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return self._narrow.constant_columns(lanes)
+
+    def restorer(self) -> GatedCoalescingOperandPath:
+        return GatedCoalescingOperandPath(config=self._config)
+
 
 def _enable(m: Module, number: int, written: Value) -> Signal:
     """The byte enables of a path."""
@@ -229,3 +327,23 @@ def _enable(m: Module, number: int, written: Value) -> Signal:
 def _bytes_of(columns: Value) -> Value:
     """All bytes of the columns of a mask."""
     return Cat(columns[i].replicate(COLUMN_BYTES) for i in range(COLUMNS))
+
+
+def mask_of(code: data.View) -> Value:
+    """The sub-banks of a register, which are also the slices that it fills."""
+    return swap(bytes_below(code.size), code.left)
+
+
+def columns_of(mask: Value) -> Value:
+    """The columns of sub-banks."""
+    return Cat(used.replicate(COLUMNS // SUB_BANKS) for used in mask)
+
+
+def groups(lanes: Value) -> Value:
+    """The groups that have some lane of a mask."""
+    return Cat(lanes.word_select(g, GROUP).any() for g in range(LANES // GROUP))
+
+
+def written_columns(byte_enable: Value) -> Value:
+    """The columns of which a byte is written."""
+    return Cat(byte_enable.word_select(column, COLUMN_BYTES).any() for column in range(COLUMNS))

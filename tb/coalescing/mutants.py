@@ -1,20 +1,22 @@
 """Planted bugs in the units of the coalescing register file, and in its wiring."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
 from rtl.coalescing.alignment import OperandPath
 from rtl.coalescing.arbiter import CoalescingArbiter, Read
 from rtl.coalescing.bank import DualBank
-from rtl.coalescing.collector import CoalescingCollector
 from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.coalescing.datapath import CoalescingDatapath
 from rtl.coalescing.mask_buffer import MaskBuffer
 from rtl.coalescing.width import WidthDetector
+from rtl.datapath import Datapath
+from rtl.operands.collector import Collector
 from rtl.register_file.forms import Narrow
 from rtl.register_file.paths import Carried
 from rtl.register_file.writeback import Writeback
-from tb.mutants import LockstepMutant, Mutant, Tampered
+from tb.mutants import LockstepMutant, Mutant, Tampered, miswired
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 
 SETTINGS = ("coalescing=on", "alignment=write")
@@ -66,17 +68,15 @@ class Unfilled(Narrow):
         return super().encode(m, number, path | {"fill": Const(0, SUB_BANKS)})
 
 
-class CrossedCodes(CoalescingDatapath):
+def _crossed(stage: Any, m: Module) -> None:
     """Operand b is restored as operand a is stored."""
-
-    def _connect_operands(self, m: Module) -> None:
-        super()._connect_operands(m)
-        m.d.comb += self.operand_paths[1].code.eq(self.operand_paths[0].code)
+    first, second, _ = stage.operand_paths
+    m.d.comb += second.code.eq(first.code)
 
 
 def _unfilled(config: SmConfig) -> wiring.Component:
-    datapath = CoalescingDatapath(config=config, probe=True)
-    datapath.writeback.form = Unfilled(config)
+    datapath = Datapath(config=config, probe=True)
+    datapath.register_file.writeback.form = Unfilled(config)
     return datapath
 
 
@@ -123,8 +123,8 @@ MUTANTS = (
                         ("waits for a write that waits", Hesitant))),
     Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar::random_routes", "swaps two slices",
            lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
-    Mutant("CoalescingCollector", "tb.coalescing.test_collector::random_instructions", "forgets sides",
-           lambda c: Tampered(CoalescingCollector(config=c, probe=True), _sideless), SETTINGS),
+    Mutant("Collector", "tb.coalescing.test_collector::random_instructions", "forgets sides",
+           lambda c: Tampered(Collector(config=c, probe=True), _sideless), SETTINGS),
     Mutant("Writeback", "tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {
                "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),
@@ -134,5 +134,5 @@ MUTANTS = (
 IN_LOCKSTEP = (
     LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
     LockstepMutant("crosses two codes", "hotspot", "dispatch_operand1, lane",
-                   lambda c: CrossedCodes(config=c, probe=True), SETTINGS),
+                   miswired("operands.stage", _crossed), SETTINGS),
 )

@@ -36,7 +36,7 @@ def fields_of(code: Code) -> dict[str, int]:
 
 def requests(ports: Ports, request: int) -> list[tuple[int, int]]:
     """Bit and mask of each request."""
-    masks = [(bit, ports.peek("mask") >> SUB_BANKS * bit & 15) for bit in range(len(SIDES) * ports.config.banks)]
+    masks = [(bit, ports.peek("read__mask") >> SUB_BANKS * bit & 15) for bit in range(len(SIDES) * ports.config.banks)]
     return [(bit, mask) for bit, mask in masks if request >> bit & 1]
 
 
@@ -45,7 +45,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     rng, config, places = source(), ports.config, placement(ports.config)
     takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
     for _ in range(CYCLES):
-        offered = requests(ports, ports.peek("request"))
+        offered = requests(ports, ports.peek("read__request"))
         rng.shuffle(offered)
         granted = used = 0
         for bit, mask in offered:
@@ -62,7 +62,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         yield {
             "take": next(takes) and not ports.peek("busy"), **issued,
             "code": {slot: fields_of(chosen) for slot, chosen in codes.items()},
-            "destination_code": fields_of(code(rng)), "grant": granted, "operand": rng.getrandbits(WARP_BITS),
+            "destination_code": fields_of(code(rng)), "read__grant": granted, "read__word": rng.getrandbits(WARP_BITS),
             "dispatched": next(dispatches) and ports.peek("ready"),
         }
 
@@ -79,9 +79,9 @@ class CoalescingCollectorCheck(SlotsCheck):
 
     def offers(self, seen: Observation) -> None:
         requests = self._twin.requests()
-        self.checker.equal("request", seen["request"], sum(1 << _bit(port) for port in requests))
-        rows: Any = self.codecs["row"].unpack(seen["row"])
-        masks: Any = self.codecs["mask"].unpack(seen["mask"])
+        self.checker.equal("request", seen["read__request"], sum(1 << _bit(port) for port in requests))
+        rows: Any = self.codecs["read__row"].unpack(seen["read__row"])
+        masks: Any = self.codecs["read__mask"].unpack(seen["read__mask"])
         for (bank, side), read in requests.items():
             self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.place.row)
             self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._code(read).mask)
@@ -115,12 +115,12 @@ class CoalescingCollectorCheck(SlotsCheck):
         self._may_change = [0] * 3
         present = twin.present
         for read in self._arriving:
-            twin.capture(read, from_sub_banks(seen["operand"], self._code(read).left))
+            twin.capture(read, from_sub_banks(seen["read__word"], self._code(read).left))
         for slot in range(3):
             if (twin.present & ~present) >> slot & 1:
                 self._may_change[slot] = self._form.code(twin.metadata[slot]).mask
         requests = twin.requests()
-        granted = [read for port, read in requests.items() if seen["grant"] >> _bit(port) & 1]
+        granted = [read for port, read in requests.items() if seen["read__grant"] >> _bit(port) & 1]
         self.coverage.hit("masks meet", any(self._code(other).mask & self._code(read).mask
                                             for other in requests.values() for read in granted
                                             if other not in granted))
@@ -172,14 +172,14 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
     both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))
 
     def check(seen: Observation) -> None:
-        checker.equal("request", seen["request"], both if checker.cycle == 1 else 0)
+        checker.equal("request", seen["read__request"], both if checker.cycle == 1 else 0)
         checker.equal("ready", seen["ready"], int(checker.cycle == 3))
         if checker.cycle == 3:
             first, second, _ = ports.codecs["operands"].array(seen["operands"])
             checker.equal("R0", first & SLICE, word & SLICE)
             checker.equal("R1", second >> 2 * SLICE_BITS, word >> 2 * SLICE_BITS)
 
-    await exercise(ports, [take, {"grant": both}, {"operand": word}, {}], check, checker)
+    await exercise(ports, [take, {"read__grant": both}, {"read__word": word}, {}], check, checker)
 
 
 @pytest.mark.rtl
@@ -195,5 +195,5 @@ def test_000_section_3_6_2_7(seed: int) -> None:
 
 def run(alignment: str, testcase: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
-    made = runner.build(config, "CoalescingCollector")
+    made = runner.build(config, "Collector")
     runner.run(made, "tb.coalescing.test_collector", seed, testcase=testcase)

@@ -1,23 +1,27 @@
 # amaranth: UnusedElaboratable=no
 """Planted bugs in collectors, operand paths and wiring: how the datapath reads what its register file does not hold."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
-from rtl import verilog
-from rtl.gating.collector import GatedCoalescingCollector, GatedCollector
-from rtl.gating.datapath import GatedDatapath
+from rtl.datapath import Datapath
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
+from rtl.operands.collector import Collector
+from rtl.operands.stage import DispatchStage
+from rtl.register_file.forms import ZeroMasked
 from tb.coalescing.mutants import altered
-from tb.mutants import Mutant, Rewire, Tampered
+from tb.mutants import Mutant, Rewire, Tampered, miswired
 from warploom.arch.config import COLUMNS, SmConfig
 
 BENCH = "tb.gating.test_register_file"
 
 
 def _with_paths(config: SmConfig, rewire: Rewire) -> wiring.Component:
-    datapath = verilog.datapath(config, probe=True)
-    datapath.operand_paths = [Tampered(path, rewire) for path in datapath.operand_paths]
+    datapath = Datapath(config=config, probe=True)
+    stage = datapath.operands.stage
+    stage.operand_paths = [Tampered(path, rewire) for path in stage.operand_paths]
     return datapath
 
 
@@ -33,7 +37,7 @@ def _positive(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"code": altered(m, outer.code, sign=0)}
 
 
-class Late(GatedCollector):
+class Late(Collector):
     """The zero masks are used one cycle after they are there."""
 
     def _zeros(self, m: Module) -> data.View:
@@ -42,42 +46,48 @@ class Late(GatedCollector):
         return late
 
 
-class Rigid(GatedCollector):
+class Rigid(ZeroMasked):
     """Reordered groups are read as if their columns were lanes."""
 
-    def _needed(self, slot: int) -> Value:
-        return self.held.lanes & ~self.zeros[slot].zero
+    def needed(self, lanes: Value, code: data.View | None, zero: data.View) -> Value:
+        return lanes & ~zero.zero
 
 
-class Wasteful(GatedCoalescingCollector):
+def _rigid(config: SmConfig) -> wiring.Component:
+    collector = Collector(config=config, probe=True)
+    collector._form = Rigid(config)
+    return collector
+
+
+class Wasteful(Collector):
     """Constants fill all columns."""
 
     def _needed_of_constant(self, slot: int) -> Value:
         return Const(-1, COLUMNS)
 
 
-class Unheld(GatedDatapath):
+class Unheld(DispatchStage):
     """The operand registers take all columns of what is dispatched; so do their counters."""
 
-    def _operand_columns(self, slot: int) -> Value:
-        return self.dispatcher.select.any().replicate(COLUMNS)
+    def _columns(self, slot: int) -> Value:
+        return self.select.any().replicate(COLUMNS)
 
 
-class Uncounted(GatedDatapath):
+def _unheld(config: SmConfig) -> wiring.Component:
+    datapath = Datapath(config=config, probe=True)
+    datapath.operands.stage = Unheld(config=config, probe=True)
+    return datapath
+
+
+def _uncounted(pipes: Any, m: Module) -> None:
     """Bypasses are not counted."""
-
-    def _connect_activity(self, m: Module) -> None:
-        super()._connect_activity(m)
-        m.d.comb += self.activity_counters.bypass_loads.eq(0)
+    m.d.comb += pipes.bypass_loads.eq(0)
 
 
-class Swapped(GatedDatapath):
+def _exchanged(operands: Any, m: Module) -> None:
     """The zero masks of the second and the third source are taken for each other's."""
-
-    def _connect_collectors(self, m: Module) -> None:
-        super()._connect_collectors(m)
-        first, second, third, destination = (found.as_value() for found in self.zero_buffer.found)
-        m.d.comb += [collector.zero.eq(Cat(first, third, second, destination)) for collector in self.collectors]
+    first, second, third, destination = (zero.as_value() for zero in operands.lookup.zero)
+    m.d.comb += [collector.zero.eq(Cat(first, third, second, destination)) for collector in operands.collectors]
 
 
 CROSS_LANE = ("gating=cross_lane",)
@@ -86,17 +96,17 @@ INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 COLLECTOR, OPERAND, DATAPATH = "tb.gating.test_collector", "tb.gating.test_operand", "tb.test_datapath"
 
 MUTANTS = (
-    Mutant("GatedCollector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),
-    Mutant("GatedCollector", COLLECTOR, "does not see R-bits", lambda c: Rigid(config=c, probe=True), CROSS_LANE),
-    Mutant("GatedCoalescingCollector", COLLECTOR, "stores whole constants",
+    Mutant("Collector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),
+    Mutant("Collector", COLLECTOR, "does not see R-bits", _rigid, CROSS_LANE),
+    Mutant("Collector", COLLECTOR, "stores whole constants",
            lambda c: Wasteful(config=c, probe=True), INTERLEAVED),
     Mutant("GatedOperandPath", OPERAND, "does not undo the order of bytes",
            lambda c: Tampered(GatedOperandPath(config=c), _straight), CROSS_LANE),
     Mutant("GatedCoalescingOperandPath", OPERAND, "takes all above the width for zero",
            lambda c: Tampered(GatedCoalescingOperandPath(config=c), _positive), INTERLEAVED),
-    Mutant("Datapath", DATAPATH, "stores whole operands", lambda c: Unheld(config=c, probe=True), CROSS_LANE),
-    Mutant("Datapath", DATAPATH, "does not count bypasses", lambda c: Uncounted(config=c, probe=True), CROSS_LANE),
-    Mutant("Datapath", DATAPATH, "crosses two zero masks", lambda c: Swapped(config=c, probe=True), CROSS_LANE),
+    Mutant("Datapath", DATAPATH, "stores whole operands", _unheld, CROSS_LANE),
+    Mutant("Datapath", DATAPATH, "does not count bypasses", miswired("pipes", _uncounted), CROSS_LANE),
+    Mutant("Datapath", DATAPATH, "crosses two zero masks", miswired("operands", _exchanged), CROSS_LANE),
     Mutant("Datapath", BENCH, "shows what columns have that were not read", lambda c: _with_paths(c, _unmarked),
            ("gating=cross_lane",)),
     Mutant("Datapath", BENCH, "does not undo the order of bytes", lambda c: _with_paths(c, _straight),

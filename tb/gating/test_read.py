@@ -21,15 +21,15 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
         "take": 1, "issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
         "source": {"0": {"bank": 1, "row": 5, "left": 0}},
     }
-    looked_up = {"zero": figure.zero, "grant": 1 << 1}
-    arriving = {"operand": join([*figure.held, *[0] * 28])}
+    looked_up = {"zero": figure.zero, "read__grant": 1 << 1}
+    arriving = {"read__word": join([*figure.held, *[0] * 28])}
     before: list[tuple[int, ...]] = []
 
     def check(seen: Observation) -> None:
         threads = split(ports.codecs["operands"].array(seen["operands"])[0])[:4]
         if checker.cycle == 1:
-            checker.equal("request", seen["request"], 1 << 1)
-            checker.equal("columns", ports.codecs["columns"].array(seen["columns"])[1], figure.enabled)
+            checker.equal("request", seen["read__request"], 1 << 1)
+            checker.equal("columns", ports.codecs["read__columns"].array(seen["read__columns"])[1], figure.enabled)
             before.append(threads)
         if checker.cycle == 3:
             kept = [value if figure.enabled >> i & 1 else old
@@ -44,4 +44,4 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_000_fig_4_3(seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["gating=in_lane"])
-    runner.run(runner.build(config, "GatedCollector"), "tb.gating.test_read", seed)
+    runner.run(runner.build(config, "Collector"), "tb.gating.test_read", seed)

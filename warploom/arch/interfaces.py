@@ -191,6 +191,15 @@ def probe_fields(config: SmConfig) -> Fields:
     code that the register will have, `CODE_FIELDS`, with a zero mask that and its R-bits, 0 when it writes none) and
     completion (valid, tag).
     """
+    return [
+        *bank_probe_fields(config), *operand_probe_fields(config),
+        *(field for writer in WRITERS for field in (*_latch_probe_fields(writer), *_done_probe_fields(writer),
+                                                    *_stored_probe_fields(config, writer))),
+    ]
+
+
+def bank_probe_fields(config: SmConfig) -> Fields:
+    """The part of the arbiter and the banks."""
     coalescing = config.coalescing is Coalescing.ON
     who = index_bits(max(config.collectors, len(WRITERS)))
     fields: Fields = [("diagonal", index_bits(max(config.banks, config.collectors)))]
@@ -201,24 +210,40 @@ def probe_fields(config: SmConfig) -> Fields:
             fields.append((f"{port}_mask", SUB_BANKS))
     if config.gating is not Gating.OFF:
         fields += [(f"bank{bank}_columns", COLUMNS) for bank in range(config.banks)]
-    if config.bypass.has_window:
-        for collector in range(config.collectors):
-            fields += [(f"collector{collector}_{name}", bits) for name, bits in window_fields(config)]
-        if config.bypass.writes_back:
-            fields += [("evict_valid", 1), ("evict_warp", index_bits(config.warps)), ("evict_latched", 1)]
-    for collector in range(0 if config.bypass.has_window else config.collectors):
-        fields += [(f"collector{collector}_busy", 1), (f"collector{collector}_waiting", 3),
-                   (f"collector{collector}_present", 3)]
+    return fields
+
+
+def operand_probe_fields(config: SmConfig) -> Fields:
+    """The part of the operand store."""
+    fields: Fields = []
+    for collector in range(config.collectors):
+        own = window_fields(config) if config.bypass.has_window else [("busy", 1), ("waiting", 3), ("present", 3)]
+        fields += [(f"collector{collector}_{name}", bits) for name, bits in own]
+    if config.bypass.writes_back:
+        fields += [("evict_valid", 1), ("evict_warp", index_bits(config.warps)), ("evict_latched", 1)]
     if config.has_address_slot:
         fields.append(("address_busy", 1))
-    fields += [("dispatch_valid", 1), ("dispatch_collector", index_bits(config.holders)), ("dispatch_tag", TAG_BITS)]
-    for writer in WRITERS:
-        fields += [(f"{writer}_latch_valid", 1), (f"{writer}_latch_tag", TAG_BITS), (f"{writer}_done_valid", 1),
-                   (f"{writer}_done_tag", TAG_BITS)]
-        if coalescing:
-            fields.append((f"{writer}_latch_code", width(CODE_FIELDS)))
-        fields += [(f"{writer}_latch_{name}", bits) for name, bits in zero_fields(config)]
-    return fields
+    return [*fields, ("dispatch_valid", 1), ("dispatch_collector", index_bits(config.holders)),
+            ("dispatch_tag", TAG_BITS)]
+
+
+def latch_probe_fields(config: SmConfig) -> Fields:
+    """The part of the write latches."""
+    return [field for writer in WRITERS
+            for field in (*_latch_probe_fields(writer), *_stored_probe_fields(config, writer))]
+
+
+def _latch_probe_fields(writer: str) -> Fields:
+    return [(f"{writer}_latch_valid", 1), (f"{writer}_latch_tag", TAG_BITS)]
+
+
+def _done_probe_fields(writer: str) -> Fields:
+    return [(f"{writer}_done_valid", 1), (f"{writer}_done_tag", TAG_BITS)]
+
+
+def _stored_probe_fields(config: SmConfig, writer: str) -> Fields:
+    code = [("code", width(CODE_FIELDS))] if config.coalescing is Coalescing.ON else []
+    return [(f"{writer}_latch_{name}", bits) for name, bits in (*code, *zero_fields(config))]
 
 
 def window_fields(config: SmConfig) -> Fields:

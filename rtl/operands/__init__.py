@@ -1,0 +1,1 @@
+"""The operand stores: where instructions wait for their operands."""

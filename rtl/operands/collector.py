@@ -1,0 +1,284 @@
+"""Operand collector: holds one instruction while its operands are read ([RADAIDEH], section 2.1.4)."""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+from operator import or_
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl import ports
+from rtl.interfaces import (
+    CODE,
+    REGISTERS,
+    SLOTS,
+    SOURCES,
+    column_masks,
+    held_layout,
+    issue_layout,
+    place_layout,
+    words,
+    zero_layout,
+)
+from rtl.register_file.forms import form_of
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
+
+NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
+"""The code of an operand that comes from no register: it passes as it is."""
+
+
+class Collector(wiring.Component):
+    """One warp instruction and its three operand slots.
+
+    An instruction that is taken in cycle t requests from t + 1. An operand granted in cycle r is on `word` in r + 1 and
+    present from r + 2. A slot whose register a lower slot names too does not request: it gets what that slot gets. A
+    slot that reads no register is present at once.
+
+    Operands are kept as they are stored. With coalescing several come in one cycle where their slices do not meet, and
+    an operand fills the slices of its mask. With gating an operand or constant fills the columns that are needed: those
+    that some executing lane reads and the zero mask does not mark. The zero masks of an instruction that is taken in
+    cycle t come in t + 1, are used at once, and kept from then on.
+
+    Parameters
+    ----------
+    config : sizes, how registers are stored, and what is gated.
+    probe : add the port `loads`.
+
+    Members
+    -------
+    take, issue : take the instruction at the end of the cycle; only while not busy.
+    source, destination : where its registers lie.
+    code, destination_code : with coalescing, how its registers are stored.
+    zero : with a zero mask, those of the sources and of the destination; used in the cycle after `take`.
+    read : requests (`rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
+    busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
+    ready : all operands are present.
+    held, operands : the instruction, with what is known of its destination, and its operands as they are stored.
+    codes, zeros : with coalescing, with a zero mask: how the operands are stored, for dispatch.
+    needed : with gating, the columns that are needed of each slot, for dispatch.
+    loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
+    dispatched : the instruction is dispatched; the collector is free in the next cycle.
+    """
+
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._form = config, form_of(config)
+        self._gated = config.gating is not Gating.OFF
+        self._has_codes, self._has_zeros = config.coalescing is Coalescing.ON, config.gating.has_zero_mask
+        super().__init__({
+            "take": In(1),
+            "issue": In(issue_layout(config)),
+            "source": In(data.ArrayLayout(place_layout(config), SLOTS)),
+            "destination": In(place_layout(config)),
+            "read": Out(ports.read(config)),
+            "busy": Out(1),
+            "waiting": Out(SLOTS),
+            "present": Out(SLOTS),
+            "ready": Out(1),
+            "held": Out(held_layout(config)),
+            "operands": Out(words(SLOTS)),
+            "dispatched": In(1),
+            **(self._code_ports() if self._has_codes else {}),
+            **(self._zero_ports() if self._has_zeros else {}),
+            **({"needed": Out(column_masks(SLOTS))} if self._gated else {}),
+            **({"loads": Out(column_masks(SLOTS))} if probe else {}),
+        })
+        if not probe:
+            self.loads = Signal(column_masks(SLOTS))
+
+    def _code_ports(self) -> dict[str, wiring.Member]:
+        codes = data.ArrayLayout(CODE, SLOTS)
+        return {"code": In(codes), "destination_code": In(CODE), "codes": Out(codes)}
+
+    def _zero_ports(self) -> dict[str, wiring.Member]:
+        zero = zero_layout(self._config)
+        return {"zero": In(data.ArrayLayout(zero, REGISTERS)), "zeros": Out(data.ArrayLayout(zero, SLOTS))}
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        repeats = self._repeats(m)
+        first = [self.issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
+        follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
+        self._hold(m)
+        granted = self._offer(m)
+        arriving = Signal(SLOTS)
+        filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
+        m.d.comb += self.ready.eq(self.busy & self.present.all())
+        m.d.sync += [
+            arriving.eq(filled),
+            self.waiting.eq(self.waiting & ~granted),
+            self.present.eq(self.present | arriving),
+        ]
+        self._store(m, arriving)
+
+        with m.If(self.dispatched):
+            m.d.sync += [self.busy.eq(0), self.present.eq(0)]
+        with m.If(self.take):
+            m.d.sync += [self.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self.issue.reads)]
+            m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
+        return m
+
+    def _repeats(self, m: Module) -> list[Value]:
+        """For each slot of the instruction at the port, the mask of lower slots that read the same register."""
+        source = [self.issue[name] for name in SOURCES]
+        repeats = [Signal(SLOTS, name=f"repeats_{slot}") for slot in range(SLOTS)]
+        for slot in range(SLOTS):
+            for lower in range(slot):
+                both = self.issue.reads[slot] & self.issue.reads[lower]
+                m.d.comb += repeats[slot][lower].eq(both & (source[slot] == source[lower]))
+        return repeats
+
+    # ------------------------------------------------------------------ what is held
+
+    def _hold(self, m: Module) -> None:
+        """The instruction, how its operands are stored, and its destination, kept for dispatch."""
+        held = Signal(self.held.shape(), reset_less=True)
+        m.d.comb += self.held.eq(held)
+        with m.If(self.take):
+            m.d.sync += [held[name].eq(value) for name, value in self._taken().items()]
+        if self._has_codes:
+            self._hold_codes(m)
+        if self._has_zeros:
+            self._hold_zeros(m)
+        if self._gated:
+            m.d.comb += [needed.eq(self._form.needed(self.held.lanes, *self._metadata(slot)))
+                         for slot, needed in enumerate(self.needed)]
+
+    def _taken(self) -> dict[str, Value]:
+        """What is kept of the instruction at the port, by name: its fields, and where its destination lies and how that
+        is stored; the side as stored counts."""
+        kept = {name for name, _ in self.held.shape()}
+        sources = (self.issue, self.destination, *([self.destination_code] if self._has_codes else []))
+        return {name: source[name] for source in sources for name, _ in source.shape() if name in kept}
+
+    def _hold_codes(self, m: Module) -> None:
+        codes = Signal(self.codes.shape(), name="held_codes", reset_less=True)
+        m.d.comb += self.codes.eq(codes)
+        for slot, held in enumerate(codes):
+            with m.If(self.take):
+                m.d.sync += held.eq(Mux(self.issue.reads[slot], self.code[slot].as_value(), NO_REGISTER))
+
+    def _hold_zeros(self, m: Module) -> None:
+        *zeros, destination = self._zeros(m)
+        m.d.comb += [self.zeros[slot].eq(zero) for slot, zero in enumerate(zeros)]
+        m.d.comb += [self.held[name].eq(destination[name]) for name, _ in destination.shape()]
+
+    def _zeros(self, m: Module) -> data.View:
+        """The zero masks of the registers: in the first cycle those that were looked up are at the port."""
+        looked_up = Signal(REGISTERS)
+        zeros, kept = Signal(self.zero.shape()), Signal(self.zero.shape(), name="kept_zeros", reset_less=True)
+        m.d.sync += [
+            looked_up.eq(Mux(self.take, Cat(self.issue.reads, self.issue.writes), 0)),
+            kept.eq(zeros),
+        ]
+        for register, zero in enumerate(zeros):
+            m.d.comb += zero.eq(Mux(looked_up[register], self.zero[register].as_value(), kept[register].as_value()))
+        with m.If(self.take):
+            m.d.sync += kept.eq(0)
+            m.d.sync += [kept[slot].zero.eq(self._is_zero(slot).replicate(ZERO_BITS)) for slot in range(SLOTS)]
+        return zeros
+
+    def _metadata(self, slot: int) -> tuple[data.View | None, data.View | None]:
+        """How the operand of a slot is stored: its code and its zero mask."""
+        return self.codes[slot] if self._has_codes else None, self.zeros[slot] if self._has_zeros else None
+
+    # ------------------------------------------------------------------ requests
+
+    def _offer(self, m: Module) -> Value:
+        """Request the lowest waiting slot of each access of each bank; the mask of slots that are granted."""
+        source = self._sources(m)
+        wanted = self._wanted(source)
+        taken_up: list[Value] = []
+        for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
+            here = Cat((place.bank == bank) & self._form.is_on(side, self._metadata(slot)[0])
+                       for slot, place in enumerate(source))
+            lowest = self._lowest(m, f"bank_{bank}_{side}", here)
+            m.d.comb += self.read.request[bank][side].eq(lowest.any())
+            m.d.comb += [getattr(self.read, name)[bank][side].eq(choose(lowest, values))
+                         for name, values in wanted.items()]
+            taken_up.append(lowest & self.read.grant[bank][side].replicate(SLOTS))
+        return reduce(or_, taken_up)
+
+    def _wanted(self, source: data.View) -> dict[str, list[Value]]:
+        """What each slot asks of its bank, by the name of the port that shows it."""
+        return {
+            "row": [place.row for place in source],
+            **({"mask": [self._form.parts(code) for code in self.codes]} if self._has_codes else {}),
+            **({"columns": list(self.needed)} if self._gated else {}),
+        }
+
+    def _sources(self, m: Module) -> data.View:
+        """Where the sources of the instruction that is held lie."""
+        source = Signal(self.source.shape(), name="held_source", reset_less=True)
+        with m.If(self.take):
+            m.d.sync += source.eq(self.source)
+        return source
+
+    def _lowest(self, m: Module, name: str, here: Value) -> Signal:
+        """The lowest waiting slot of those in `here`, one bit of a mask."""
+        waiting, lowest = Signal(SLOTS, name=f"waiting_for_{name}"), Signal(SLOTS, name=f"offered_to_{name}")
+        m.d.comb += [waiting.eq(self.waiting & here), lowest.eq(waiting & (~waiting + 1))]
+        return lowest
+
+    # ------------------------------------------------------------------ operand registers
+
+    def _store(self, m: Module, arriving: Signal) -> None:
+        """The operand registers: filled when the instruction is taken, or when their word arrives."""
+        stored = Signal(words(SLOTS), reset_less=True)
+        m.d.comb += self.operands.eq(stored)
+        store = self._store_columns if self._gated else self._store_parts
+        for slot, word in enumerate(stored):
+            constant = Signal(WARP_BITS, name=f"constant_{slot}")
+            m.d.comb += constant.eq(self._form.constant(self._constant(slot)))
+            store(m, slot, word, constant, arriving[slot])
+
+    def _store_parts(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
+        """A constant fills the whole word, an operand its parts of it."""
+        used, loads = self._form.parts(self._metadata(slot)[0]), self.loads[slot]
+        for number in range(len(used)):
+            part, new, operand = (whole.word_select(number, WARP_BITS // len(used))
+                                  for whole in (word, constant, self.read.word))
+            arrives, columns = arriving & used[number], loads.word_select(number, COLUMNS // len(used))
+            m.d.comb += columns.eq((arrives | self._takes_constant(slot)).replicate(len(columns)))
+            with m.If(self.take):
+                m.d.sync += part.eq(new)
+            with m.Elif(arrives):
+                m.d.sync += part.eq(operand)
+
+    def _store_columns(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
+        """Only needed columns are filled."""
+        loads = self.loads[slot]
+        with m.If(self._takes_constant(slot)):
+            m.d.comb += loads.eq(self._needed_of_constant(slot))
+        with m.Elif(arriving):
+            m.d.comb += loads.eq(self.needed[slot])
+        for column in range(COLUMNS):
+            with m.If(loads[column]):
+                new = Mux(self.take, constant.word_select(column, 32), self.read.word.word_select(column, 32))
+                m.d.sync += word.word_select(column, 32).eq(new)
+
+    def _takes_constant(self, slot: int) -> Value:
+        """Whether the slot takes a constant at the end of the cycle."""
+        return self.take & ~self.issue.reads[slot]
+
+    def _needed_of_constant(self, slot: int) -> Value:
+        """The columns of a constant that some executing lane reads, if it is not known to be zero."""
+        read = self._form.constant_columns(self.issue.lanes)
+        return Mux(self._is_zero(slot), 0, read) if self._has_zeros else read
+
+    def _is_zero(self, slot: int) -> Value:
+        """Whether the constant of a slot is zero."""
+        return self._constant(slot) == 0
+
+    def _constant(self, slot: int) -> Value:
+        """What each lane of a slot reads that reads no register: the immediate or zero."""
+        return Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
+
+
+def choose(slot: Value, values: Sequence[Value]) -> Value:
+    """The value of the slot whose bit is set; that of the last one when none is."""
+    first, second, third = values
+    return Mux(slot[0], first, Mux(slot[1], second, third))

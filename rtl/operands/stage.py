@@ -1,0 +1,179 @@
+# amaranth: UnusedElaboratable=no
+"""Dispatch stage: the registers between collectors and pipes, and what is done to operands behind them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from rtl import ports
+from rtl.affine.expand import Expander
+from rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
+from rtl.interfaces import CODE, COMPACT_SLOTS, SLOTS, column_masks, held_layout, words, zero_layout
+from rtl.lane_control import CONTROL, decode
+from rtl.register_file.forms import form_of
+from rtl.select import merge
+from rtl.shared import module_name, share
+from warploom.arch.config import COLUMNS, LANES, SmConfig
+from warploom.arch.interfaces import WARP_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
+
+OPERANDS = "abc"
+
+
+class DispatchStage(wiring.Component):
+    """Takes the instruction that is selected, with its operands, and shows it one cycle later.
+
+    The operand registers hold what collectors do. Behind them stored forms are restored, unless windows have done so,
+    compact slots are expanded, and with a zero mask it is worked out which lanes are trivial.
+
+    Parameters
+    ----------
+    config : the machine.
+    probe : add the port `operand_columns`.
+
+    Members
+    -------
+    select : the holder (at most one) whose instruction is dispatched: a collector or, last, the address slot.
+    held, operands : of each holder its instruction; of each collector its operands.
+    codes, zeros : of each slot collector, with coalescing, with a zero mask: how its operands are stored.
+    needed : of each holder, with gating: the columns of each operand that count.
+    slots : of each holder, with the affine unit: which operands are compact, and their base and stride.
+    dispatch : what was selected in the previous cycle (`rtl.ports.dispatch`).
+    operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
+    """
+
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._with_probe = config, probe
+        self._gated, self._has_zeros = config.gating is not Gating.OFF, config.gating.has_zero_mask
+        self._restores = not config.bypass.has_window
+        self._coalescing = config.coalescing is Coalescing.ON
+        collectors, holders = config.collectors, config.holders
+        super().__init__({
+            "select": In(holders),
+            "held": In(held_layout(config)).array(holders),
+            "operands": In(words(SLOTS)).array(collectors),
+            **self._stored_ports(),
+            **({"needed": In(column_masks(SLOTS)).array(holders)} if self._gated else {}),
+            **({"slots": In(COMPACT_SLOTS).array(holders)} if config.affine.is_on else {}),
+            "dispatch": Out(ports.dispatch(config)),
+            **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
+        })
+        form = form_of(config)
+        self.operand_paths: list[Any] = [form.restorer() for _ in OPERANDS] if self._restores else [None] * SLOTS
+        self.expanders = [Expander() for _ in OPERANDS] if config.affine.is_on else []
+        self.trivial_detector = TrivialDetector() if self._has_zeros else None
+        self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
+
+    def _stored_ports(self) -> dict[str, wiring.Member]:
+        """How operands are stored that are not restored yet."""
+        if not self._restores:
+            return {}
+        layouts = {"codes": CODE} if self._coalescing else {}
+        layouts |= {"zeros": zero_layout(self._config)} if self._has_zeros else {}
+        return {name: In(data.ArrayLayout(layout, SLOTS)).array(self._config.collectors)
+                for name, layout in layouts.items()}
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        units = {"operand_path": filter(None, self.operand_paths), "expander": self.expanders}
+        for name, each in units.items():
+            for slot, unit in enumerate(each):
+                m.submodules[f"{name}_{slot}"] = share(platform, module_name(type(unit).__name__), unit, clocked=False)
+        self._take_instruction(m)
+        self._take_compact(m)
+        known = [self._show_operand(m, slot) for slot in range(SLOTS)]
+        if self.trivial_detector is not None:
+            m.submodules.trivial_detector = share(platform, "trivial_detector", self.trivial_detector, clocked=False)
+            self._find_trivial(m, self.trivial_detector, known)
+        return m
+
+    def _take_instruction(self, m: Module) -> None:
+        """The instruction, and the control signals of its operation, decoded while it is selected."""
+        sent = self.dispatch.sent
+        valid = Signal(name="dispatch_valid")
+        control = Signal(CONTROL, name="dispatch_control", reset_less=True)
+        m.d.sync += [valid.eq(self.select.any()), control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))]
+        m.d.comb += [
+            sent.valid.eq(valid),
+            sent.payload.collector.eq(self._taken(m, "collector", range(len(self.held)))),
+            self.dispatch.control.eq(control),
+            *(sent.payload[name].eq(self._taken(m, name, [held[name] for held in self.held]))
+              for name, _ in held_layout(self._config)),
+        ]
+
+    def _take_compact(self, m: Module) -> None:
+        if not self.expanders:
+            return
+        m.d.sync += self.compact.eq(self._of_selected([slots.as_value() for slots in self.slots]))
+        m.d.comb += [expander.value.eq(value)
+                     for expander, value in zip(self.expanders, self.compact["values"], strict=True)]
+
+    def _show_operand(self, m: Module, slot: int) -> Value:
+        """Show an operand; the lanes of it that are known to be zero."""
+        name = OPERANDS[slot]
+        word, path = self._operand_register(m, slot), self.operand_paths[slot]
+        known = Cat(word.word_select(lane, 32) == 0 for lane in range(LANES))
+        if path is not None:
+            m.d.comb += path.word.eq(word)
+            if self._coalescing:
+                m.d.comb += path.code.eq(self._taken(m, f"{name}_code", [codes[slot] for codes in self.codes]))
+            if self._has_zeros:
+                m.d.comb += path.zero.eq(self._taken(m, f"{name}_zero", [zeros[slot] for zeros in self.zeros]))
+                known = path.known
+            word = path.operand
+        if self.expanders:
+            compact = self.compact.compact[slot]
+            word, known = Mux(compact, self.expanders[slot].word, word), Mux(compact, 0, known)
+        m.d.comb += self.dispatch.sent.payload[name].eq(word)
+        return known
+
+    def _operand_register(self, m: Module, slot: int) -> Signal:
+        """The register at the end of an operand path; with gating it takes needed columns and holds the others."""
+        name, operands = OPERANDS[slot], [operands[slot] for operands in self.operands]
+        if self._with_probe:
+            m.d.comb += self.operand_columns[slot].eq(self._columns(slot))
+        if not self._gated:
+            return self._taken(m, name, operands)
+        operand, enables = Signal(WARP_BITS, name=f"chosen_{name}"), Signal(COLUMNS, name=f"enables_{name}")
+        register = Signal(WARP_BITS, name=f"dispatch_{name}", reset_less=True)
+        m.d.comb += [operand.eq(self._of_selected(operands)), enables.eq(self._columns(slot))]
+        for column, enable in enumerate(enables):
+            with m.If(enable):
+                m.d.sync += register.word_select(column, 32).eq(operand.word_select(column, 32))
+        return register
+
+    def _columns(self, slot: int) -> Value:
+        """The columns of an operand register that take an operand at the end of the cycle."""
+        if not self._gated:
+            return self.select.any().replicate(COLUMNS)
+        return merge(self.select, [needed[slot] for needed in self.needed])
+
+    def _find_trivial(self, m: Module, detector: TrivialDetector, known: Iterable[Value]) -> None:
+        """The lanes whose result is known, by what is known to be zero."""
+        sent = self.dispatch.sent.payload
+        rule = Signal(TRIVIAL, name="dispatch_rule", reset_less=True)
+        m.d.sync += rule.eq(decode_trivial(m, *(self._chosen(name) for name in ("op", "modifiers", "pipe"))))
+        m.d.comb += [
+            detector.rule.eq(rule),
+            *(getattr(detector, name).eq(sent[name]) for name in ("a", "b", "c", "pred", "lanes")),
+            *(detector.known[slot].eq(zero) for slot, zero in enumerate(known)),
+            sent.trivial.eq(detector.trivial),
+        ]
+
+    def _chosen(self, name: str) -> Value:
+        """A field of the instruction that is selected in this cycle."""
+        return merge(self.select, [held[name] for held in self.held])
+
+    def _of_selected(self, values: Sequence[ValueLike]) -> Value:
+        """What the collector has that is selected in this cycle. The address slot may be left out, as it comes last."""
+        return merge(self.select[: len(values)], values)
+
+    def _taken(self, m: Module, name: str, values: Sequence[ValueLike]) -> Signal:
+        """A register of what the holder has that is selected."""
+        chosen = self._of_selected(values)
+        register = Signal(chosen.shape(), name=f"dispatch_{name}", reset_less=True)
+        m.d.sync += register.eq(chosen)
+        return register
