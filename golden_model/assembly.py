@@ -5,11 +5,11 @@ from functools import partial
 from golden_model.affine.unit import AffineUnit, Answers
 from golden_model.cached.collector import CachedCollector
 from golden_model.cached.register_file import CachedFile
-from golden_model.collector import Collector
 from golden_model.corf.collector import CorfCollector
 from golden_model.corf.register_file import CorfFile
 from golden_model.datapath import Datapath
 from golden_model.integer import Evaluate
+from golden_model.operands.collector import Collector
 from golden_model.operands.port import OperandStore
 from golden_model.operands.slots import SlotStore
 from golden_model.operands.windows import WindowStore

@@ -6,10 +6,10 @@ from typing import Any
 
 from golden_model.affine.compact import Compact
 from golden_model.affine.unit import AffineUnit
-from golden_model.collector import SOURCES
 from golden_model.inputs import NO_INPUTS, Inputs
 from golden_model.integer import Evaluate, IntegerUnit, evaluate
 from golden_model.lane_activity import LaneActivity
+from golden_model.operands.collector import SOURCES
 from golden_model.operands.port import OperandStore
 from golden_model.placement import Place, Placement
 from golden_model.register_file.ports import RegisterFile, Write

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import ALL_SLOTS, Slots
+from golden_model.operands.collector import ALL_SLOTS, Slots
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
 

@@ -6,6 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from rtl import ports
+from rtl.gating.integer import GatedIntegerUnit
 from rtl.integer import IntegerUnit
 from rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
 from rtl.lane import STAGES
@@ -41,8 +42,8 @@ class Pipes(wiring.Component):
             "dispatch": In(ports.dispatch(config)), "outside": Out(unstoppable(sent_layout(config))),
             "result_sp": In(result), "result": Out(result), **(loads if probe else {}),
         })
-        from rtl.gating.integer import GatedIntegerUnit
-        self.integer_unit = (GatedIntegerUnit if config.gating is not Gating.OFF else IntegerUnit)(config=config, probe=probe)
+        kind = GatedIntegerUnit if config.gating is not Gating.OFF else IntegerUnit
+        self.integer_unit = kind(config=config, probe=probe)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

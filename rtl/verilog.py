@@ -16,6 +16,7 @@ from amaranth.lib import data, wiring
 from rtl.affine.address_slot import AddressSlot
 from rtl.affine.expand import Expander
 from rtl.affine.register_file import AffineRegisterFile
+from rtl.affine.sets import AffineSets
 from rtl.affine.slots import CompactSlots
 from rtl.affine.unit import AffineUnit
 from rtl.arbiter import Arbiter
@@ -46,10 +47,17 @@ from rtl.gating.zero_latch import ZeroLatch
 from rtl.integer import IntegerUnit
 from rtl.lane import Lane
 from rtl.operands.collector import Collector
+from rtl.operands.slots import SlotStore
+from rtl.operands.stage import DispatchStage
+from rtl.operands.windows import WindowStore
+from rtl.pipes import Pipes
 from rtl.placement import Placer
 from rtl.readable import fields, readable
+from rtl.register_file.dual import DualBanks
+from rtl.register_file.file import RegisterFile
+from rtl.register_file.single import SingleBanks
 from rtl.register_file.writeback import Writeback
-from rtl.shared import SharedModules, port_signals
+from rtl.shared import SharedModules, module_name, port_signals
 from rtl.subbank import SubBank
 from warploom import processes
 from warploom.arch.config import SmConfig
@@ -142,6 +150,10 @@ NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "AddressSlot": (("affine", (Affine.ABM,)), ("bypass", (Bypass.OFF,))),
 }
 """Settings without which a unit means nothing: fields and their values."""
+
+JOINTS = frozenset(module_name(part.__name__) for part in (
+    SlotStore, WindowStore, DispatchStage, RegisterFile, SingleBanks, DualBanks, Pipes, AffineSets))
+"""Modules of a datapath that do little more than join units."""
 
 ROOT = Path(__file__).resolve().parent.parent
 

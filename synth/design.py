@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,9 +72,10 @@ class Design:
         return dict(sorted(found.items()))
 
 
-def elaborate(rtlil: str, top: str, folder: Path, flat: bool = False) -> Design:
-    """Read Amaranth's RTLIL. What stays a module: direct parts of the top, and whatever a parent has several of;
-    everything else is dissolved into its parent, with `flat` everything."""
+def elaborate(rtlil: str, top: str, folder: Path, *, joints: Collection[str] = (), flat: bool = False) -> Design:
+    """Read Amaranth's RTLIL. What stays a module: what the top consists of, directly or in modules that only join
+    others (`joints`), and whatever a parent has several of; everything else is dissolved into its parent, with `flat`
+    everything."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
@@ -84,7 +86,8 @@ def elaborate(rtlil: str, top: str, folder: Path, flat: bool = False) -> Design:
     kept = {top}
     for name in [] if flat else order:
         inside = children(modules[name], modules)
-        kept.update(child for child in inside if name == top or inside.count(child) > 1)
+        is_joint = name == top or name in joints
+        kept.update(child for child in inside if child not in joints and (is_joint or inside.count(child) > 1))
     return Design(top, modules | macros, tuple(name for name in order if name in kept))
 
 

@@ -73,7 +73,8 @@ def glue_of(design: Design, library: Library) -> Row:
 
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
     module = module_name(top)
-    return elaborate(verilog.to_rtlil(verilog.create(config, top), module, source_lines=False), module, folder, flat)
+    text = verilog.to_rtlil(verilog.create(config, top), module, source_lines=False)
+    return elaborate(text, module, folder, joints=verilog.JOINTS, flat=flat)
 
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,

@@ -182,7 +182,7 @@ MUTANTS = (
            lambda c: Tampered(Arbiter(banks=c.banks, collectors=c.collectors), _backwards)),
     Mutant("Crossbar", "tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
-    Mutant("Collector", "tb.test_collector", "does not see every repeat", lambda c: NearSighted(config=c, probe=True)),
+    Mutant("Collector", "tb.operands.test_collector", "does not see every repeat", lambda c: NearSighted(config=c, probe=True)),
     Mutant("Lane", "tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
     Mutant("IntegerUnit", "tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
     Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c), FEW_CYCLES),

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.collector import Collector
 from golden_model.dispatch import Dispatcher
+from golden_model.operands.collector import Collector
 from golden_model.placement import Place
 from golden_model.register_file.forms import Plain
 from golden_model.register_file.single import SingleFile

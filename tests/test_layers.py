@@ -85,7 +85,7 @@ def test_golden_parts_are_joined_and_not_inherited() -> None:
     assert not {kind: bases for kind, bases in ours.items() if len(bases) > 3}
 
 
-UNITS = ("subbank", "bank", "arbiter", "crossbar", "collector", "lane", "integer", "dispatch", "datapath",
+UNITS = ("subbank", "bank", "arbiter", "crossbar", "operands/collector", "lane", "integer", "dispatch", "datapath",
          "register_file/writeback")
 
 

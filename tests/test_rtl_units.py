@@ -68,10 +68,8 @@ def test_unknown_unit() -> None:
 
 
 @pytest.mark.parametrize(("unit", "settings", "message"), [
-    ("CoalescingCollector", [], "coalescing = off disagree: it needs coalescing = on"),
     ("ZeroBuffer", ["gating=active"], "gating = active disagree: it needs gating = in_lane or cross_lane"),
-    ("GatedCollector", [], "gating = off disagree: it needs gating = active or in_lane or cross_lane"),
-    ("GatedCollector", ["gating=active", "coalescing=on"], "coalescing = on disagree: it needs coalescing = off"),
+    ("GatedOperandPath", ["gating=in_lane", "coalescing=on"], "coalescing = on disagree: it needs coalescing = off"),
     ("AffineUnit", [], "affine = off disagree: it needs affine = a or ab or abm"),
     ("EvictionUnit", ["bypass=bow"], "bypass = bow disagree: it needs bypass = bow_wr or bow_hints"),
     ("GatedCoalescingOperandPath", ["gating=in_lane"], "coalescing = off disagree: it needs coalescing = on"),
@@ -164,7 +162,7 @@ COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "write_latch",
 
 @pytest.mark.parametrize(("config", "own"), [
     (SMALL, {"arbiter", "bank", "crossbar", "collector", "integer_unit"}),
-    (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "gated_coalescing_collector",
+    (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "collector",
             "gated_coalescing_operand_path", "operand_path", "mask_buffer", "zero_buffer", "trivial_detector",
             "gated_integer_unit"}),
 ], ids=["baseline", "both"])

@@ -67,7 +67,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def report_of(component: wiring.Component, folder: Path, *, flat: bool = False) -> Report:
     rtlil = verilog.to_rtlil(component, "unit", source_lines=False)
-    design = elaborate(rtlil, "unit", folder, flat)
+    design = elaborate(rtlil, "unit", folder, flat=flat)
     return synthesise_design(design, "test", None, liberty.load(None), flat=flat)
 
 
@@ -107,10 +107,19 @@ class Sum(wiring.Component):
 
 
 def test_glue_is_what_no_part_has(tmp_path: Path) -> None:
-    design = elaborate(verilog.to_rtlil(Sum(), "unit", source_lines=False), "unit", tmp_path, False)
+    design = elaborate(verilog.to_rtlil(Sum(), "unit", source_lines=False), "unit", tmp_path)
     row = glue_of(design, liberty.load(None))
     assert 8 <= row.cells <= 16, "eight gates, and their inverters"
     assert (row.sequential_um2, row.sram_bits, row.end) == (0.0, 0, "")
+
+
+def test_a_module_that_joins_others_is_dissolved(tmp_path: Path) -> None:
+    text = verilog.to_rtlil(Sum(), "unit", source_lines=False)
+    apart, joined = (elaborate(text, "unit", tmp_path / name, joints=joints)
+                     for name, joints in (("apart", ()), ("joined", ("unit_pair",))))
+    names, others = ({unit.name for unit in design.units()} for design in (apart, joined))
+    assert names == {"unit", "unit_pair"}
+    assert others == {"unit", "adder"}
 
 
 def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:

@@ -28,8 +28,7 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 
 LARGE = {"Datapath", "IntegerUnit", "GatedIntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit",
-         "CoalescingCollector", "GatedCoalescingCollector", "GatedCoalescingOperandPath", "Writeback",
-         "CoalescingArbiter"}
+         "Collector", "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter"}
 """Units that take long, or are almost like another: with them only the long regression looks at all."""
 
 

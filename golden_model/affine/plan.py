@@ -9,9 +9,9 @@ from golden_model.affine.register_file import AffineRegisterFile
 from golden_model.affine.rules import is_eligible, may_execute
 from golden_model.affine.special import special_value
 from golden_model.blocks import Warp
-from golden_model.collector import SOURCES
 from golden_model.decode import Static
 from golden_model.lane import decode_modifiers
+from golden_model.operands.collector import SOURCES
 from golden_model.trace import Trace
 from golden_model.words import WORD_MASK
 from warploom.arch.config import LANES, SmConfig

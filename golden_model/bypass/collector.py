@@ -16,7 +16,7 @@ from golden_model.bypass.entries import (
     next_available,
 )
 from golden_model.bypass.lost import LostValues
-from golden_model.collector import SOURCES
+from golden_model.operands.collector import SOURCES
 from golden_model.placement import Place
 from golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 from warploom.arch.config import LANES, SmConfig

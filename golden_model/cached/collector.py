@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import Slots
+from golden_model.operands.collector import Slots
 from golden_model.placement import Place
 from golden_model.register_file.ports import Metadata, Port, Read
 from golden_model.words import ALL_LANES, merge

@@ -7,7 +7,7 @@ from typing import Any
 from golden_model.arbiter import Arbiter
 from golden_model.bank import Bank
 from golden_model.cached.cache import Eviction, RegisterFileCache
-from golden_model.collector import SLOTS, SOURCES, plan
+from golden_model.operands.collector import SLOTS, SOURCES, plan
 from golden_model.placement import Place
 from golden_model.register_file.ports import Grant, Port, Read, Write
 from golden_model.traffic import Traffic

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import Slots
 from golden_model.corf.allocation import Location
+from golden_model.operands.collector import Slots
 from golden_model.placement import Place
 from golden_model.register_file.ports import Port, Read
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig

@@ -6,12 +6,12 @@ from typing import Any
 from golden_model.arbiter import Arbiter
 from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
 from golden_model.coalescing.bank import DualBank
-from golden_model.collector import SLOTS
 from golden_model.corf import width
 from golden_model.corf.allocation import NOWHERE, Location
 from golden_model.corf.shifter import shift_down, shift_up
 from golden_model.corf.storage import Storage
 from golden_model.corf.writeback import CorfWriteback
+from golden_model.operands.collector import SLOTS
 from golden_model.placement import Place
 from golden_model.register_file.ports import Grant, Port, Read, Write
 from golden_model.register_file.single import ALL_READY, NONE_DONE

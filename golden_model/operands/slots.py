@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from golden_model.collector import SOURCES
 from golden_model.dispatch import Dispatcher
+from golden_model.operands.collector import SOURCES
 from golden_model.placement import Place
 from golden_model.register_file.ports import Grant, Port, Read, RegisterFile
 from golden_model.writeback import Result

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from golden_model.coalescing import width
 from golden_model.coalescing.mask_buffer import MaskBuffer
 from golden_model.coalescing.width import BYTES, Code
-from golden_model.collector import NOTHING_STORED, SLOTS
 from golden_model.gating.zero_buffer import ZeroBuffer
 from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
+from golden_model.operands.collector import NOTHING_STORED, SLOTS
 from golden_model.placement import Place
 from golden_model.register_file.ports import Form, Port, Written
 from golden_model.words import spread

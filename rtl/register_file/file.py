@@ -68,7 +68,7 @@ class RegisterFile(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.banks = self.banks
+        m.submodules.banks = share(platform, module_name(type(self.banks).__name__), self.banks)
         m.submodules.writeback = share(platform, module_name(type(self.writeback).__name__), self.writeback)
         for table in filter(None, (self.mask_buffer, self.zero_buffer)):
             name = module_name(type(table).__name__)

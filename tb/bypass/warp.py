@@ -11,7 +11,7 @@ from tb.bench import Stimulus, busy
 from tb.bypass.promises import Promises
 from tb.coalescing.values import code
 from tb.gating.sparse import lanes
-from tb.test_collector import placement
+from tb.operands.test_collector import placement
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, issue_fields
 from warploom.arch.isa import NO_SLOT

@@ -8,7 +8,7 @@ import pytest
 
 from golden_model.coalescing.alignment import from_sub_banks
 from golden_model.coalescing.width import Code, restore
-from golden_model.collector import Collector
+from golden_model.operands.collector import Collector
 from golden_model.placement import Place
 from golden_model.register_file.forms import NO_REGISTER
 from golden_model.register_file.ports import Port, Read
@@ -16,7 +16,7 @@ from golden_model.register_file.shared import SharedFile
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.coalescing.values import code, code_of
-from tb.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
+from tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT

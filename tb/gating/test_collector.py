@@ -1,4 +1,4 @@
-"""Bench of the gated collectors: hardware against `golden_model.collector` with a form that has zero masks."""
+"""Bench of the gated collectors: hardware against `golden_model.operands.collector` with a form that has zero masks."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, 
 from tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
 from tb.coalescing.test_collector import stimuli as coalescing_stimuli
 from tb.gating.test_operand import zero, zero_of, zero_word
-from tb.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
-from tb.test_collector import stimuli as baseline_stimuli
+from tb.operands.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
+from tb.operands.test_collector import stimuli as baseline_stimuli
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
 from warploom.arch.mechanisms import Coalescing

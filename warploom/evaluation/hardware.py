@@ -79,9 +79,7 @@ def collectors(config: SmConfig) -> list[CollectorCost]:
 
 def _collector(kind: str, config: SmConfig) -> CollectorCost:
     window = config.bypass.has_window
-    unit = "BypassingCollector" if window else \
-        "Collector" if config.coalescing is Coalescing.OFF else "CoalescingCollector"
-    row, = alone(config, [unit])
+    row, = alone(config, ["BypassingCollector" if window else "Collector"])
     return CollectorCost(kind, row, config.collectors, config.entries if window else 3)
 
 

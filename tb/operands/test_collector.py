@@ -1,4 +1,4 @@
-"""Bench of the operand collector: hardware against `golden_model.collector`."""
+"""Bench of the operand collector: hardware against `golden_model.operands.collector`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.collector import Collector
+from golden_model.operands.collector import Collector
 from golden_model.placement import Place, Placement
 from golden_model.register_file.forms import form_of
 from golden_model.register_file.ports import Metadata, Read
@@ -175,4 +175,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("layout", ["wshift", "wid"])
 def test_collector(layout: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"layout={layout}"])
-    runner.run(runner.build(config, "Collector"), "tb.test_collector", seed)
+    runner.run(runner.build(config, "Collector"), "tb.operands.test_collector", seed)
