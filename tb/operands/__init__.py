@@ -1,1 +1,1 @@
-"""Benches of the register file."""
+"""Benches of the operand stores."""
