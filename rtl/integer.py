@@ -5,13 +5,15 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
 from rtl.lane import STAGES, Lane
 from rtl.lane_control import CONTROL
 from rtl.shared import share
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
-from warploom.arch.interfaces import index_bits, result_fields
+from warploom.arch.interfaces import OUTCOME_BITS, index_bits, result_fields, trivial_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
+from warploom.arch.mechanisms import Gating
 
 INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS})
 """Timing classes that the operations of the lanes belong to."""
@@ -22,19 +24,23 @@ class IntegerUnit(wiring.Component):
 
     An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, L
     being the latency of its timing class: it enters a delay line at the distance that is left. The dispatcher gives
-    each result a cycle of its own, so two never meet, and nothing stalls.
+    each result a cycle of its own, so two never meet, and nothing stalls. With gating the lanes hold their registers
+    (docs/contract/pipes.md, *Integer lanes*).
 
     Parameters
     ----------
-    config : latencies.
-    probe : add the port `loads`.
+    config : latencies, and what the lanes hold.
+    probe : add the ports `loads` and, with gating, `bypass_loads`.
 
     Members
     -------
     dispatch : instructions with their operands; those that are not integer operations are ignored.
     control : what the lanes need to know of the operation (`rtl.lane_control.decode`), beside `dispatch`.
+    trivial : with a zero mask, the `Outcome` of each lane, beside `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
-    loads : with a probe, for each stage the lanes whose registers load at the end of the cycle for an instruction.
+    loads : for each stage the lanes whose registers load at the end of the cycle for an instruction.
+    bypass_loads : for each of the first two stages the lanes whose bypass loads at the end of the cycle; none without a
+        zero mask.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -51,11 +57,13 @@ class IntegerUnit(wiring.Component):
             "dispatch": In(unstoppable(dispatch_layout(self._config))),
             "control": In(CONTROL),
             "result": Out(unstoppable(result_layout(self._config))),
+            **{name: In(bits) for name, bits in trivial_fields(self._config)},
         }
 
     def _load_masks(self) -> dict[str, data.ArrayLayout]:
         """What says which registers load: ports only with a probe."""
-        return {"loads": data.ArrayLayout(LANES, STAGES)}
+        beside = {} if self._config.gating is Gating.OFF else {"bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
+        return {"loads": data.ArrayLayout(LANES, STAGES), **beside}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -87,18 +95,31 @@ class IntegerUnit(wiring.Component):
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),
             ]
-        self._enable(m, lanes, Cat(enters, valid))
+        if self._config.gating is Gating.OFF:
+            held = Cat(enters, valid)
+            m.d.comb += [loads.eq(held[stage].replicate(LANES)) for stage, loads in enumerate(self.loads)]
+        else:
+            self._tell(m, lanes, enters)
         at_once = Signal()
         m.d.sync += at_once.eq(valid[-2] & (track[STAGES - 2].extra == 0))
         self._delay(m, at_once, valid[-1], last.extra, fresh)
         return m
 
-    def _create_lane(self) -> Lane:
-        return Lane()
+    def _create_lane(self) -> Lane | HoldingLane | GatedLane:
+        if self._config.gating is Gating.OFF:
+            return Lane()
+        return GatedLane() if self._config.gating.has_zero_mask else HoldingLane()
 
-    def _enable(self, m: Module, lanes: list[Lane], held: Value) -> None:
-        """Say which lanes load; bit s of `held`: there is an instruction before stage s, counted from 0."""
-        m.d.comb += [loads.eq(held[stage].replicate(LANES)) for stage, loads in enumerate(self.loads)]
+    def _tell(self, m: Module, lanes: list[HoldingLane | GatedLane], enters: Value) -> None:
+        """Tell lanes what they execute, and show what they load; an instruction `enters`."""
+        m.d.comb += self.bypass_loads.eq(0)
+        for i, lane in enumerate(lanes):
+            m.d.comb += lane.executes.eq(enters & self.dispatch.payload.lanes[i])
+            enabled = [*zip(self.loads, lane.loads, strict=True)]
+            if isinstance(lane, GatedLane):
+                m.d.comb += lane.outcome.eq(self.trivial.word_select(i, OUTCOME_BITS))
+                enabled += zip(self.bypass_loads, lane.bypass_loads, strict=True)
+            m.d.comb += [loads[i].eq(load) for loads, load in enabled]
 
     def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
         """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end.

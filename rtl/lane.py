@@ -1,5 +1,9 @@
 """Integer lane: one of the 32 that execute `Op.MOV` .. `Op.SEL`."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
 from amaranth import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -29,30 +33,38 @@ class Lane(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.condition = condition = Condition()
-        m.submodules.compute = compute = Compute()
-        m.submodules.finish = finish = Finish()
-        conditioned = Signal(CONDITIONED, reset_less=True)
-        computed = Signal(COMPUTED, reset_less=True)
-        result = Signal(32, reset_less=True)
-        verdict = Signal(reset_less=True)
-        final_result, final_verdict = self._final(m, finish)
-        self._load(m, 0, conditioned.eq(condition.conditioned))
-        self._load(m, 1, computed.eq(compute.computed))
-        self._load(m, 2, result.eq(final_result), verdict.eq(final_verdict))
-        m.d.comb += [
-            condition.operands.eq(self.operands),
-            compute.conditioned.eq(conditioned),
-            finish.computed.eq(computed),
-            self.result.eq(result),
-            self.verdict.eq(verdict),
-        ]
+        connect_stages(m, self)
         return m
 
-    def _load(self, m: Module, stage: int, *registers: object) -> None:
-        """At the end of the cycle registers of a stage, counted from 0, take new values: `registers` assigns these."""
-        m.d.sync += registers
 
-    def _final(self, m: Module, finish: Finish) -> tuple[Value, Value]:
-        """Word and predicate for the register of the last stage."""
-        return finish.result, finish.verdict
+Final = Callable[[Module, Finish], tuple[Value, Value]]
+"""Word and predicate for the register of the last stage, made of what that computes."""
+
+
+def _as_computed(m: Module, finish: Finish) -> tuple[Value, Value]:
+    return finish.result, finish.verdict
+
+
+def connect_stages(m: Module, lane: Any, loads: Value | None = None, final: Final = _as_computed) -> None:
+    """Put the stages between the ports `operands`, `result` and `verdict` of a lane. The registers of a stage load
+    where its bit of `loads` is set, otherwise they hold what they have; without `loads` they always load."""
+    m.submodules.condition = condition = Condition()
+    m.submodules.compute = compute = Compute()
+    m.submodules.finish = finish = Finish()
+    conditioned = Signal(CONDITIONED, reset_less=True)
+    computed = Signal(COMPUTED, reset_less=True)
+    result = Signal(32, reset_less=True)
+    verdict = Signal(reset_less=True)
+    final_result, final_verdict = final(m, finish)
+    registers = ([conditioned.eq(condition.conditioned)], [computed.eq(compute.computed)],
+                 [result.eq(final_result), verdict.eq(final_verdict)])
+    for stage, taking in enumerate(registers):
+        with nullcontext() if loads is None else m.If(loads[stage]):
+            m.d.sync += taking
+    m.d.comb += [
+        condition.operands.eq(lane.operands),
+        compute.conditioned.eq(conditioned),
+        finish.computed.eq(computed),
+        lane.result.eq(result),
+        lane.verdict.eq(verdict),
+    ]

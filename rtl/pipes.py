@@ -6,11 +6,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from rtl import ports
-from rtl.gating.integer import GatedIntegerUnit
 from rtl.integer import IntegerUnit
 from rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
 from rtl.lane import STAGES
-from rtl.shared import module_name, share
+from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import trivial_fields
 from warploom.arch.mechanisms import Gating
@@ -42,13 +41,12 @@ class Pipes(wiring.Component):
             "dispatch": In(ports.dispatch(config)), "outside": Out(unstoppable(sent_layout(config))),
             "result_sp": In(result), "result": Out(result), **(loads if probe else {}),
         })
-        kind = GatedIntegerUnit if config.gating is not Gating.OFF else IntegerUnit
-        self.integer_unit = kind(config=config, probe=probe)
+        self.integer_unit = IntegerUnit(config=config, probe=probe)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         unit, sent = self.integer_unit, self.dispatch.sent
-        m.submodules.integer_unit = share(platform, module_name(type(unit).__name__), unit)
+        m.submodules.integer_unit = share(platform, "integer_unit", unit)
         connect(m, flipped(sent), flipped(self.outside))
         lanes, outside = unit.result, self.result_sp
         m.d.comb += [

@@ -36,7 +36,6 @@ from rtl.corf.shifter import Shifter
 from rtl.crossbar import Crossbar
 from rtl.datapath import Datapath
 from rtl.dispatch import Dispatcher
-from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from rtl.gating.reorder import Reorder
@@ -103,7 +102,6 @@ UNITS: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "TrivialDetector": lambda config: TrivialDetector(),
     "HoldingLane": lambda config: HoldingLane(),
     "GatedLane": lambda config: GatedLane(),
-    "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config),
     "Shifter": lambda config: Shifter(up=True),
     "RenameTable": lambda config: RenameTable(config=config),
     "MaskTable": lambda config: MaskTable(config=config),
@@ -126,7 +124,6 @@ PROBED: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "Collector": lambda config: Collector(config=config, probe=True),
     "BypassingCollector": lambda config: BypassingCollector(config=config, probe=True),
     "IntegerUnit": lambda config: IntegerUnit(config=config, probe=True),
-    "GatedIntegerUnit": lambda config: GatedIntegerUnit(config=config, probe=True),
     "GatedBank": lambda config: Bank(rows=config.rows, gated=True, poison=True),
     "GatedDualBank": lambda config: DualBank(rows=config.rows, gated=True, poison=True),
 }
@@ -141,7 +138,6 @@ _COALESCING, _PLAIN = ("coalescing", (Coalescing.ON,)), ("coalescing", (Coalesci
 
 NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     **dict.fromkeys(("ZeroLatch", "ZeroBuffer"), (_ZERO_MASK,)),
-    "GatedIntegerUnit": (_GATED,),
     "GatedOperandPath": (_ZERO_MASK, _PLAIN),
     "GatedCoalescingOperandPath": (_ZERO_MASK, _COALESCING),
     "BypassingCollector": (_WINDOW,),

@@ -9,7 +9,6 @@ REPLACED = {
     "dual_bank": "bank",
     "coalescing_arbiter": "arbiter",
     "sliced_crossbar": "crossbar",
-    "gated_integer_unit": "integer_unit",
 }
 """Units that take the place of another, by module name: all others have one name in both, or are new."""
 

@@ -27,8 +27,8 @@ GATED = SMALL.with_settings(["coalescing=on", "gating=cross_lane"])
 ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 
-LARGE = {"Datapath", "IntegerUnit", "GatedIntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit",
-         "Collector", "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter"}
+LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
+         "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter"}
 """Units that take long, or are almost like another: with them only the long regression looks at all."""
 
 

@@ -1,43 +1,45 @@
 """Lanes that hold their registers: when they do not execute, or the operation is trivial ([RADAIDEH], 4.4)."""
 
 from amaranth import Cat, Module, Signal, Value
-from amaranth.lib import data
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.lane import STAGES, Lane
-from rtl.lane_stages import Finish
+from rtl.lane import STAGES, connect_stages
+from rtl.lane_stages import OPERANDS, Finish
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 
 
-class HoldingLane(Lane):
+def executed(m: Module, executes: Value) -> Value:
+    """For each stage, an instruction that the lane executes is before it."""
+    executing = Signal(STAGES - 1)
+    m.d.sync += executing.eq(Cat(executes, executing))
+    return Cat(executes, executing)
+
+
+class HoldingLane(wiring.Component):
     """An integer lane whose registers load only what it executes.
 
     Members
     -------
     executes : the operands are those of an integer instruction that this lane executes.
     loads : for each stage, its registers load at the end of the cycle; otherwise they hold what they have.
+    others : `Lane`.
     """
 
+    operands: In(OPERANDS)
+    result: Out(32)
+    verdict: Out(1)
     executes: In(1)
     loads: Out(STAGES)
 
     def elaborate(self, platform: object) -> Module:
-        m = super().elaborate(platform)
-        m.d.comb += self.loads.eq(self._enables(m))
+        m = Module()
+        connect_stages(m, self, self.loads)
+        m.d.comb += self.loads.eq(executed(m, self.executes))
         return m
 
-    def _enables(self, m: Module) -> Value:
-        """Each stage takes over what the one before has of an instruction that the lane executes."""
-        executing = Signal(STAGES - 1)
-        m.d.sync += executing.eq(Cat(self.executes, executing))
-        return Cat(self.executes, executing)
 
-    def _load(self, m: Module, stage: int, *registers: object) -> None:
-        with m.If(self.loads[stage]):
-            m.d.sync += registers
-
-
-class GatedLane(HoldingLane):
+class GatedLane(wiring.Component):
     """A holding lane whose first two stages also hold when the operation is trivial.
 
     If the result is an operand, that goes through a bypass, a register beside each of the two. The last stage takes it,
@@ -47,15 +49,25 @@ class GatedLane(HoldingLane):
     -------
     outcome : what is known of the operation at the operands, an `Outcome`.
     bypass_loads : for each of the first two stages, the register beside it loads at the end of the cycle.
+    others : `HoldingLane`.
     """
 
+    operands: In(OPERANDS)
+    result: Out(32)
+    verdict: Out(1)
+    executes: In(1)
+    loads: Out(STAGES)
     outcome: In(OUTCOME_BITS)
     bypass_loads: Out(STAGES - 1)
 
-    def _enables(self, m: Module) -> Value:
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        connect_stages(m, self, self.loads, self._final)
         computing = Signal()
         m.d.sync += computing.eq(self.loads[0])
-        return Cat(self.executes & (self.outcome == Outcome.COMPUTE), computing, super()._enables(m)[-1])
+        last = executed(m, self.executes)[-1]
+        m.d.comb += self.loads.eq(Cat(self.executes & (self.outcome == Outcome.COMPUTE), computing, last))
+        return m
 
     def _final(self, m: Module, finish: Finish) -> tuple[Value, Value]:
         from_stages, from_bypass = Signal(), Signal()

@@ -2,9 +2,10 @@
 
 from amaranth import Cat, Const, Module, Mux, Value
 
-from rtl.gating.integer import GatedIntegerUnit
 from rtl.gating.lane import GatedLane, HoldingLane
 from rtl.gating.trivial import TrivialDetector
+from rtl.integer import IntegerUnit
+from rtl.lane import Lane
 from tb.gating.test_trivial import DecodedDetector
 from tb.mutants import Mutant, Tampered
 from warploom.arch.config import LANES
@@ -13,19 +14,19 @@ from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 ZERO_MASK = ("gating=in_lane",)
 
 
-class Restless(HoldingLane):
-    """All stages always load. If one alone does, it loads again what the one before it holds, which nobody sees."""
-
-    def _load(self, m: Module, stage: int, *registers: object) -> None:
-        m.d.sync += registers
-
-
 class Hollow(GatedLane):
     """An operand that is the result gets lost."""
 
     def _bypass(self, m: Module) -> Value:
         super()._bypass(m)
         return Const(0, 32)
+
+
+def _restless(outer: Tampered, m: Module) -> dict[str, Value]:
+    """All stages always load. If one alone does, it loads again what the one before it holds, which nobody sees."""
+    m.submodules.lane = lane = Lane()
+    m.d.comb += lane.operands.eq(outer.operands)
+    return {"result": lane.result, "verdict": lane.verdict}
 
 
 def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -43,14 +44,14 @@ MUTANTS = (
            lambda c: DecodedDetector(Tampered(TrivialDetector(), _backwards))),
     Mutant("TrivialDetector", "tb.gating.test_trivial", "looks at lanes that do not execute",
            lambda c: DecodedDetector(Tampered(TrivialDetector(), lambda o, m: {"lanes": Const(-1, LANES)}))),
-    Mutant("HoldingLane", "tb.gating.test_lane", "holds nothing", lambda c: Restless()),
+    Mutant("HoldingLane", "tb.gating.test_lane", "holds nothing", lambda c: Tampered(HoldingLane(), _restless)),
     Mutant("GatedLane", "tb.gating.test_lane", "loses the bypass", lambda c: Hollow()),
     Mutant("GatedLane", "tb.gating.test_lane", "takes a for c", lambda c: Tampered(GatedLane(), lambda o, m: {
         "outcome": Mux(o.outcome == Outcome.C, Outcome.A, o.outcome)})),
-    Mutant("GatedIntegerUnit", "tb.gating.test_integer", "computes what is trivial",
-           lambda c: Tampered(GatedIntegerUnit(config=c, probe=True),
+    Mutant("IntegerUnit", "tb.gating.test_integer", "computes what is trivial",
+           lambda c: Tampered(IntegerUnit(config=c, probe=True),
                               lambda o, m: {"trivial": Const(0, OUTCOME_BITS * LANES)}),
            ZERO_MASK),
-    Mutant("GatedIntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
-           lambda c: Tampered(GatedIntegerUnit(config=c, probe=True), _shifted), ZERO_MASK),
+    Mutant("IntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
+           lambda c: Tampered(IntegerUnit(config=c, probe=True), _shifted), ZERO_MASK),
 )

@@ -65,4 +65,4 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 ])
 def test_integer(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "GatedIntegerUnit"), "tb.gating.test_integer", seed)
+    runner.run(runner.build(config, "IntegerUnit"), "tb.gating.test_integer", seed)
