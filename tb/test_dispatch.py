@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.dispatch import Dispatcher
+from golden_model.dispatch import Dispatcher, OldestFirst
 from tb import runner
 from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from tb.codec import join
@@ -35,7 +35,7 @@ class DispatchBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
-        self._twin = Dispatcher(ports.config)
+        self._twin = Dispatcher(ports.config, OldestFirst())
         self._held: list[Held | None] = [None] * ports.config.collectors
         self._issue: tuple[int, Held] | None = None
         self._owed = {Pipe.SFU: 0, Pipe.MEM: 0}

@@ -214,7 +214,7 @@ def test_results_queue_up_behind_one_that_reads_first() -> None:
     run = Watched(CORF, [move(2, 5), move(2, 0x1234)], NONE, warps=2, lanes=[ALL_LANES, HALF])
     (first, warp), (second, other) = run.done[-2:]
     assert {warp, other} == {0, 1} and second - first == 3
-    assert run.register_file.writeback.longest == 1 and run.register_file.copies == 2
+    assert run.register_file.partial.longest == 1 and run.register_file.copies == 2
 
 
 # ---------------------------------------------------------------------- allocation

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import pytest
 from bypassing import HIGH, LOW, Driven, config
 
-from golden_model.bypass.dispatch import RoundRobinDispatcher
+from golden_model.bypass.dispatch import InTurn
 from golden_model.bypass.eviction import EvictionUnit
 from golden_model.bypass.lost import LostValue
+from golden_model.dispatch import Dispatcher
 from golden_model.words import ALL_LANES
 from warploom.arch.isa import Pipe, TimingClass
 
@@ -155,13 +156,13 @@ def test_a_new_warp_knows_of_nothing_dropped() -> None:
 
 
 def test_collectors_take_turns() -> None:
-    dispatcher = RoundRobinDispatcher(config("bow_wr", "memory_queue=1"))
+    dispatcher = Dispatcher(config("bow_wr", "memory_queue=1"), InTurn())
     sp = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
     mem = SimpleNamespace(fields={"pipe": Pipe.MEM, "timing": TimingClass.MEM}, ready=True)
     idle, order = SimpleNamespace(fields={}, ready=False), []
     collectors = [sp, mem, idle, mem, sp]
     for _ in range(6):
-        chosen = dispatcher.select(collectors)  # type: ignore[arg-type]
+        chosen = dispatcher.select(collectors)
         order.append(chosen)
         fields = {} if chosen is None else collectors[chosen].fields
         dispatcher.step(chosen, fields, credit_sfu=False, credit_mem=False)
@@ -170,13 +171,13 @@ def test_collectors_take_turns() -> None:
 
 def test_a_write_back_slot_is_given_once() -> None:
     """An addition one cycle behind a multiply-add would come with it."""
-    dispatcher = RoundRobinDispatcher(config("bow_wr"))
+    dispatcher = Dispatcher(config("bow_wr"), InTurn())
     late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD}, ready=True)
     soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
-    assert dispatcher.select([late]) == 0  # type: ignore[list-item]
+    assert dispatcher.select([late]) == 0
     dispatcher.step(0, late.fields, credit_sfu=False, credit_mem=False)
-    assert dispatcher.select([soon]) is None  # type: ignore[list-item]
-    assert dispatcher.select([soon, late]) == 1  # type: ignore[list-item]
+    assert dispatcher.select([soon]) is None
+    assert dispatcher.select([soon, late]) == 1
 
 
 def test_evictions_wait_for_the_latch() -> None:

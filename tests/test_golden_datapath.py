@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.dispatch import Dispatcher
+from golden_model.dispatch import Dispatcher, OldestFirst
 from golden_model.operands.collector import Collector
 from golden_model.placement import Place
 from golden_model.register_file.forms import Plain
@@ -129,7 +129,7 @@ def test_a_repeated_operand_is_read_once() -> None:
 
 def test_dispatch_obeys_intervals_and_credits() -> None:
     config = SmConfig().with_settings(["sfu_queue=1"])
-    dispatcher = Dispatcher(config)
+    dispatcher = Dispatcher(config, OldestFirst())
     collectors = [Collector(index, Plain()) for index in range(4)]
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
     nowhere = Place(0, 0, 0)

@@ -9,7 +9,7 @@ from golden_traces import random_trace, trace_of
 
 from golden_model.blocks import Residency
 from golden_model.frontend import Stall
-from golden_model.schedulers import GreedyThenOldest, Scheduler, TwoLevel
+from golden_model.schedulers import GreedyThenOldest, RoundRobin, TwoLevel
 from golden_model.simulate import simulate
 from golden_model.sm import Sm
 from golden_model.trace import Trace
@@ -22,13 +22,13 @@ MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
 
 def test_loose_round_robin_passes_nobody_over() -> None:
-    scheduler = Scheduler(0b10101, 0)
+    scheduler = RoundRobin(0b10101)
     assert [scheduler.pick(0b10101) for _ in range(6)] == [0, 2, 4, 0, 2, 4]
     assert scheduler.pick(0b00001) == 0
 
 
 def test_greedy_then_oldest() -> None:
-    scheduler = GreedyThenOldest(0b1111, 0)
+    scheduler = GreedyThenOldest(0b1111)
     for slot in (2, 0, 3):
         scheduler.joined(slot)
     assert scheduler.pick(0b1101) == 2

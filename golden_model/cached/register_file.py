@@ -9,7 +9,8 @@ from golden_model.bank import Bank
 from golden_model.cached.cache import Eviction, RegisterFileCache
 from golden_model.operands.collector import SLOTS, SOURCES, plan
 from golden_model.placement import Place
-from golden_model.register_file.ports import Grant, Port, Read, Write
+from golden_model.register_file.asked import Asked
+from golden_model.register_file.ports import Grant, Read, Write
 from golden_model.traffic import Traffic
 from golden_model.words import ALL_LANES, spread
 from golden_model.writeback import Latches, Result
@@ -54,7 +55,8 @@ class CachedFile:
         self.bank_conflicts = self.port_conflicts = 0
         self._operands = 0  # parts of operands that were granted
         self._evictions: list[Eviction | None] = [None] * len(WRITE_PATHS)
-        self._asked: dict[int, Sequence[Read]] = {}  # by client: slots that wait
+        self._asked = Asked()  # slots that wait
+        self.request = self._asked.request
         self._warps: dict[Place, int] = {}  # of every register that was a destination
         self._nothing = self.arbiter.decide((None,) * len(WRITERS), [0] * 2 * config.banks)
 
@@ -77,7 +79,7 @@ class CachedFile:
         writes = self._write_requests()
         self._offers: dict[tuple[int, int], Read] = {}  # by bank and client
         requests = [0] * 2 * len(self.banks)
-        for client, reads in self._asked.items():
+        for client, reads in self._asked.reads.items():
             self._offer(client, reads, requests)
         self._refused = 0
         for eviction in self._writing:
@@ -124,13 +126,6 @@ class CachedFile:
                 self._offers[bank, client] = read._replace(metadata=(lanes, not missing & ~lanes))
 
     # ------------------------------------------------------------------ the end of a cycle
-
-    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on."""
-        if reads:
-            self._asked[client] = list(reads.values())
-        else:
-            self._asked.pop(client, None)
 
     def grants(self) -> Sequence[Grant]:
         """What is granted to clients, with the words that they get."""

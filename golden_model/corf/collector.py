@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from golden_model.corf.allocation import Location
-from golden_model.operands.collector import Slots
+from golden_model.operands.collector import WholeSlots
 from golden_model.placement import Place
 from golden_model.register_file.ports import Port, Read
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Coalescing
 
 
-class CorfCollector(Slots):
+class CorfCollector(WholeSlots):
     """Requests its lowest waiting slot, and with it the next one that can be read in the same access; all its registers
     are in one bank. The metadata of a register is its location.
 
@@ -39,15 +39,6 @@ class CorfCollector(Slots):
         first, others = waiting[:1], waiting[1:]
         second = [read for read in others if self._coalescable(first[0].metadata, read.metadata)][:1]
         return {(read.place.bank, side): read for side, read in enumerate(first + second)}
-
-    def grant(self, read: Read) -> bool:
-        """A request is granted. Its word is captured in the next cycle."""
-        self.waiting &= ~(1 << read.key)
-        return True
-
-    def capture(self, read: Read, word: int) -> None:
-        """The word of a request granted in the previous cycle arrives."""
-        self._fill(read.key, word)
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands; meaningful when ready."""

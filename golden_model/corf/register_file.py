@@ -10,14 +10,15 @@ from golden_model.corf import width
 from golden_model.corf.allocation import NOWHERE, Location
 from golden_model.corf.shifter import shift_down, shift_up
 from golden_model.corf.storage import Storage
-from golden_model.corf.writeback import CorfWriteback
+from golden_model.corf.writeback import PartialWrites
 from golden_model.operands.collector import SLOTS
 from golden_model.placement import Place
-from golden_model.register_file.ports import Grant, Port, Read, Write
+from golden_model.register_file.asked import Asked
+from golden_model.register_file.ports import Grant, Write
 from golden_model.register_file.single import ALL_READY, NONE_DONE
 from golden_model.traffic import Traffic
 from golden_model.words import spread
-from golden_model.writeback import Result
+from golden_model.writeback import Latches, Result
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS
 from warploom.arch.mechanisms import Coalescing
@@ -39,12 +40,14 @@ class CorfFile:
         self.storage = Storage(config, stride, hints, sides=config.coalescing is Coalescing.CORF_PLUS)
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
         self.arbiter = Arbiter(config.banks, config.collectors)
-        self.writeback = CorfWriteback(self._grows)
+        self.writeback: Latches[int] = Latches(lambda _, result: result["bank"])
+        self.partial = PartialWrites(self.writeback, self._grows)
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
         self.copies = 0
         self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
-        self._asked: dict[int, Sequence[Read]] = {}  # by client: what it would read in one access
+        self._asked = Asked()  # what a client requests it would read in one access
+        self.request = self._asked.request
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Location]:
         """Where the sources of an instruction are."""
@@ -54,25 +57,20 @@ class CorfFile:
     def arbitrate(self) -> None:
         """Work out grants, `done` and `ready`."""
         writeback, requests = self.writeback, [0] * len(self.banks)
-        for client, reads in self._asked.items():
+        writeback.held_back = self.partial.merging
+        for client, reads in self._asked.reads.items():
             requests[reads[0].place.bank] |= 1 << client
         self.decision = self.arbiter.decide(writeback.requests(), requests)
         if writeback.held:
-            self.done, self.ready = writeback.done(self.decision.writes), writeback.ready(self.decision.writes)
+            writing = self.partial.writing(self.decision.writes)
+            self.done, self.ready = writeback.done(writing), writeback.ready(writing)
         else:
             self.done, self.ready = NONE_DONE, ALL_READY
 
     @property
     def quiet(self) -> bool:
         """Nothing is requested, and no latch holds anything."""
-        return not self.writeback.held and not self._asked
-
-    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on, in one access."""
-        if reads:
-            self._asked[client] = list(reads.values())
-        else:
-            self._asked.pop(client, None)
+        return not self.writeback.held and not self._asked.reads
 
     def grants(self) -> Sequence[Grant]:
         """What is granted to clients, with the words that they get."""
@@ -85,7 +83,7 @@ class CorfFile:
 
     def _read(self, bank: int, client: int) -> list[Grant]:
         """One access of a bank, for one operand of a client or two."""
-        reads = self._asked[client]
+        reads = self._asked.reads[client]
         sub_banks = sum(read.metadata.width for read in reads)
         self.bank_reads[bank] += len(reads)
         self._operands += len(reads)
@@ -100,12 +98,12 @@ class CorfFile:
         for writer, granted in enumerate(grants):
             latch = writeback.latches[writer]
             if granted and latch is not None:
-                if writeback.copies[writer]:
-                    writeback.merge(writer, self._copy(latch))
+                if self.partial.copies[writer]:
+                    self.partial.merge(writer, self._copy(latch))
                 else:
                     self._store(latch)
         if writeback.held or results != (None, None, None):
-            writeback.step(results, grants)
+            self.partial.step(results, grants)
 
     def _copy(self, latch: Result) -> int:
         """The register that a latch must read before it writes."""
@@ -155,7 +153,7 @@ class CorfFile:
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         found = []
-        for writer, granted in enumerate(self.writeback.writing(self.decision.writes)):
+        for writer, granted in enumerate(self.partial.writing(self.decision.writes)):
             latch = self.writeback.latches[writer]
             if granted and latch is not None:
                 to, covered = self._target(latch), _covered(latch, self._target(latch))

@@ -106,7 +106,20 @@ class Slots:
         self.waiting = self.present = 0
 
 
-class Collector(Slots):
+class WholeSlots(Slots):
+    """Slots of which each is filled by one read."""
+
+    def grant(self, read: Read) -> bool:
+        """A request is granted. Its word is captured in the next cycle. Returns whether its slot waits no longer."""
+        self.waiting &= ~(1 << read.key)
+        return True
+
+    def capture(self, read: Read, word: int) -> None:
+        """The word of a request granted in the previous cycle arrives."""
+        self._fill(read.key, word)
+
+
+class Collector(WholeSlots):
     """A collector that requests what it waits for of the register file, whatever the form there.
 
     `words` hold what the banks put out, bytes that are not stored or not needed included: only `operands` are what the
@@ -140,15 +153,6 @@ class Collector(Slots):
                     found[port] = Read(slot, place, metadata, self.needed[slot])
                     break
         return found
-
-    def grant(self, read: Read) -> bool:
-        """A request is granted. Its word is captured in the next cycle. Returns whether its slot waits no longer."""
-        self.waiting &= ~(1 << read.key)
-        return True
-
-    def capture(self, read: Read, word: int) -> None:
-        """The word of a request granted in the previous cycle arrives."""
-        self._fill(read.key, word)
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands as the lanes read them; meaningful when ready."""

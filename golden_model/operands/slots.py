@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from golden_model.dispatch import Dispatcher
+from golden_model.dispatch import Dispatcher, OldestFirst
 from golden_model.operands.collector import SOURCES
 from golden_model.placement import Place
 from golden_model.register_file.ports import Grant, Port, Read, RegisterFile
@@ -28,7 +28,7 @@ class SlotStore:
     roomy: Sequence[int] = _ANY_ROOM
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
-        self.dispatcher = Dispatcher(config)
+        self.dispatcher = Dispatcher(config, OldestFirst())
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []

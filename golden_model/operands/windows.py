@@ -6,11 +6,12 @@ from typing import Any
 
 from golden_model.bypass.collector import BypassingCollector
 from golden_model.bypass.counts import Counts
-from golden_model.bypass.dispatch import RoundRobinDispatcher
+from golden_model.bypass.dispatch import InTurn
 from golden_model.bypass.entries import Coming, Delivery, Request, Taken
 from golden_model.bypass.eviction import EvictionUnit
 from golden_model.bypass.probe import WindowProbe
 from golden_model.bypass.wires import Wires
+from golden_model.dispatch import Dispatcher
 from golden_model.placement import Place
 from golden_model.register_file.ports import Read, RegisterFile
 from golden_model.schedulers import lowest
@@ -33,7 +34,8 @@ class WindowStore:
 
     def __init__(self, config: SmConfig, register_file: RegisterFile) -> None:
         self._file, self._counted = register_file, Counts()
-        self.dispatcher = RoundRobinDispatcher(config)
+        self._order = InTurn()
+        self.dispatcher = Dispatcher(config, self._order)
         self.collectors = self.holders = [
             BypassingCollector(config, index, self._counted) for index in range(config.collectors)
         ]
@@ -86,7 +88,7 @@ class WindowStore:
 
     def choose(self) -> int | None:
         """The collector that dispatches in this cycle."""
-        return self.dispatcher.choose(self._wires.ready, self.collectors)
+        return self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
 
     @property
     def quiet(self) -> bool:

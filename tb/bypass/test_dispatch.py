@@ -6,7 +6,8 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.bypass.dispatch import RoundRobinDispatcher
+from golden_model.bypass.dispatch import InTurn
+from golden_model.dispatch import Dispatcher
 from tb import runner
 from tb.bench import Checker, Coverage, Ports, exercise
 from tb.test_dispatch import CYCLES, TIMINGS, DispatchBench, Held, points
@@ -18,7 +19,7 @@ class TurnsBench(DispatchBench):
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
-        self._twin: Any = RoundRobinDispatcher(ports.config)
+        self._twin = Dispatcher(ports.config, InTurn())
         self._previous = ports.config.collectors - 1
 
     def _view(self, held: Held | None) -> Any:

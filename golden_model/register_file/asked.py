@@ -1,0 +1,19 @@
+"""`Asked`: what clients request of a register file, in lists."""
+
+from collections.abc import Mapping, Sequence
+
+from golden_model.register_file.ports import Port, Read
+
+
+class Asked:
+    """`reads` has the requests of each client that has any, in the order in which it named them."""
+
+    def __init__(self) -> None:
+        self.reads: dict[int, Sequence[Read]] = {}
+
+    def request(self, client: int, reads: Mapping[Port, Read]) -> None:
+        """What a client requests from the next cycle on."""
+        if reads:
+            self.reads[client] = list(reads.values())
+        else:
+            self.reads.pop(client, None)
