@@ -6,13 +6,13 @@ masks, kept up to date as events change a warp's state: a warp that only waits c
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
 
-from golden_model.blocks import Flight, Residency, Warp
+from golden_model.blocks import Residency, Warp
 from golden_model.decode import Static
+from golden_model.issue import NO_PORT, Decisions
 from golden_model.schedulers import Scheduler, build
 from golden_model.scoreboard import BARRIER, MEMORY, READ_MASK, Scoreboard
-from golden_model.trace import NONE, Trace
+from golden_model.trace import Trace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 
@@ -34,23 +34,17 @@ class Stall(IntEnum):
 LONG = (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
 """Waits for which a two-level scheduler gives up a warp's place."""
 
-NO_PORT = 4
-"""Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
-
-_ROW_BYTES = 128
-
 _READY = len(Stall)  # state of a warp that may issue, beside the causes of stalls
 _ORDER = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
 
 
 class FrontEnd:
     """`select` picks what issues in a cycle, from the state at its start; the other methods report what happened, at
-    its end. Raises `LaunchError` when not even one block fits the SM."""
+    its end. `decisions` say what becomes of an instruction that issues. Raises `LaunchError` when not even one block
+    fits the SM."""
 
-    def __init__(self, config: SmConfig, trace: Trace, statics: list[Static]) -> None:
-        self._trace, self._statics = trace, statics
-        self._words = trace.results.tobytes()
-        self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
+    def __init__(self, config: SmConfig, trace: Trace, statics: list[Static], decisions: Decisions) -> None:
+        self._statics, self._decisions = statics, decisions
         self.residency = Residency(config, trace)
         self.scoreboard = Scoreboard(config.warps, tracks_reads=not config.bypass.has_window)
         self.schedulers = build(config)
@@ -82,6 +76,7 @@ class FrontEnd:
         none, one, two, three, portless = self._demands
         ready, entering = self._masks[_READY], 0
         if port:
+            roomy = self._decisions.room(roomy)
             entering = none & roomy[0] | one & roomy[1] | two & roomy[2] | three & roomy[3]
         refusal = Stall.COLLECTOR
         count, first = len(self.schedulers), cycle // self._interval
@@ -111,29 +106,6 @@ class FrontEnd:
         for cause in self.stalled:
             self.stalls[cause] += picks
 
-    def fields(self, warp: Warp) -> dict[str, Any]:
-        """The fields of the issue port, but for the tag, of what issues next of the warp."""
-        index = warp.index
-        fields = {**warp.next.fields, "warp": warp.slot, "lanes": warp.lanes[index], "full": warp.full[index],
-                  "pred": warp.pred_in[index], "first": int(not warp.entered)}
-        if warp.pc[index] in self._counts:
-            lane = (fields["lanes"] & -fields["lanes"]).bit_length() - 1
-            fields["imm"] = int(self._trace.results[warp.result[index], lane])
-        return fields
-
-    def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
-        """What issues next of the warp enters the datapath in this cycle."""
-        index = warp.index
-        row = warp.result[index]
-        return Flight(
-            warp.next, warp, tag, warp.lanes[index], warp.pred_out[index], row, warp.address[index], cycle,
-            self._word(row),
-        )
-
-    def _word(self, row: int) -> int:
-        """A result of the trace as 1024 bits."""
-        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
-
     def _cause(self, scope: int) -> Stall:
         for cause in _ORDER:
             if self._masks[cause] & scope:
@@ -154,16 +126,29 @@ class FrontEnd:
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
         static, lanes = warp.next, warp.lanes[warp.index]
-        if warp.enters:
-            self._enters(warp, static, static.hazards.sources)
+        entering, sources, again, waits = self._decisions.issued(warp)
+        if entering is not None:
+            self._enters(warp, entering, sources)
         elif static.op in (Op.BAR, Op.BARRED) and lanes:
             self.scoreboard.set_barrier(warp.slot)
             warp.block.arrive(warp, static.instruction.imm, static.instruction.count)
             self._open_barriers(warp)
-        if static.then is not None and lanes:
+        if waits:
+            warp.blocked = 0
+            self._enter(warp, Stall.SCOREBOARD)
+        elif again is not None:
+            self._await(warp, static, again)
+        elif static.then is not None and lanes:
             self._look(warp, static.then)
         else:
             self._go_on(warp)
+
+    def answered(self, warp: Warp, again: int | None) -> None:
+        """What a warp waited for is there: it goes on, or its instruction is there `again`, with that demand."""
+        if again is None:
+            self._go_on(warp)
+        else:
+            self._await(warp, warp.next, again)
 
     def _enters(self, warp: Warp, static: Static, sources: Sequence[int]) -> None:
         """An instruction of the warp enters the datapath, where it will read the registers `sources`."""
@@ -200,8 +185,7 @@ class FrontEnd:
 
     def _look(self, warp: Warp, static: Static) -> None:
         """`static` is the warp's next instruction."""
-        enters = not static.control and warp.lanes[warp.index] != 0
-        self._await(warp, static, len(static.hazards.sources) if enters else NO_PORT)
+        self._await(warp, static, self._decisions.demand(warp, static))
 
     def _await(self, warp: Warp, static: Static, demand: int) -> None:
         """`static` issues next of the warp, and demands so much of the datapath."""

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from golden_model.affine.counts import AffineCounts
-from golden_model.affine.frontend import AffineFrontEnd
+from golden_model.affine.issue import AffineDecisions
 from golden_model.affine.uniform import UniformUnit
 from golden_model.affine.unit import AffineUnit
 from golden_model.assembly import datapath_of
@@ -15,6 +14,7 @@ from golden_model.decode import decode
 from golden_model.external import OutsideSp, Sfu
 from golden_model.frontend import FrontEnd
 from golden_model.inputs import Attempts, Inputs
+from golden_model.issue import Decisions, Direct, Instructions
 from golden_model.memory_pipe import MemoryPipe
 from golden_model.times import Times
 from golden_model.trace import Trace
@@ -50,14 +50,12 @@ class Sm:
         if config.bypass is Bypass.RFC:
             mark_last_uses(self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
-        self._affine = AffineFrontEnd(config, trace, self.statics) if config.affine.is_on else None
-        self.frontend = self._affine or FrontEnd(config, trace, self.statics)
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.affine: AffineUnit | None = self.datapath.affine
-        self.affine_counts: AffineCounts | None = None
-        if self._affine is not None and self.affine is not None:
-            self._affine.registers, self._affine.operands = self.affine.registers, self.datapath.operands
-            self.affine_counts = self._affine.counts
+        self._attempting = self._affine_decisions()
+        self._decisions: Decisions = self._attempting or Direct(Instructions(trace, self.statics))
+        self.affine_counts = None if self._attempting is None else self._attempting.counts
+        self.frontend = FrontEnd(config, trace, self.statics, self._decisions)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
@@ -71,6 +69,13 @@ class Sm:
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
         self._no_attempts: Attempts = (None,) * config.schedulers if config.affine.is_on else ()
         self._no_inputs = Inputs(attempts=self._no_attempts)
+
+    def _affine_decisions(self) -> AffineDecisions | None:
+        """What an affine unit has the front end do."""
+        if self.affine is None:
+            return None
+        return AffineDecisions(self.config, self.trace, self.statics, Instructions(self.trace, self.statics),
+                               self.affine.registers, self.datapath.operands)
 
     def step(self) -> None:
         """The next cycle: its registers take their values, its wires settle."""
@@ -118,8 +123,8 @@ class Sm:
         for warp in self._picked:
             if warp.enters:
                 issue = self._issue_fields(warp)
-        if self._affine is not None:
-            attempts = self._affine.attempts(self._picked)
+        if self._attempting is not None:
+            attempts = self._attempting.attempts(self._picked)
         sfu, left = self.sfu.settle(cycle, datapath.ready[1])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
@@ -132,7 +137,7 @@ class Sm:
     def _issue_fields(self, warp: Warp) -> dict[str, Any]:
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
-        fields = self.frontend.fields(warp)
+        fields = self._decisions.fields(warp)
         fields["tag"] = self._tag
         return fields
 
@@ -163,12 +168,13 @@ class Sm:
                 self._launch(warp, inputs.issue)
             frontend.issued(warp)
         for outcome in outcomes:
-            if outcome is not None and self._affine is not None:
-                self._affine.outcome(outcome, self.checker)
+            if outcome is not None and self._attempting is not None:
+                warp = frontend.warps[outcome["warp"]]
+                frontend.answered(warp, self._attempting.outcome(warp, outcome, self.checker))
 
     def _launch(self, warp: Warp, fields: Mapping[str, Any]) -> None:
         """An instruction enters the datapath."""
-        flight = self.frontend.flight(warp, self._tag, self.cycle)
+        flight = self._decisions.flight(warp, self._tag, self.cycle)
         self._flights[self._tag] = flight
         self._tag = (self._tag + 1) % _TAGS
         if self.checker is not None:
