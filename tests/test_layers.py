@@ -1,13 +1,14 @@
-"""Who may import whom: the table of the architecture, proved on the syntax tree of every file."""
+"""The architecture, proved on every file: who may import whom, and that parts are composed."""
 
 import ast
 import importlib
-from collections.abc import Iterator
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 
 import pytest
-
-from golden_model.datapath import Datapath
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -75,14 +76,114 @@ def test_benches_stay_below_the_command_line() -> None:
     assert not [path for path in files("tb") for module in imports(path) if within(module, upper)]
 
 
-def test_golden_parts_are_joined_and_not_inherited() -> None:
-    """Nobody makes a datapath of another one, and no class has more than two of ours above it."""
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files("golden_model")]
-    found = {value for name in names for value in vars(importlib.import_module(name)).values()
-             if isinstance(value, type) and value.__module__.startswith("golden_model")}
-    assert Datapath in found and not Datapath.__subclasses__()
-    ours = {kind: [base for base in kind.__mro__ if base.__module__.startswith("golden_model")] for kind in found}
-    assert not {kind: bases for kind, bases in ours.items() if len(bases) > 3}
+# ---------------------------------------------------------------- parts are composed
+
+COMPOSED = ("golden_model", "rtl")
+MOST_CLASSES = 3
+"""Of ours in the order in which methods of a class are looked up, itself included."""
+
+
+def of_ours(kind: type) -> list[type]:
+    """A class, and those of ours that it inherits from."""
+    return [base for base in kind.__mro__ if within(base.__module__, COMPOSED)]
+
+
+def classes(folder: str) -> list[type]:
+    """Every class that the files of a folder define, in whatever class it stands."""
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files(folder)]
+    found, todo = [], [value for name in names for value in vars(importlib.import_module(name)).values()
+                       if isinstance(value, type) and value.__module__ == name]
+    while todo:
+        kind = todo.pop()
+        found.append(kind)
+        todo += [value for value in vars(kind).values()
+                 if isinstance(value, type) and value.__qualname__ == f"{kind.__qualname__}.{value.__name__}"]
+    return found
+
+
+def functions(member: object) -> list[Callable[..., object]]:
+    """What runs when a member of a class is used: of a method itself, of a property what gets and sets it."""
+    if isinstance(member, property):
+        return [function for function in (member.fget, member.fset, member.fdel) if function is not None]
+    member = getattr(member, "__func__", member)  # of a static method, or one of the class
+    return [member] if isinstance(member, FunctionType) else []
+
+
+def has_body(function: Callable[..., object]) -> bool:
+    """Whether it does anything: hooks and what a protocol describes consist of a docstring, `...` or `pass`."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    return not all(isinstance(step, ast.Pass) or (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+                   for step in definition.body)
+
+
+def inherited(kind: type) -> list[str]:
+    """How a class breaks the rules: methods with a body that it hides, its own or those of one base behind another,
+    Python's own like `__init__` apart; and too many classes that it is made of."""
+    ours, broken = of_ours(kind), []
+    for name in dict.fromkeys(name for base in ours for name in vars(base) if not name.startswith("__")):
+        first, *others = (base for base in ours if name in vars(base))
+        broken += [f"{kind.__qualname__}: {name} of {first.__qualname__} hides that of {other.__qualname__}"
+                   for other in others if (first is kind or not issubclass(first, other))
+                   and any(map(has_body, functions(vars(other)[name])))]
+    if len(ours) > MOST_CLASSES:
+        broken.append(f"{kind.__qualname__} is made of too many: {[base.__qualname__ for base in ours[1:]]}")
+    return broken
+
+
+@pytest.mark.parametrize("folder", COMPOSED)
+def test_parts_are_composed_and_not_inherited(folder: str) -> None:
+    """No class hides a method that another one of ours has, and few are made of others."""
+    broken = [line for kind in classes(folder) for line in inherited(kind)]
+    assert not broken, "\n".join(broken)
+
+
+class _Base:
+    def hook(self) -> None:
+        """Nothing."""
+
+    def method(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def value(self) -> int:
+        return 1
+
+    @staticmethod
+    def function() -> int:
+        return 1
+
+
+class _Hooked(_Base):
+    def hook(self) -> None:
+        raise AssertionError
+
+    def other(self) -> int:
+        return self.method()
+
+
+class _Deep(_Hooked):
+    pass
+
+
+class _Deeper(_Deep):
+    pass
+
+
+class _Mixed:
+    def method(self) -> int:
+        return 2
+
+
+@pytest.mark.parametrize(("kind", "rules"), [
+    (_Hooked, 0), (_Deep, 0), (_Deeper, 1), (type("Method", (_Base,), {"method": len}), 1),
+    (type("Value", (_Base,), {"value": 2}), 1), (type("Function", (_Hooked,), {"function": len, "hook": len}), 2),
+    (type("Made", (_Base,), {"__init__": lambda self: None}), 0), (type("Both", (_Mixed, _Base), {}), 1),
+])
+def test_every_form_of_inheritance_is_seen(kind: type, rules: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "COMPOSED", (__name__,))
+    assert len(inherited(kind)) == rules
 
 
 UNITS = ("subbank", "bank", "arbiter", "crossbar", "operands/collector", "lane", "integer", "dispatch", "datapath",
