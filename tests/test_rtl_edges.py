@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from amaranth.hdl import Fragment
 from amaranth.lib import wiring
 
 from rtl import datapath
@@ -55,7 +56,7 @@ def test_every_edge_is_a_signature_that_is_connected(name: str, monkeypatch: pyt
 
     monkeypatch.setattr(datapath, "connect", connect)
     made = datapath.Datapath(config=SmConfig.preset("small").with_settings(SETTINGS[name]))
-    made.elaborate(None)
+    Fragment.get(made, platform=None)
     found: dict[str, set[str]] = {}
     for part in PARTS:
         unit: Any = getattr(made, part)
