@@ -5,6 +5,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
 
@@ -105,8 +106,9 @@ def functions(member: object) -> list[Callable[..., object]]:
     """What runs when a member of a class is used: of a method itself, of a property what gets and sets it."""
     if isinstance(member, property):
         return [function for function in (member.fget, member.fset, member.fdel) if function is not None]
-    member = getattr(member, "__func__", member)  # of a static method, or one of the class
-    return [member] if isinstance(member, FunctionType) else []
+    member = member.func if isinstance(member, cached_property) else member
+    function = inspect.unwrap(getattr(member, "__func__", member))  # of a static method, or one of the class, or cached
+    return [function] if isinstance(function, FunctionType) else []
 
 
 def has_body(function: Callable[..., object]) -> bool:
@@ -154,6 +156,15 @@ class _Base:
     def function() -> int:
         return 1
 
+    @cached_property
+    def once(self) -> int:
+        return 1
+
+    @classmethod
+    @cache
+    def kept(cls) -> int:
+        return 1
+
 
 class _Hooked(_Base):
     def hook(self) -> None:
@@ -178,7 +189,8 @@ class _Mixed:
 
 @pytest.mark.parametrize(("kind", "rules"), [
     (_Hooked, 0), (_Deep, 0), (_Deeper, 1), (type("Method", (_Base,), {"method": len}), 1),
-    (type("Value", (_Base,), {"value": 2}), 1), (type("Function", (_Hooked,), {"function": len, "hook": len}), 2),
+    (type("Value", (_Base,), {"value": 2}), 1), (type("Kept", (_Base,), {"once": 2, "kept": 2}), 2),
+    (type("Function", (_Hooked,), {"function": len, "hook": len}), 2),
     (type("Made", (_Base,), {"__init__": lambda self: None}), 0), (type("Both", (_Mixed, _Base), {}), 1),
 ])
 def test_every_form_of_inheritance_is_seen(kind: type, rules: int, monkeypatch: pytest.MonkeyPatch) -> None:
