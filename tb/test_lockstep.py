@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from amaranth import Module
-from amaranth.lib import wiring
 
 from rtl.arbiter import Arbiter
-from rtl.datapath import Datapath
 from tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
+from tb.mutants import miswired
 from tb.test_datapath import AFFINE, REGISTER_FILES
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Gating
@@ -165,26 +164,17 @@ def _compare(config: SmConfig, name: str, seed: int) -> Lockstep:
     return done
 
 
-class _LazyArbiter(Arbiter):
-    """A priority diagonal that never advances."""
-
-    def elaborate(self, platform: object) -> Module:
-        m = super().elaborate(platform)
-        m.d.sync += self.diagonal.eq(0)
-        return m
-
-
-def _lazy_datapath(config: SmConfig) -> wiring.Component:
-    datapath = Datapath(config=config, probe=True)
-    datapath.arbiter = _LazyArbiter(banks=config.banks, collectors=config.collectors)
-    return datapath
+def _lazy(arbiter: Arbiter, m: Module) -> None:
+    """The priority diagonal never advances."""
+    m.d.sync += arbiter.diagonal.eq(0)
 
 
 @pytest.mark.mutation
 def test_first_difference_is_named_with_its_waveform(seed: int) -> None:
     config = SmConfig.preset("small")
+    lazy = miswired("register_file.banks.arbiter", _lazy)(config)
     message = rf"differ in cycle \d+ \(seed {seed}\): \w+ is 0x\w+ in hardware"
     with pytest.raises(LockstepError, match=message) as caught:
-        lockstep(config, kernel("hotspot").load("tiny"), seed, component=_lazy_datapath(config))
+        lockstep(config, kernel("hotspot").load("tiny"), seed, component=lazy)
     waveform = Path(str(caught.value).rpartition(": ")[2])
     assert waveform.stat().st_size > 0
