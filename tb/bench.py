@@ -16,7 +16,7 @@ from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.handle import Immediate, SimHandleBase
+from cocotb.handle import Immediate, LogicObject, SimHandleBase
 from cocotb.triggers import FallingEdge, ReadOnly, Timer
 
 from tb.codec import Codec
@@ -43,7 +43,8 @@ class Ports:
         folder = Path(os.environ["WARPLOOM_BUILD"])
         described = json.loads((folder / "unit.json").read_text())
         self.config = SmConfig.preset(os.environ["WARPLOOM_CONFIG"])
-        self.clk, self.rst = getattr(dut, "clk", None), getattr(dut, "rst", None)
+        self.clk: LogicObject | None = getattr(dut, "clk", None)
+        self.rst: LogicObject | None = getattr(dut, "rst", None)
         self._clock: Clock | None = None
         self.codecs = {port["name"]: Codec(port) for port in described}
         self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}
@@ -60,6 +61,7 @@ class Ports:
             handle.value = Immediate(0)  # before the clock: an assertion must not see what is there at power-up
         if self.clk is None:
             return
+        assert self.rst is not None
         self.rst.value = Immediate(1)
         if self._clock is None:
             self.clk.value = Immediate(0)

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-Value = int | dict[str, Any]
-
 
 class Codec:
     """One port. A struct is a mapping by field name; an array is a mapping by element number as text.
@@ -14,7 +12,9 @@ class Codec:
 
     def __init__(self, port: Mapping[str, Any]) -> None:
         self.name, self.width = port["name"], port["width"]
-        self._fields = {f["name"]: (f["offset"], f["width"], Codec(f)) for f in port.get("fields", [])}
+        self._fields: dict[str, tuple[int, int, Codec]] = {
+            f["name"]: (f["offset"], f["width"], Codec(f)) for f in port.get("fields", [])
+        }
 
     def pack(self, value: int | Mapping[str, Any]) -> int:
         """The integer that the port carries."""
@@ -28,14 +28,15 @@ class Codec:
             word |= codec.pack(part) << offset
         return word
 
-    def unpack(self, word: int) -> Value:
-        """The fields of an integer that the port carries; the integer itself where there are none."""
-        if not self._fields:
-            return word
+    def unpack(self, word: int) -> dict[str, Any]:
+        """The fields of an integer that the port carries, of which one without fields is an integer."""
         return {
-            name: codec.unpack(word >> offset & (1 << width) - 1)
+            name: codec._value(word >> offset & (1 << width) - 1)
             for name, (offset, width, codec) in self._fields.items()
         }
+
+    def _value(self, word: int) -> int | dict[str, Any]:
+        return self.unpack(word) if self._fields else word
 
     def array(self, word: int) -> list[int]:
         """The elements of an array port as integers."""

@@ -108,15 +108,15 @@ class Surroundings:
         while left:
             self._dispatched(cycle)
             fields = None if offered is None else self._before(offered)
-            valid = fields is not None and next(active) and self._may_issue(fields)
+            issuing = fields if fields is not None and next(active) and self._may_issue(fields) else None
             self._completed()
-            taken = valid and self._is_taken(fields)
-            yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": valid,
+            taken = issuing if issuing is not None and self._is_taken(issuing) else None
+            yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": issuing is not None,
                    "issue__payload": fields or {}, **self._answers(cycle),
-                   **self._beside(cycle, fields if valid else None, over=offered is None)}
-            if taken:
-                self._issued(fields)
-                if fields is offered:
+                   **self._beside(cycle, issuing, over=offered is None)}
+            if taken is not None:
+                self._issued(taken)
+                if taken is offered:
                     offered = next(issue)
             left -= offered is None and not (self._sp or self._sfu or self._mem or self._mem_offer)
             cycle += 1
@@ -210,7 +210,7 @@ class Surroundings:
         """Take what the dispatch port shows in this cycle."""
         if not self._ports.peek("dispatch__valid"):
             return
-        sent: Any = self._ports.codecs["dispatch__payload"].unpack(self._ports.peek("dispatch__payload"))
+        sent = self._ports.codecs["dispatch__payload"].unpack(self._ports.peek("dispatch__payload"))
         self._in_flight.dispatched(sent["tag"], silent=sent["op"] in SILENT)
         if sent["op"] <= Op.SEL:
             return

@@ -1,6 +1,7 @@
 """What a lockstep bench reports: hardware and golden twin differ, where and in which cycle."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from golden_model.words import WORD_MASK, spread
 from warploom.arch.config import LANES
@@ -11,7 +12,9 @@ class Difference(AssertionError):
 
     def __init__(self, cycle: int, field: str, expected: int, actual: int, lane: int | None = None) -> None:
         unit = field.partition("_")[0]
-        self.report = {"cycle": cycle, "unit": unit, "field": field, "expected": expected, "actual": actual}
+        self.report: dict[str, Any] = {
+            "cycle": cycle, "unit": unit, "field": field, "expected": expected, "actual": actual,
+        }
         if lane is not None:
             self.report["lane"] = lane
         where = "" if lane is None else f", lane {lane}"
@@ -30,5 +33,5 @@ def lanes_equal(cycle: int, name: str, expected: int, actual: int, lanes: int) -
     wrong = (actual ^ expected) & spread(lanes)
     if wrong:
         lane = (wrong & -wrong).bit_length() - 1 >> 5
-        values = [word >> LANES * lane & WORD_MASK for word in (expected, actual)]
-        raise Difference(cycle, name, *values, lane)
+        wanted, found = (word >> LANES * lane & WORD_MASK for word in (expected, actual))
+        raise Difference(cycle, name, wanted, found, lane)

@@ -20,9 +20,11 @@ from cocotb.triggers import FallingEdge
 from golden_model.blocks import Flight
 from golden_model.check import Defined, Mismatch
 from golden_model.datapath import Datapath
+from golden_model.functional.executor import Execution
 from golden_model.gating.trivial import promised
 from golden_model.gating.zero_mask import Zero
 from golden_model.inputs import Inputs
+from golden_model.operands.windows import WindowStore
 from golden_model.sm import Sm
 from golden_model.trace import Trace
 from golden_model.words import ALL_LANES
@@ -80,8 +82,9 @@ class Source(Protocol):
     cycle: int
     inputs: Inputs
     datapath: Datapath
-    defined: Mapping[int, Defined]
 
+    @property
+    def defined(self) -> Mapping[int, Defined]: ...
     @property
     def finished(self) -> bool: ...
     def step(self) -> None: ...
@@ -99,7 +102,6 @@ class Lockstep:
         self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
-        self._has_window = ports.config.bypass.has_window
         stored, hints = stored_fields(ports.config), hint_fields(ports.config)
         self._destination = (*PLACE, *(name for name, _ in (*stored, *hints)))
         self._issued = [name for name, _ in issue_fields(ports.config)]
@@ -114,6 +116,8 @@ class Lockstep:
 
     async def run(self, source: Source, cycles: int | None = None) -> None:
         """Until the source is finished, or for some cycles."""
+        clock = self.ports.clk
+        assert clock is not None
         while self.cycle != cycles:
             source.step()
             if source.finished:
@@ -121,7 +125,7 @@ class Lockstep:
             self._compare(source)
             self._drive(source.inputs)
             self.cycle += 1
-            await FallingEdge(self.ports.clk)
+            await FallingEdge(clock)
 
     @property
     def activity(self) -> dict[str, int]:
@@ -136,7 +140,7 @@ class Lockstep:
         self._fields_equal("activity_", datapath.activity(), self.activity)
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})
-        if self._has_window:
+        if isinstance(datapath.operands, WindowStore):
             self._room(datapath.operands.room)
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
@@ -169,12 +173,12 @@ class Lockstep:
             self.checks["operands"] += 1
             common &= lanes
         flight = source.flight(expected["tag"])
-        served = flight is not None and expected["op"] > Op.SEL
-        if served:
-            self.outside.accept(flight, operands, expected["pred"], common)
+        served = flight if expected["op"] > Op.SEL else None
+        if served is not None:
+            self.outside.accept(served, operands, expected["pred"], common)
         if self._has_outcomes:
             self._outcomes(expected, codec.field(word, "trivial"), common)
-            if served and expected["pipe"] == Pipe.SP:
+            if served is not None and expected["pipe"] == Pipe.SP:
                 self._outcomes_hold(expected, codec.field(word, "trivial"), operands, common)
 
     def _outcomes(self, expected: Mapping[str, Any], trivial: int, defined: int) -> None:
@@ -202,6 +206,7 @@ class Lockstep:
             if result is None:
                 continue
             flight, lanes = source.flight(result["tag"]), source.defined[result["tag"]].result
+            assert flight is not None, "nobody outside answers, yet something completes"
             if flight.static.instruction.pdst != PT:
                 port = f"done_{writer}__payload"
                 actual = self._codecs[port].field(self._read(port), "pred")
@@ -225,6 +230,7 @@ class Lockstep:
             place = bank, write.row
             self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
                                              (("stored_data", data), ("stored_bytes", enables))))
+            assert latch is not None
             self.shadow.assign(latch["warp"], place, write.lanes, bool(latch["full"]))
             self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, form), self.shadow.value(place),
                         self.shadow.known[place])
@@ -291,6 +297,7 @@ async def _compare_kernel(ports: Ports, file: LaunchFile, cycles: int | None, ou
     outcome["identity"] = identity(ports.config, file, int(os.environ["COCOTB_RANDOM_SEED"]))
     executed = run_kernel(file, ports.config)
     trace = executed.execution.trace
+    assert trace is not None
     sm, outside = Sm(ports.config, trace, check=True), OutsideUnits()
     registers = trace.program.registers
     lockstep = Lockstep(ports, outside, trace)
@@ -332,7 +339,7 @@ def _found(error: Exception, cycle: int) -> dict[str, Any]:
     return {"cycle": cycle, "what": "the bench itself failed", "message": f"{type(error).__name__}: {lines[0]}"}
 
 
-def _check_memory(outside: OutsideUnits, execution: Any, trace: Any) -> None:
+def _check_memory(outside: OutsideUnits, execution: Execution, trace: Trace) -> None:
     """Every access of the hardware, replayed, leaves the memory that functional execution left."""
     try:
         memory, printed, wrong = replay(trace, outside.accesses)

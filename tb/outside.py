@@ -100,13 +100,13 @@ class OutsideUnits:
         self, flight: Flight, words: Sequence[Word], pred: int, latch: tuple[Word, ...] | None
     ) -> tuple[Word, int]:
         instruction = flight.static.instruction
-        a, b, c = (to_lanes(word) for word in words)
-        outcome = evaluate(instruction, Operands(
-            a, b, c,
-            pred=None if instruction.psrc == PT and not instruction.psrc_not else to_bools(pred),
-            lanes=to_bools(flight.lanes),
-            latch=None if latch is None else tuple(to_lanes(word) for word in latch),
-        ))
+        a, b, c = map(to_lanes, words)
+        always = instruction.psrc == PT and not instruction.psrc_not
+        operands = Operands(a, b, c, to_bools(ALL_LANES if always else pred), to_bools(flight.lanes))
+        if latch is not None:
+            first, second, third = map(to_lanes, latch)
+            operands = operands._replace(latch=(first, second, third))
+        outcome = evaluate(instruction, operands)
         if outcome.high is not None:
             self._high[flight.warp.slot] = to_word(outcome.high)
         result = 0 if outcome.result is None else to_word(outcome.result)

@@ -4,6 +4,7 @@ from golden_model.blocks import Flight
 from golden_model.check import Defined
 from golden_model.datapath import Datapath
 from golden_model.inputs import NO_INPUTS
+from golden_model.operands.windows import WindowStore
 from golden_model.words import ALL_LANES
 from tb.shadow import Place, Shadow
 from warploom.arch.config import SmConfig
@@ -54,9 +55,10 @@ class Readback:
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:
         """There is a collector for the instruction, and room in it."""
-        if self._config.bypass.has_window:
-            return self.datapath.operands.room[warp] > sum(not self._is_compact(warp, register) for register in read)
-        return self.datapath.operands.issue_ready
+        operands = self.datapath.operands
+        if isinstance(operands, WindowStore):
+            return operands.room[warp] > sum(not self._is_compact(warp, register) for register in read)
+        return operands.issue_ready
 
     def _is_compact(self, warp: int, register: int) -> bool:
         """The register file does not have the register."""

@@ -32,6 +32,7 @@ def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, str, list[
         group, words = Group(state, np.array([flight.warp.number])), [to_lanes(word) for word in access.words]
         outcome, _ = prepared[pc](group, to_bools(flight.lanes), words)
         if access.answer is not None:
+            assert outcome.result is not None
             difference = (to_word(outcome.result) ^ access.answer) & spread(flight.lanes)
             if difference:
                 lane = (difference & -difference).bit_length() - 1 >> 5

@@ -56,7 +56,7 @@ class ArbiterCheck:
         self._properties(writes, reads, granted, seen["write_grant"])
 
     def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:
-        taken = [bank for i, bank in enumerate(writes) if write_grant >> i & 1]
+        taken = [bank for i, bank in enumerate(writes) if bank is not None and write_grant >> i & 1]
         sp, sfu, mem = (write_grant >> i & 1 for i in range(3))
         self._checker.holds("SP is never refused", sp == (writes[0] is not None))
         self._checker.holds("SP and SFU share a path", not (sp and sfu))

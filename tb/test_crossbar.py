@@ -46,9 +46,9 @@ class CrossbarCheck:
                 self._checker.holds("a collector without a grant sees zero", operands[collector] == 0)
             else:
                 self._checker.equal(f"operand[{collector}]", operands[collector], word)
-        for bank, collector in enumerate(self._connected):
-            self._coverage.hit("straight", collector == bank)
-            self._coverage.hit("crossed", collector is not None and collector != bank)
+        for bank, connected in enumerate(self._connected):
+            self._coverage.hit("straight", connected == bank)
+            self._coverage.hit("crossed", connected is not None and connected != bank)
         self._coverage.hit("nothing", self._connected.count(None) == len(words))
         rows = self._codecs["grant"].array(seen["grant"])
         self._connected = [row.bit_length() - 1 if row else None for row in rows]

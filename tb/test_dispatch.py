@@ -1,6 +1,6 @@
 """Bench of the dispatcher: hardware against `golden_model.dispatch`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -46,6 +46,7 @@ class DispatchBench:
     def stimuli(self) -> Iterator[Stimulus]:
         """Random instructions; credits come back late."""
         rng = source()
+        classes: dict[Pipe, Sequence[TimingClass]] = {Pipe.SP: ON_SP, Pipe.SFU: ON_SFU, Pipe.MEM: [TimingClass.MEM]}
         issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
         for number in range(CYCLES):
             for held in self._held:
@@ -54,7 +55,7 @@ class DispatchBench:
             self._issue = None
             if None in self._held and next(issues):
                 pipe = rng.choice((Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM))
-                timing = rng.choice({Pipe.SP: ON_SP, Pipe.SFU: ON_SFU, Pipe.MEM: [TimingClass.MEM]}[pipe])
+                timing = rng.choice(classes[pipe])
                 self._issue = self._held.index(None), Held(number, pipe, timing)
             give = {pipe: bool(owed) and next(credits) for pipe, owed in self._owed.items()}
             yield {

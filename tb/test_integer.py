@@ -89,8 +89,7 @@ class IntegerCheck:
         self.left += seen["result__valid"]
 
     def _check_loads(self, seen: Observation, dispatch: dict[str, Any] | None) -> None:
-        enters = dispatch is not None and dispatch["op"] <= Op.SEL
-        self._stages.appendleft(self._work(seen, dispatch) if enters else Work())
+        self._stages.appendleft(Work() if dispatch is None or dispatch["op"] > Op.SEL else self._work(seen, dispatch))
         first, second, third = self._stages
         expected = join([first.computing, second.computing, third.finishing], LANES)
         self._checker.equal("loads", seen["loads"], expected)

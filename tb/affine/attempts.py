@@ -29,7 +29,7 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
     answers: dict[int, tuple[int, int]] = {}
     for cycle in range(cycles):
         if ports.peek("uniform__valid"):
-            operation: Any = ports.codecs["uniform__payload"].unpack(ports.peek("uniform__payload"))
+            operation = ports.codecs["uniform__payload"].unpack(ports.peek("uniform__payload"))
             answers[cycle + UNIFORM_CYCLES] = uniform_answer(**operation)
         value, holds = answers.get(cycle, (rng.getrandbits(32), rng.getrandbits(1)))
         stimulus: dict[str, Any] = {

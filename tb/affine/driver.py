@@ -77,7 +77,7 @@ class AffineSurroundings(Surroundings):
         """What is asked now is answered in time."""
         if self._ports.peek(f"uniform_{number}__valid"):
             port = f"uniform_{number}__payload"
-            asked: Any = self._ports.codecs[port].unpack(self._ports.peek(port))
+            asked = self._ports.codecs[port].unpack(self._ports.peek(port))
             value, holds = uniform_answer(**asked)
             self._requests.setdefault(cycle + UNIFORM_CYCLES, {}).update({
                 f"uniform_result_{number}__valid": 1,
@@ -87,7 +87,7 @@ class AffineSurroundings(Surroundings):
     def _outcome(self, number: int) -> None:
         if self._ports.peek(f"outcome_{number}__valid"):
             port = f"outcome_{number}__payload"
-            outcome: Any = self._ports.codecs[port].unpack(self._ports.peek(port))
+            outcome = self._ports.codecs[port].unpack(self._ports.peek(port))
             attempt = self._attempts.pop(outcome["warp"])
             if outcome["accepted"] and attempt["writes"]:
                 self._compact.add((attempt["warp"], attempt["dst"]))

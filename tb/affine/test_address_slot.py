@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import cocotb
 import pytest
@@ -55,8 +54,8 @@ class AddressSlotBench:
         for name in ("busy", "ready"):
             self._checker.equal(name, seen[name], int(self._held is not None))
         if self._held is not None:
-            self._complete(seen)
-            self._compare(seen)
+            self._complete(seen, self._held)
+            self._compare(seen, self._held)
         if seen["dispatched"]:
             self._coverage.hit("dispatched at once" if self._fresh else "dispatched later")
             self._held = None
@@ -68,7 +67,7 @@ class AddressSlotBench:
         """What is kept of the load. The side as stored, where there is one, goes before that of the number."""
         known: dict[str, int] = {}
         for port in ("issue", "destination", "destination_code"):
-            fields: Any = self._codecs[port].unpack(seen[port]) if port in seen else {}
+            fields = self._codecs[port].unpack(seen[port]) if port in seen else {}
             known |= fields
         self._held = {name: known.get(name, 0) for name in self._names}
         self._compact = seen["compact"]
@@ -76,32 +75,29 @@ class AddressSlotBench:
         for slot in range(SLOTS):
             self._coverage.hit("compact" if self._compact >> slot & 1 else "zero")
 
-    def _complete(self, seen: Observation) -> None:
+    def _complete(self, seen: Observation, kept: dict[str, int]) -> None:
         """The cycle after `take` brings base and stride of compact slots, and the zero mask of a destination."""
         if not self._fresh:
             return
         values = self._codecs["values"].array(seen["values"])
         self._values = [value if self._compact >> slot & 1 else 0 for slot, value in enumerate(values)]
-        if self._held["writes"] and zero_fields(self._config):
-            fields: Any = self._codecs["zero"].unpack(seen["zero"])
-            self._held |= fields
+        if kept["writes"] and zero_fields(self._config):
+            kept |= self._codecs["zero"].unpack(seen["zero"])
 
-    def _compare(self, seen: Observation) -> None:
-        held: Any = self._codecs["held"].unpack(seen["held"])
-        self._checker.equal("held", held, self._held)
-        oldest: Any = self._codecs["oldest"].unpack(seen["oldest"])
+    def _compare(self, seen: Observation, kept: dict[str, int]) -> None:
+        self._checker.equal("held", self._codecs["held"].unpack(seen["held"]), kept)
+        oldest = self._codecs["oldest"].unpack(seen["oldest"])
         self._checker.equal("compact", oldest["compact"], (1 << SLOTS) - 1)
         actual = [value["base"] | value["stride"] << 32 for value in oldest["values"].values()]
         self._checker.equal("values", actual, self._values)
         if self._config.gating is not Gating.OFF:
-            self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed())
+            self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed(kept["lanes"]))
 
-    def _needed(self) -> list[int]:
+    def _needed(self, lanes: int) -> list[int]:
         """Columns of a slot that its constant takes, which is zero: those of executing lanes or, with coalescing, one
         of each sub-bank for each group with executing lanes; none where zeros are known."""
         if self._config.gating.has_zero_mask:
             return [0] * SLOTS
-        lanes = self._held["lanes"]
         if self._config.coalescing is Coalescing.ON:
             groups = [bool(lanes >> first & (1 << GROUP) - 1) for first in range(0, LANES, GROUP)]
             lanes = sum(groups[column % len(groups)] << column for column in range(COLUMNS))

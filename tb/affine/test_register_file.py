@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import cocotb
 import pytest
@@ -74,9 +73,9 @@ class RegisterFileCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then write."""
-        named: Any = self._codecs["named"].unpack(seen["named"])
+        named = self._codecs["named"].unpack(seen["named"])
         warp = named["warp"]
-        values: Any = self._codecs["values"].unpack(seen["values"])
+        values = self._codecs["values"].unpack(seen["values"])
         for slot, expected in enumerate(self._values):
             if expected is not None:
                 wanted = {"base": expected.base, "stride": expected.stride % (1 << STRIDE_BITS)}
@@ -95,7 +94,7 @@ class RegisterFileCheck:
 
     def _end(self, destination: Place, seen: Observation) -> None:
         """What the end of the cycle does."""
-        write: Any = self._codecs["write"].unpack(seen["write"])
+        write = self._codecs["write"].unpack(seen["write"])
         self._just = set()
         if seen["forget"]:
             self._coverage.hit("forgotten", self._twin.read(*destination) is not None)

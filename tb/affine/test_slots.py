@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import cocotb
 import pytest
@@ -67,7 +66,7 @@ class SlotsBench:
 
     def _compare(self, expected: Held, seen: Observation) -> None:
         """The oldest instruction; a slot that is not compact has no value."""
-        oldest: Any = self._codecs["oldest"].unpack(seen["oldest"])
+        oldest = self._codecs["oldest"].unpack(seen["oldest"])
         self._checker.equal("compact", oldest["compact"], expected.compact)
         for slot, value in enumerate(expected.values):
             if expected.compact >> slot & 1:

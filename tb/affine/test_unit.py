@@ -66,7 +66,7 @@ class UnitCheck:
             self._checker.equal(port, self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"]), expected)
 
     def _valid(self, seen: Observation, port: str) -> Fields | None:
-        fields: Any = self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"])
+        fields = self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"])
         return fields if seen[f"{port}__valid"] else None
 
     def _look_up(self, seen: Observation, lookup: Fields | None) -> tuple[Compact | None, ...]:

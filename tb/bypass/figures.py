@@ -1,9 +1,9 @@
 """The figures of [BOW], in numbers and machine code."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.isa import NO_SLOT, RZ, Instruction, Op
 from warploom.arch.launch import Launch, Scalar
 from warploom.arch.modifiers import Access, Cond, Space
 from warploom.arch.program import Parameter, Program
@@ -12,10 +12,11 @@ WINDOW = 3
 """The window for which section IV-B discusses the program."""
 
 
-def _line(op: Op, dst: int, *sources: int, imm: int | None = None, **modifiers) -> Instruction:
+def _line(op: Op, dst: int, *sources: int, imm: int | None = None, **modifiers: Any) -> Instruction:
     """A line of Fig. 6; a constant follows the registers among its operands."""
-    constant = {} if imm is None else {"imm": imm, "imm_slot": len(sources)}
-    return Instruction(op=op, dst=dst, src=(*sources, RZ, RZ, RZ)[:3], **constant, **modifiers)
+    a, b, c, *_ = *sources, RZ, RZ, RZ
+    slot = NO_SLOT if imm is None else len(sources)
+    return Instruction(op=op, dst=dst, src=(a, b, c), imm=imm or 0, imm_slot=slot, **modifiers)
 
 
 _LOAD = {"space": Space.SHARED, "access": Access.B32}

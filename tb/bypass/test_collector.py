@@ -73,7 +73,7 @@ class CollectorBench:
             zeros = [old(self._rng, self._config) for _ in range(4)]
             self._end_cycle(zeros)
             port = {"zero": dict(enumerate_text(zeros))} if self._config.gating.has_zero_mask else {}
-            yield self._warp.cycle() | port
+            yield {**self._warp.cycle(), **port}
 
     def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
         """The twin's cycle ends; these are the zero masks of the registers of an instruction that it takes."""

@@ -77,7 +77,7 @@ class EvictionBench:
 
     def _evicted(self, seen: Observation) -> dict[str, Any]:
         """The entry that the selected collector shows, as a result."""
-        entry: Any = self._codecs["eviction"].unpack(seen["eviction"])
+        entry = self._codecs["eviction"].unpack(seen["eviction"])
         hints = {"to_file": 1} if self._config.bypass.has_hints else {}
         return {"writes": 1, "warp": seen["select"].bit_length() - 1, **hints, **entry}
 
@@ -86,7 +86,7 @@ class EvictionBench:
         if mem:
             self._checker.equal("result", seen["result__payload"], seen["result_mem__payload"])
         elif seen["result__valid"]:
-            shown: Any = self._codecs["result__payload"].unpack(seen["result__payload"])
+            shown = self._codecs["result__payload"].unpack(seen["result__payload"])
             self._checker.equal("eviction", shown, dict.fromkeys(shown, 0) | self._selected[0])
         if seen["entering"]:
             self._selected.pop(0)

@@ -68,7 +68,7 @@ class DeliveryCheck:
         """The result that the latch of writer i takes at the end of the cycle."""
         name, coming = f"result_{WRITERS[i]}", self._element("coming", seen, i)
         self.taken = [*(self.taken if i else []), *([WRITERS[i]] if seen[f"{name}__valid"] and ready else [])]
-        fields: Any = self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])
+        fields = self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])
         entering = WRITERS[i] in self.taken and bool(fields["writes"])
         self._equal("coming", coming["valid"], int(entering))
         if entering:
@@ -91,7 +91,7 @@ class DeliveryCheck:
             })
 
     def _element(self, port: str, seen: Observation, number: int) -> Any:
-        elements: Any = self._ports.codecs[port].unpack(seen[port])
+        elements = self._ports.codecs[port].unpack(seen[port])
         return elements[str(number)]
 
     def _cover(self, grants: list[bool], completes: list[bool]) -> None:

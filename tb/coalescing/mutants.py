@@ -1,5 +1,6 @@
 """Planted bugs in the units of the coalescing register file, and in its wiring."""
 
+from functools import partial
 from typing import Any
 
 from amaranth import Cat, Const, Module, Signal, Value
@@ -105,6 +106,10 @@ def _swapped(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"grant": Cat(second, first, *others)}
 
 
+def _arbiter(kind: type[CoalescingArbiter], config: SmConfig) -> CoalescingArbiter:
+    return kind(banks=config.banks, collectors=config.collectors)
+
+
 MUTANTS = (
     Mutant("WidthDetector", "tb.coalescing.test_width", "looks at lanes that do not execute",
            lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
@@ -118,7 +123,7 @@ MUTANTS = (
     Mutant("CoalescingArbiter", f"{ARBITER}::random_requests", "does not see the mask of MEM",
            lambda c: Tampered(CoalescingArbiter(banks=c.banks, collectors=c.collectors), _maskless), SETTINGS),
     *(Mutant("CoalescingArbiter", f"{ARBITER}::pairs_of_requests", bug,
-             lambda c, kind=kind: kind(banks=c.banks, collectors=c.collectors), SETTINGS)
+             partial(_arbiter, kind), SETTINGS)
       for bug, kind in (("forgets a conflict on one diagonal", Forgetting), ("waits for a loser", Yielding),
                         ("waits for a write that waits", Hesitant))),
     Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar::random_routes", "swaps two slices",

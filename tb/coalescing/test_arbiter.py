@@ -126,7 +126,8 @@ class ArbiterCheck:
     def _cover_writes(self, writes: Sequence[Write | None], written: Sequence[Write], granted: Sequence[Read],
                       refused: set[Read]) -> None:
         cover, banks = self._coverage.hit, [write[0] for write in written]
-        cover("SFU waits for its path", writes[SP] and writes[SFU] and writes[SP][0] != writes[SFU][0])
+        sp, sfu = writes[SP], writes[SFU]
+        cover("SFU waits for its path", sp and sfu and sp[0] != sfu[0])
         cover("MEM waits for sub-banks", writes[MEM] and writes[MEM] not in written)
         cover("two writes in one bank", len(set(banks)) < len(banks))
         cover("a read beside a write", any(read.bank in banks for read in granted))

@@ -113,7 +113,7 @@ async def fig_3_6(dut: cocotb.handle.SimHandleBase) -> None:
     first, second = rng.getrandbits(WARP_BITS), rng.getrandbits(WARP_BITS)
     low, high, every = slices(0b0011), slices(0b1100), slices(15, BYTES)
     right, left = "right", "left"
-    cycles = [
+    cycles: list[Stimulus] = [
         {right: access(True, 3, 2, right), left: access(True, 5, 2, left), "data": first, "byte_enable": every},
         {right: access(False, 3, 2, right), left: access(True, 7, 2, left), "data": second, "byte_enable": every},
         {right: access(False, 3, 2, right), left: access(False, 5, 2, left)},

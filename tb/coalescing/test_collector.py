@@ -80,8 +80,8 @@ class CoalescingCollectorCheck(SlotsCheck):
     def offers(self, seen: Observation) -> None:
         requests = self._twin.requests()
         self.checker.equal("request", seen["read__request"], sum(1 << _bit(port) for port in requests))
-        rows: Any = self.codecs["read__row"].unpack(seen["read__row"])
-        masks: Any = self.codecs["read__mask"].unpack(seen["read__mask"])
+        rows = self.codecs["read__row"].unpack(seen["read__row"])
+        masks = self.codecs["read__mask"].unpack(seen["read__mask"])
         for (bank, side), read in requests.items():
             self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.place.row)
             self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._code(read).mask)
@@ -98,7 +98,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         self._words = words
 
     def operands(self, seen: Observation) -> None:
-        codes: Any = self.codecs["codes"].unpack(seen["codes"])
+        codes = self.codecs["codes"].unpack(seen["codes"])
         actual = [code_of(fields) for fields in codes.values()]
         expected = [self._form.code(metadata) for metadata in self._twin.metadata]
         self.checker.equal("codes", actual, expected)
@@ -133,9 +133,9 @@ class CoalescingCollectorCheck(SlotsCheck):
         self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
 
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        codes: Any = self.codecs["code"].unpack(seen["code"])
+        codes = self.codecs["code"].unpack(seen["code"])
         read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
-        overwritten: Any = self.codecs["destination_code"].unpack(seen["destination_code"])
+        overwritten = self.codecs["destination_code"].unpack(seen["destination_code"])
         self.take(fields, sources, destination, [*read, code_of(overwritten)])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]

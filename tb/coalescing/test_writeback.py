@@ -180,7 +180,7 @@ class CoalescingWritebackCheck:
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
         """What the mask buffer is told, by path."""
-        updates: Any = self._codecs["update"].unpack(seen["update"])
+        updates = self._codecs["update"].unpack(seen["update"])
         for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
             granted = [i for i in written if WRITERS[i] in path]
             self._checker.equal("update", update["enable"], len(granted))
@@ -204,7 +204,7 @@ class CoalescingWritebackCheck:
         ready, results = self._twin.ready(grants), []
         for i, writer in enumerate(WRITERS):
             valid, port = seen[f"result_{writer}__valid"], f"result_{writer}__payload"
-            fields: Any = self._codecs[port].unpack(seen[port])
+            fields = self._codecs[port].unpack(seen[port])
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
         self._twin.step(results, grants)

@@ -41,7 +41,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         known = {register: zero_word(config, zero(rng, config)) for register in (*sources, None)}
         looked_up = [known[register] for register in (*sources, None)]
         zeros = {"zero": _array(looked_up, config)} if config.gating.has_zero_mask else {}
-        yield stimulus | {"issue": stimulus["issue"] | issue} | zeros
+        yield {**stimulus, "issue": stimulus["issue"] | issue, **zeros}
         sources = [stimulus["issue"][f"src{slot}"] for slot in range(3)]
 
 
@@ -108,7 +108,7 @@ class GatedSlotsCheck(SlotsCheck):
 
     def offers(self, seen: Observation) -> None:
         super().offers(seen)
-        columns: Any = self.codecs["read__columns"].unpack(seen["read__columns"])
+        columns = self.codecs["read__columns"].unpack(seen["read__columns"])
         for (bank, side), read in self._twin.requests().items():
             offered, needed = columns[str(bank)][str(side)], self._twin.needed[read.key]
             self.checker.equal(f"columns of slot {read.key}", offered, needed)

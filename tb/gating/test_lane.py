@@ -49,12 +49,12 @@ def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
     """Random operations on many zeros. Not every zero is known, and the lane does not execute all."""
     active = busy(rng, 0.7)
     for _ in range(CYCLES):
-        op, values, pred = rng.choice(OPS), tuple(sparse_operand(rng) for _ in range(3)), rng.getrandbits(1)
-        chosen = modifiers(rng, op)
-        known = tuple(int(value == 0 and rng.random() < 0.8) for value in values)
+        op, values = rng.choice(OPS), (sparse_operand(rng), sparse_operand(rng), sparse_operand(rng))
+        pred, chosen = rng.getrandbits(1), modifiers(rng, op)
+        a, b, c = (int(value == 0 and rng.random() < 0.8) for value in values)
         dispatch = {"op": op, "modifiers": encoded(op, chosen), "pipe": Pipe.SP, "lanes": 1, "pred": pred,
                     "operands": values}
-        outcome = packed(outcomes(dispatch, known)) if trivial else Outcome.COMPUTE
+        outcome = packed(outcomes(dispatch, (a, b, c))) if trivial else Outcome.COMPUTE
         yield Operation(op, chosen, values, pred, outcome, next(active))
 
 

@@ -150,10 +150,12 @@ class GatedCheck(OperandCheck):
         slots = [flight.operands.get(slot, UNREAD) for slot in range(3)]
         words = [join(values) for _, values, _ in slots]
         defined = reduce(and_, (lanes for _, _, lanes in slots))
-        computed = evaluate(Instruction(op=flight.op), Operands(*map(to_lanes, words)))
+        a, b, c = map(to_lanes, words)
+        result = evaluate(Instruction(op=flight.op), Operands(a, b, c)).result
+        assert result is not None
         for outcome, lanes in promised(trivial):
             promise = 0 if outcome is Outcome.ZERO else words[outcome - Outcome.A]
-            wrong = (to_word(computed.result) ^ promise) & spread(lanes & defined)
+            wrong = (to_word(result) ^ promise) & spread(lanes & defined)
             self._checker.equal(f"bits that {flight.op.name} differs in from outcome {outcome.name}", wrong, 0)
 
 

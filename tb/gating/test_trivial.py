@@ -101,7 +101,8 @@ class TrivialCheck:
         """Check one warp."""
         words, op = [seen[slot] for slot in "abc"], Op(seen["op"])
         dispatch = {**seen, "operands": words}
-        expected = packed(outcomes(dispatch, tuple(self._known.array(seen["known"]))))
+        a, b, c = self._known.array(seen["known"])
+        expected = packed(outcomes(dispatch, (a, b, c)))
         name = f"{op.name} {seen['modifiers']:#x} {seen['known']:#x} {seen['pred']:#x}"
         self._checker.equal(name, seen["trivial"], expected)
         values = list(zip(*map(split, words), strict=True))
@@ -112,8 +113,9 @@ class TrivialCheck:
             self._checker.holds("no outcome in a lane that does not execute", bool(seen["lanes"] >> number & 1))
             self._coverage.hit(f"{op.name} {Outcome(outcome).name}")
             if op <= Op.SEL:
-                foretold = (0, *values[number])[outcome - Outcome.ZERO]
-                result = lane(op, seen["modifiers"], *values[number], seen["pred"] >> number & 1)
+                a, b, c = values[number]
+                foretold = (0, a, b, c)[outcome - Outcome.ZERO]
+                result = lane(op, seen["modifiers"], a, b, c, seen["pred"] >> number & 1)
                 self._checker.equal(f"result of {name}, lane {number}", (foretold, 0), result)
 
 

@@ -80,7 +80,7 @@ class ZeroPorts:
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
         """What the zero buffer is told of the writers that are granted: result, rewrite and new side."""
-        updates: Any = self._codecs["zero_update"].unpack(seen["zero_update"])
+        updates = self._codecs["zero_update"].unpack(seen["zero_update"])
         for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
             granted = [written[i] for i in written if WRITERS[i] in path]
             self._checker.equal("zero update", update["enable"], len(granted))

@@ -20,14 +20,14 @@ READERS = 4
 ROUNDS = 3
 """How often every entry is looked up."""
 
-Entry = tuple[int, int, int]
+Entry = tuple[int, int, bool]
 """Bank, row and side."""
 
 
 def entries(config: SmConfig) -> list[Entry]:
     """All entries of the buffer."""
-    sides = 2 if config.coalescing is Coalescing.ON else 1
-    return list(product(range(config.banks), range(config.rows), range(sides)))
+    sides = (False, True) if config.coalescing is Coalescing.ON else (False,)
+    return list(product(range(config.banks), range(config.rows), sides))
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
@@ -83,9 +83,9 @@ class ZeroBufferCheck:
         for actual, expected in zip(self._codecs["found"].array(seen["found"]), self._expected, strict=True):
             if expected is not None:
                 self._checker.equal("found", actual, expected)
-        lookups: Any = self._codecs["lookup"].unpack(seen["lookup"])
+        lookups = self._codecs["lookup"].unpack(seen["lookup"])
         self._expected = [self._read(lookup) for lookup in lookups.values()]
-        updates: Any = self._codecs["write"].unpack(seen["write"])
+        updates = self._codecs["write"].unpack(seen["write"])
         self._just = {}
         for path, update in enumerate(updates.values()):
             if update["enable"]:
@@ -110,7 +110,7 @@ class ZeroBufferCheck:
 
 def _entry(port: dict[str, Any]) -> Entry:
     place = port["place"]
-    return place["bank"], place["row"], place["left"]
+    return place["bank"], place["row"], bool(place["left"])
 
 
 @cocotb.test()

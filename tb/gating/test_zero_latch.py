@@ -2,7 +2,6 @@
 Fig. 4.4."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import cocotb
 import pytest
@@ -47,14 +46,14 @@ class LatchCheck:
         if self._expected is not None:
             self._checker.equal("zero", seen["zero"], self._expected)
         if seen["take"]:
-            old: Any = self._codecs["old"].unpack(seen["old"])
+            old = self._codecs["old"].unpack(seen["old"])
             zero = self._renew(old, seen)
             self._expected = self._codecs["zero"].pack({name: getattr(zero, "mask" if name == "zero" else name)
                                                         for name in self._names()})
         self._coverage.hit("held", not seen["take"])
 
     def _names(self) -> list[str]:
-        unpacked: Any = self._codecs["zero"].unpack(0)
+        unpacked = self._codecs["zero"].unpack(0)
         return list(unpacked)
 
     def _renew(self, old: dict[str, int], seen: Observation) -> Zero:
@@ -95,7 +94,7 @@ async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
 
     def check(seen: Observation) -> None:
         if (example := next(expected)) is not None:
-            zero: Any = ports.codecs["zero"].unpack(seen["zero"])
+            zero = ports.codecs["zero"].unpack(seen["zero"])
             mask = example.cross_lane if example.reorder else example.in_lane
             checker.equal("zero", zero["zero"], mask * (ALL_LANES // 15))
             checker.equal("reorder", zero["reorder"], example.reorder * 0xFF)

@@ -56,7 +56,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         yield {
             "take": next(takes) and not ports.peek("busy"),
             **instruction(rng, places),
-            "read__grant": 1 << rng.choice(requests) if requests and next(grants) else 0,
+            "read__grant": 1 << rng.choice(requests) if bool(requests) and next(grants) else 0,
             "read__word": rng.getrandbits(WARP_BITS),
             "dispatched": next(dispatches) and ports.peek("ready"),
         }
@@ -121,9 +121,9 @@ class SlotsCheck:
             self.checker.equal("grants of the instruction", self.grants, self._registers)
 
     def _take(self, seen: Observation) -> None:
-        issue: Any = self.codecs["issue"].unpack(seen["issue"])
-        sources: Any = self.codecs["source"].unpack(seen["source"])
-        destination: Any = self.codecs["destination"].unpack(seen["destination"])
+        issue = self.codecs["issue"].unpack(seen["issue"])
+        sources = self.codecs["source"].unpack(seen["source"])
+        destination = self.codecs["destination"].unpack(seen["destination"])
         self.issue(seen, issue, [Place(**source) for source in sources.values()], Place(**destination))
         read = [issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1]
         self.grants, self._registers = 0, len(set(read))
