@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from tb import seeds
 from warploom import __version__
@@ -143,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Verbs = argparse._SubParsersAction
+_Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What verbs are added to."""
 
 

@@ -1,6 +1,6 @@
 """Loads, stores and atomics of a group of warps: addresses, spaces, and the words in `Memory`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from warploom.arch.program import Program
 
 Addressed = tuple[np.ndarray, np.ndarray]
 """Byte addresses (warps, 32), each in its own space, and the `Space` of each warp (of its lowest executing lane)."""
+
+Part = tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]
+"""What accesses a space: (space; positions, warp * 32 + lane, of the threads that do, None for all; its words; their
+indices)."""
 
 SIGNED = {Access.S8: np.int8, Access.S16: np.int16}
 NAMES = {Op.LD: "load", Op.ST: "store", Op.ATOM: "atomic", Op.RED: "reduction"}
@@ -62,9 +66,8 @@ class LoadStore:
     def _parts(
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
         size: int,
-    ) -> Iterator[tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]]:
-        """For each space that is accessed: (space; positions, warp * 32 + lane, of the threads that do, None for
-        all; its words; their indices)."""
+    ) -> Iterator[Part]:
+        """Of each space that is accessed."""
         present = [i.space]
         if spaces.size > 1:
             present = [Space(s) for s in np.unique(spaces if lanes is None else spaces[lanes])]
@@ -90,7 +93,7 @@ class LoadStore:
             return (group.warps[:, None] * 32 + np.arange(32)) * self._memory.local_stride
         return np.zeros((1, 1), np.int64)
 
-    def _load(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+    def _load(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
         result = np.zeros(shape, np.uint32)
         for _, where, words, index in parts:
             if i.access in SIGNED:
@@ -103,7 +106,7 @@ class LoadStore:
                 result.reshape(-1)[where] = values
         return Outcome(result)
 
-    def _store(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+    def _store(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
         values = np.broadcast_to(operands[0], shape)
         for _, where, words, index in parts:
             words[index] = _pick(values, where).astype(words.dtype, copy=False)
@@ -113,7 +116,7 @@ class LoadStore:
         self.console.store(i.imm, group, lanes, np.broadcast_to(records, (len(group.warps), 32)))
         return Outcome()
 
-    def _atomic(self, i: Instruction, parts, operands: list[Words], shape: tuple[int, int]) -> Outcome:
+    def _atomic(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
         if i.dst_type.is_wide:
             operands = [join(low, high) for low, high in zip(operands[::2], operands[1::2], strict=True)]
         stacked = np.stack([np.broadcast_to(word, shape).reshape(-1) for word in operands], -1)

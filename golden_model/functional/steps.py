@@ -6,7 +6,7 @@ import numpy as np
 
 from golden_model.functional.barriers import Barriers, leaving
 from golden_model.functional.failure import thread_error
-from golden_model.functional.load_store import LoadStore
+from golden_model.functional.load_store import Addressed, LoadStore
 from golden_model.functional.memory import Memory
 from golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
 from golden_model.functional.operations.warp import to_masks
@@ -111,7 +111,10 @@ class Steps:
         """Records the instruction and writes its results."""
         recorder, writes = self._recorder, i.dst != RZ
 
-        def finish(group: Group, lanes: np.ndarray | None, outcome: Outcome, pred_in=None, address=None) -> None:
+        def finish(
+            group: Group, lanes: np.ndarray | None, outcome: Outcome, pred_in: np.ndarray | None = None,
+            address: Addressed | None = None,
+        ) -> None:
             result, _, pred = outcome
             if not writes:
                 result = None
@@ -175,7 +178,7 @@ class Steps:
         finish, executing = self._finish(pc, i), self._executing(i)
         return lambda group: finish(group, executing(group), Outcome(group.read(group.state.high[i.pipe])))
 
-    def _access(self, pc: int, i: Instruction, access: Callable) -> Step:
+    def _access(self, pc: int, i: Instruction, access: Callable[..., tuple[Outcome, Addressed]]) -> Step:
         finish, executing, sources = self._finish(pc, i), self._executing(i), self._sources(i)
 
         def step(group: Group) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
+from typing import Any
 
 from lark import Token, Transformer
 
@@ -11,6 +12,9 @@ from warploom.compiler import initialiser, ptx
 
 MAX_DIMENSIONS = 8
 MAX_ELEMENTS = 1 << 40
+
+Parts = list[Any]
+"""Of a rule: tokens, and what the callbacks of other rules returned; Lark types neither."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Alias:
     target: str
 
 
-class Builder(Transformer):
+class Builder(Transformer[Token, Parts]):
     """One method for each rule or terminal that means something, called with the list of its parts."""
 
     # -------- terminals, in upper case as Lark requires
@@ -64,25 +68,25 @@ class Builder(Transformer):
 
     # -------- operands
 
-    def name(self, parts: list) -> ptx.Symbol | ptx.Immediate:
+    def name(self, parts: Parts) -> ptx.Symbol | ptx.Immediate:
         return _named(*parts)
 
-    def plus(self, parts: list) -> int:
+    def plus(self, parts: Parts) -> int:
         return parts[0].value
 
-    def minus(self, parts: list) -> int:
+    def minus(self, parts: Parts) -> int:
         return -parts[0].value
 
-    def offset(self, _parts: list) -> int:
+    def offset(self, _parts: Parts) -> int:
         return 0
 
-    def negative(self, parts: list) -> ptx.Immediate:
+    def negative(self, parts: Parts) -> ptx.Immediate:
         literal = parts[0]
         if literal.kind == "int":
             return ptx.Immediate("int", -literal.value)
         return ptx.Immediate(literal.kind, literal.value ^ 1 << (31 if literal.kind == "f32" else 63))
 
-    def bracket(self, parts: list) -> ptx.Address | ptx.Vector:
+    def bracket(self, parts: Parts) -> ptx.Address | ptx.Vector:
         base = parts[0]
         if len(parts) > 1:  # a texture, surface or tensor with its coordinates
             return ptx.Vector(tuple(parts))
@@ -90,76 +94,76 @@ class Builder(Transformer):
             return ptx.Address(ptx.Symbol(base.name), base.offset)
         return ptx.Address(base)
 
-    def vector(self, parts: list) -> ptx.Vector:
+    def vector(self, parts: Parts) -> ptx.Vector:
         return ptx.Vector(tuple(parts))
 
-    def pair(self, parts: list) -> ptx.Pair:
+    def pair(self, parts: Parts) -> ptx.Pair:
         return ptx.Pair(ptx.Register(parts[0]), ptx.Register(parts[1]))
 
-    def negated(self, parts: list) -> ptx.Not:
+    def negated(self, parts: Parts) -> ptx.Not:
         return ptx.Not(ptx.Register(parts[0]))
 
     # -------- statements
 
-    def predicate(self, parts: list) -> ptx.Register:
+    def predicate(self, parts: Parts) -> ptx.Register:
         return ptx.Register(parts[0])
 
-    def guard(self, parts: list) -> ptx.Register | ptx.Not | None:
+    def guard(self, parts: Parts) -> ptx.Register | ptx.Not | None:
         return parts[0] if parts else None
 
-    def instruction(self, parts: list) -> ptx.Instruction:
+    def instruction(self, parts: Parts) -> ptx.Instruction:
         guard, token, operands = parts
         opcode, *modifiers = token.split(".")
         return ptx.Instruction(opcode, tuple(modifiers), operands, guard, token.line, token.column)
 
-    def call(self, parts: list) -> ptx.Instruction:
+    def call(self, parts: Parts) -> ptx.Instruction:
         guard, token, returns, callee, arguments, _prototype = parts
         modifiers = tuple(token.split(".")[1:])
         lists = (returns or (), arguments or ())
         return ptx.Instruction("call", modifiers, (callee,), guard, token.line, token.column, lists)
 
-    def label(self, parts: list) -> ptx.Label:
+    def label(self, parts: Parts) -> ptx.Label:
         return ptx.Label(parts[0][:-1].rstrip(), parts[0].line)
 
-    def registers(self, parts: list) -> ptx.Registers:
+    def registers(self, parts: Parts) -> ptx.Registers:
         type_, *names = parts
         return ptx.Registers(str(type_), tuple(names), type_.line)
 
-    def register_name(self, parts: list) -> tuple[str, int]:
+    def register_name(self, parts: Parts) -> tuple[str, int]:
         name, count = parts
         return name, count.value if count else 0
 
-    def block(self, parts: list) -> ptx.Block:
+    def block(self, parts: Parts) -> ptx.Block:
         return ptx.Block(tuple(chain.from_iterable(part if isinstance(part, list) else (part,) for part in parts)))
 
     # -------- variables
 
-    def linkage(self, parts: list) -> bool:
+    def linkage(self, parts: Parts) -> bool:
         return ".extern" in parts
 
-    def align(self, parts: list) -> tuple[str, int]:
+    def align(self, parts: Parts) -> tuple[str, int]:
         return "align", parts[0].value
 
     def VECTOR(self, token: Token) -> tuple[str, int]:
         return "vector", int(token[2:])
 
-    def extent(self, parts: list) -> int:
+    def extent(self, parts: Parts) -> int:
         return parts[0].value if parts else 0
 
-    def plain_pointer(self, parts: list) -> initialiser.Pointer:
+    def plain_pointer(self, parts: Parts) -> initialiser.Pointer:
         name, offset = parts
         return initialiser.Pointer(ptx.Symbol(name, offset))
 
-    def generic_pointer(self, parts: list) -> initialiser.Pointer:
+    def generic_pointer(self, parts: Parts) -> initialiser.Pointer:
         pointer, offset = parts
         symbol = ptx.Symbol(pointer.symbol.name, pointer.symbol.offset + offset)
         return initialiser.Pointer(symbol, generic=True)
 
-    def masked_pointer(self, parts: list) -> initialiser.Pointer:
+    def masked_pointer(self, parts: Parts) -> initialiser.Pointer:
         mask, pointer = parts
         return replace(pointer, mask=mask.value)
 
-    def variable(self, parts: list) -> list[ptx.Variable]:
+    def variable(self, parts: Parts) -> list[ptx.Variable]:
         extern, space, qualifiers, type_, *declarators = parts
         more = {"extern": extern, **dict(qualifiers)}
         return [
@@ -167,7 +171,7 @@ class Builder(Transformer):
             for name, extents, value in declarators
         ]
 
-    def parameter(self, parts: list) -> ptx.Variable:
+    def parameter(self, parts: Parts) -> ptx.Variable:
         align, type_, _hint, name, extents = parts
         bytes_ = align[1] if align else 0
         variable = ptx.Variable("param", str(type_), name, type_.line, align=bytes_, dimensions=extents)
@@ -175,16 +179,16 @@ class Builder(Transformer):
 
     # -------- functions and the file
 
-    def directive(self, parts: list) -> int:
+    def directive(self, parts: Parts) -> int:
         token, *values = parts
         return prod(value.value for value in values) if token in (".maxntid", ".reqntid") else 0
 
-    def function(self, parts: list) -> ptx.Function:
+    def function(self, parts: Parts) -> ptx.Function:
         _linkage, kind, returns, name, parameters, directives, *body = parts
         threads = max(directives, default=0)
         return ptx.Function(name, kind == ".entry", parameters, returns, body[0] if body else None, kind.line, threads)
 
-    def alias(self, parts: list) -> Alias:
+    def alias(self, parts: Parts) -> Alias:
         return Alias(*parts)
 
     def VERSION(self, token: Token) -> dict[str, str]:

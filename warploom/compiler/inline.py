@@ -125,7 +125,8 @@ class Inliner:
         return self._functions[name]
 
     def _inline(
-        self, function: ptx.Function, call: ptx.Instruction, actuals: tuple[list, list], depth: int, frame: _Frame
+        self, function: ptx.Function, call: ptx.Instruction, actuals: tuple[list[ptx.Operand], list[ptx.Operand]],
+        depth: int, frame: _Frame,
     ) -> None:
         name = function.name
         if name in HEAP:

@@ -80,4 +80,4 @@ def _acceptable(text: str) -> set[str]:
     interactive = _parser().parse_interactive(text)
     with suppress(UnexpectedInput):
         interactive.exhaust_lexer()
-    return interactive.accepts()
+    return interactive.accepts()  # type: ignore[no-untyped-call] # Lark's own

@@ -74,7 +74,7 @@ class Spiller:
         self.temporaries.add(temporary.number)
         return temporary
 
-    def _renamed(self, node: Node, names: Callable) -> Node:
+    def _renamed(self, node: Node, names: Callable[[VirtualRegister], VirtualRegister | None]) -> Node:
         new = rename(node, names)
         if node in self.origins:
             self.origins[new] = self.origins.pop(node)

@@ -4,6 +4,8 @@
 result is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from golden_model.functional.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
@@ -15,12 +17,12 @@ from warploom.arch.modifiers import Rounding
 U32, F32, F64 = np.uint32, np.float32, np.float64
 
 
-def reader(i: Instruction):
+def reader(i: Instruction) -> Callable[[Words], np.ndarray]:
     """From words to float32, operands flushed where the instruction says so."""
     return (lambda words: flush(words).view(F32)) if i.ftz else (lambda words: words.view(F32))
 
 
-def writer(i: Instruction):
+def writer(i: Instruction) -> Callable[[np.ndarray], Words]:
     """From float32 results to words: saturation, flushing, the one NaN."""
 
     def write(floats: np.ndarray) -> Words:
@@ -33,29 +35,35 @@ def writer(i: Instruction):
     return write
 
 
-def _arithmetic(nearest, directed) -> Builder:
+def _arithmetic(
+    nearest: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+    directed: Callable[[np.ndarray, np.ndarray, np.ndarray, Rounding], np.ndarray],
+) -> Builder:
     """`nearest(a, b, c)` in float32, or `directed(a, b, c, rounding)` in float64."""
 
     def build(i: Instruction) -> Function:
         read, write = reader(i), writer(i)
+
+        def wide(words: Words) -> np.ndarray:
+            return read(words).astype(F64)
+
         if i.rounding is Rounding.RN:
             return value(lambda a, b, c: write(nearest(read(a), read(b), read(c))))
-        wide = lambda words: read(words).astype(F64)  # noqa: E731 - one of three views of a word
         return value(lambda a, b, c: write(directed(wide(a), wide(b), wide(c), i.rounding)))
 
     return build
 
 
-def _add(a, b, c, rounding):
+def _add(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     high, low = two_sum(a, b)
     return narrow(signed_zero(high, a, b, rounding), low, rounding)
 
 
-def _multiply(a, b, c, rounding):
+def _multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     return narrow(a * b, None, rounding)  # 48 bits: exact
 
 
-def _fused(a, b, c, rounding):
+def _fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     product = a * b
     high, low = two_sum(product, c)
     return narrow(signed_zero(high, product, c, rounding), low, rounding)
@@ -76,17 +84,17 @@ def fused_nearest(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return round_to_odd(high, low).astype(F32)
 
 
-def _divide(a, b, c, rounding):
+def _divide(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     quotient = a / b
     product, error = two_product(quotient, b)
     return narrow(quotient, ((a - product) - error) / b, rounding)
 
 
-def _reciprocal(a, b, c, rounding):
+def _reciprocal(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     return _divide(np.ones_like(a), a, c, rounding)
 
 
-def _root(a, b, c, rounding):
+def _root(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
     root = np.sqrt(a)
     product, error = two_product(root, root)
     return narrow(root, (a - product) - error, rounding)

@@ -55,13 +55,13 @@ def write_double(values: np.ndarray) -> Outcome:
     return split(np.where(np.isnan(values), DOUBLE.nan, values.view(np.uint64)))
 
 
-def _fused_plain(rounding: Rounding, a, b, c):
+def _fused_plain(rounding: Rounding, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c rounded twice: right where the result is infinite, NaN or zero."""
     finite_product = np.isfinite(a) & np.isfinite(b)
     return np.where(finite_product & np.isinf(c), c, signed_zero(a * b + c, a * b, c, rounding))
 
 
-def _fused_pair(a, b, c):
+def _fused_pair(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Doubles:
     """Boldo and Melquiond: the low parts are summed and rounded to odd."""
     product, error = two_product(a, b)
     inner, inner_error = two_sum(c, error)
@@ -69,13 +69,13 @@ def _fused_pair(a, b, c):
     return two_sum(outer, round_to_odd(*two_sum(inner_error, outer_error)))
 
 
-def _quotient_pair(a, b):
+def _quotient_pair(a: np.ndarray, b: np.ndarray) -> Doubles:
     quotient = a / b
     product, error = two_product(quotient, b)
     return quotient, ((a - product) - error) / b
 
 
-def _root_pair(a):
+def _root_pair(a: np.ndarray) -> Doubles:
     root = np.sqrt(a)
     product, error = two_product(root, root)
     return root, (a - product) - error
@@ -106,7 +106,9 @@ def _rounded(
     return build
 
 
-def _settle_rationals(result, where, given, exact, rounding):
+def _settle_rationals(
+    result: np.ndarray, where: np.ndarray, given: Doubles, exact: Callable[..., Fraction], rounding: Rounding
+) -> None:
     """Replace results at `where` by exactly computed ones; zeros, infinities and NaNs stay as they are."""
     for place in zip(*np.nonzero(where), strict=True):
         try:

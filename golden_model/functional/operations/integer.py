@@ -3,6 +3,8 @@
 Division by zero, which PTX leaves open, gives all ones; the remainder is then the dividend.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from golden_model.functional.operations.common import (
@@ -55,7 +57,7 @@ def _subtract(i: Instruction) -> Function:
     return subtract
 
 
-def _product(i: Instruction):
+def _product(i: Instruction) -> Callable[[Words, Words], Words]:
     if not i.high:
         return lambda a, b: a * b
     if i.signed:
@@ -75,7 +77,7 @@ def _multiply_add(i: Instruction) -> Function:
     return lambda x: add(x._replace(a=product(x.a, x.b), b=x.c))
 
 
-def _extreme(function) -> Builder:
+def _extreme(function: Callable[[Words, Words], Words]) -> Builder:
     def build(i: Instruction) -> Function:
         if i.signed:
             return value(lambda a, b, c: function(a.view(I32), b.view(I32)).view(U32))
@@ -84,7 +86,7 @@ def _extreme(function) -> Builder:
     return build
 
 
-TWO_INPUTS = (
+TWO_INPUTS: tuple[Callable[[Words, Words], Words], ...] = (
     lambda b, c: b ^ b, lambda b, c: ~(b | c), lambda b, c: ~b & c, lambda b, c: ~b, lambda b, c: b & ~c,
     lambda b, c: ~c, lambda b, c: b ^ c, lambda b, c: ~(b & c), lambda b, c: b & c, lambda b, c: ~(b ^ c),
     lambda b, c: c, lambda b, c: ~b | c, lambda b, c: b, lambda b, c: b | ~c, lambda b, c: b | c,
@@ -105,7 +107,7 @@ def _lop3(i: Instruction) -> Function:
     return value(lambda a, b, c: a & if_set(b, c) | ~a & if_clear(b, c))
 
 
-def _amount(i: Instruction):
+def _amount(i: Instruction) -> Callable[[Words], np.ndarray]:
     if i.wrap:
         return lambda n: (n & U32(31)).astype(U64)
     return lambda n: np.minimum(n, U32(32)).astype(U64)
