@@ -43,7 +43,7 @@ class Checker:
         self._registers: dict[tuple[int, int], Operand] = {}  # by (warp of the grid, register)
         self._expected: dict[int, tuple[list[Operand], int]] = {}  # by tag: operands, defined lanes of the result
 
-    def issued(self, flight: Flight, fields: Mapping[str, Any]) -> None:
+    def issued(self, flight: Flight, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""
         operands = [self._operand(flight.warp, fields, slot) for slot in range(3)]
         defined = fields["lanes"]
@@ -53,7 +53,7 @@ class Checker:
         self._expected[fields["tag"]] = operands, defined
         self._write(flight, fields, defined)
 
-    def _write(self, flight: Flight, fields: Mapping[str, Any], defined: int) -> None:
+    def _write(self, flight: Flight, fields: Mapping[str, int], defined: int) -> None:
         """The destination is written. A full write leaves anything in lanes that have exited."""
         if fields["writes"]:
             key = flight.warp.number, fields["dst"]
@@ -62,7 +62,7 @@ class Checker:
             self._registers[key] = merge(word, flight.word, fields["lanes"]), kept | defined
 
     def accepted(
-        self, flight: Flight, fields: Mapping[str, Any], slots: Sequence[Compact | None], result: Compact | None,
+        self, flight: Flight, fields: Mapping[str, int], slots: Sequence[Compact | None], result: Compact | None,
         pred: int,
     ) -> None:
         """The affine unit has executed an instruction: its operands (None where a slot reads no register), its result,
@@ -81,7 +81,7 @@ class Checker:
             self._compare_predicates(f"predicate of {name} in the affine unit", flight.pred_out, pred, defined)
         self._write(flight, fields, defined)
 
-    def _operand(self, warp: Warp, fields: Mapping[str, Any], slot: int) -> Operand:
+    def _operand(self, warp: Warp, fields: Mapping[str, int], slot: int) -> Operand:
         if fields["reads"] >> slot & 1:
             return self._registers.get((warp.number, fields[f"src{slot}"]), (0, 0))
         return (broadcast(fields["imm"]) if fields["imm_slot"] == slot else 0), ALL_LANES

@@ -1,7 +1,6 @@
 """`Static`: what the front end keeps of each instruction of a program."""
 
 from collections.abc import Callable
-from typing import Any
 
 from golden_model.functional.memory import Memory
 from golden_model.scoreboard import Hazards
@@ -32,7 +31,7 @@ class Static:
             move = Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0, to_collector=instruction.to_collector,
                                to_file=instruction.to_file)
             self.then = Static(move, parameter_word)
-        self.fields: dict[str, Any] = {} if self.control else issue_fields(instruction, parameter_word)
+        self.fields: dict[str, int] = {} if self.control else issue_fields(instruction, parameter_word)
 
 
 def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int]) -> dict[str, int]:

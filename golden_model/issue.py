@@ -1,7 +1,7 @@
 """What becomes of an instruction that issues: the decisions of a front end (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from golden_model.blocks import Flight, Warp
 from golden_model.decode import Static
@@ -37,7 +37,7 @@ class Decisions(Protocol):
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""
 
-    def fields(self, warp: Warp) -> dict[str, Any]:
+    def fields(self, warp: Warp) -> dict[str, int]:
         """The fields of the issue port, but for the tag, of what issues next of the warp."""
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
@@ -52,7 +52,7 @@ class Instructions:
         self._words = trace.results.tobytes()
         self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
 
-    def fields(self, warp: Warp) -> dict[str, Any]:
+    def fields(self, warp: Warp) -> dict[str, int]:
         """The fields of the issue port, but for the tag, of the warp's next instruction."""
         index = warp.index
         fields = {**warp.next.fields, "warp": warp.slot, "lanes": warp.lanes[index], "full": warp.full[index],

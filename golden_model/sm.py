@@ -134,7 +134,7 @@ class Sm:
             self._ended.append(stored)
         self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken, attempts)
 
-    def _issue_fields(self, warp: Warp) -> dict[str, Any]:
+    def _issue_fields(self, warp: Warp) -> dict[str, int]:
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
         fields = self._decisions.fields(warp)
@@ -172,7 +172,7 @@ class Sm:
                 warp = frontend.warps[outcome["warp"]]
                 frontend.answered(warp, self._attempting.outcome(warp, outcome, self.checker))
 
-    def _launch(self, warp: Warp, fields: Mapping[str, Any]) -> None:
+    def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""
         flight = self._decisions.flight(warp, self._tag, self.cycle)
         self._flights[self._tag] = flight

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from warploom.arch.interfaces import WRITERS
 
-Result = Mapping[str, Any]
+Result = Mapping[str, int]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from golden_model.affine.counts import AffineCounts
 from golden_model.affine.plan import Plan, Planner, Way, is_vector
@@ -52,14 +51,14 @@ class AffineDecisions:
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         """By set: the fields of the attempts among what was picked."""
-        sets: list[Mapping[str, Any] | None] = [None] * self._config.schedulers
+        sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
         for warp in picked:
             plan = self._plans[warp.slot]
             if plan is not None and plan.way is Way.ATTEMPT:
                 sets[warp.slot % len(sets)] = self._attempt(warp, plan)
         return tuple(sets)
 
-    def _attempt(self, warp: Warp, plan: Plan) -> dict[str, Any]:
+    def _attempt(self, warp: Warp, plan: Plan) -> dict[str, int]:
         fields = self._instructions.fields(warp)
         fields |= {"writes_predicate": int(warp.next.hazards.writes_predicate), "step": 0}
         if plan.special is not None:
@@ -68,7 +67,7 @@ class AffineDecisions:
             fields["imm_slot"] = OFFSET_SLOT
         return fields
 
-    def fields(self, warp: Warp) -> dict[str, Any]:
+    def fields(self, warp: Warp) -> dict[str, int]:
         """See `Decisions`, here and below."""
         if self._planned(warp).way is Way.EXPANSION:
             move = expansion(warp.next.fields["dst"])

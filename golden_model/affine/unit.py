@@ -1,7 +1,6 @@
 """`AffineUnit`: attempts and their outcomes, a set for each scheduler (docs/contract/affine.md, *Attempts*)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from golden_model.affine.compact import Compact
 from golden_model.affine.register_file import AffineRegisterFile
@@ -13,7 +12,7 @@ from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, int]
 
 Answers = Callable[[int, int, int, int, int], tuple[int, int]]
 """The uniform unit: (value, whether the comparison or property holds) of what port `uniform_s` shows, op, modifiers and

@@ -184,7 +184,7 @@ class CachedFile:
 
     def _register(self, result: Result) -> tuple[int, Place]:
         """Warp and place of the register that a result writes."""
-        place = Place(result["bank"], result["row"], result["left"])
+        place = Place(result["bank"], result["row"], bool(result["left"]))
         return self._warps[place], place
 
     def _cache_bank(self, number: int) -> int:

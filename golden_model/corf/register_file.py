@@ -168,7 +168,7 @@ class CorfFile:
 
 def _place(result: Result) -> Place:
     """The place that names the register of a result."""
-    return Place(result["bank"], result["row"], result["left"])
+    return Place(result["bank"], result["row"], bool(result["left"]))
 
 
 def _positions(location: Location) -> int:

@@ -111,7 +111,7 @@ class Narrow:
         return 0
 
     def renew(self, result: Result) -> Written:
-        stored = width.renew(Code.of(result), result["data"], result["lanes"], result["full"], self._toggles)
+        stored = width.renew(Code.of(result), result["data"], result["lanes"], bool(result["full"]), self._toggles)
         code = stored.code
         return Written(code, stored.word, stored.byte_mask, _COLUMNS[code.width, code.left])
 
@@ -157,7 +157,7 @@ class ZeroMasked:
         return self._rules.known_zero(metadata)
 
     def renew(self, result: Result) -> Written:
-        return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], result["full"]))
+        return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], bool(result["full"])))
 
     def write(self, bank: int, row: int, metadata: Zero) -> None:
         self.zero_buffer.write(bank, row, False, metadata)
@@ -213,7 +213,7 @@ class NarrowZeroMasked:
         code, word, byte_mask, _ = self._narrow.renew(result)
         zero, word, byte_mask, columns = self._rules.renew(
             _known(result), Code.of(result), width.Stored(code, word, byte_mask), result["data"], result["lanes"],
-            result["full"])
+            bool(result["full"]))
         return Written(Packed(code, zero), word, byte_mask, columns)
 
     def write(self, bank: int, row: int, metadata: Packed) -> None:

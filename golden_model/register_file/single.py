@@ -75,7 +75,7 @@ class SingleFile:
         """The register writes of this cycle."""
         return [
             Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
-                  latch["left"], written.byte_mask)
+                  bool(latch["left"]), written.byte_mask)
             for writer, latch, written in self._writing()
         ]
 
