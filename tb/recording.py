@@ -8,7 +8,6 @@ needs none of its own: lockstep holds it to the model, field by field.
 import dataclasses
 import json
 import lzma
-import multiprocessing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from golden_model.sm import Sm
 from golden_model.statistics import collect
 from tb.regress import IN_HARDWARE, OFF, Case, cases
+from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.interfaces import probe_fields, width
@@ -155,5 +155,8 @@ def _flat(measured: Run) -> Run:
 def _measured(config: SmConfig) -> Iterator[tuple[str, Run]]:
     """Each case with its run, on all processors."""
     wanted = recorded_cases(config)
-    with multiprocessing.Pool() as pool:
-        yield from zip(wanted, pool.imap(measure, wanted.values()), strict=True)
+    with processes.workers() as pool:
+        with processes.interrupts_later():
+            jobs = [pool.submit(measure, case) for case in wanted.values()]
+        for name, job in zip(wanted, jobs, strict=True):
+            yield name, job.result()

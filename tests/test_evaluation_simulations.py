@@ -44,7 +44,7 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
         for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted
-    monkeypatch.setattr(simulations, "ProcessPoolExecutor", None)  # nothing is left to simulate
+    monkeypatch.setattr(simulations.processes, "workers", None)  # nothing is left to simulate
     assert simulate_all(wanted, heard.append) == first
     assert len(heard) == 2 * len(wanted)
 

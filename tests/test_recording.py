@@ -33,16 +33,18 @@ def test_all_runs_of_the_regression_are_recorded_and_those_without_hardware() ->
     assert extra == [f"bfs (tiny; small, {settings})" for settings in recording.MODEL_ONLY]
 
 
-def test_a_recording_and_what_it_is_compared_with(few: dict[str, Case], tmp_path: Path, capsys) -> None:
+def test_a_recording_and_what_it_is_compared_with(few: dict[str, Case], tmp_path: Path, capfd) -> None:
     path = tmp_path / "a.json.xz"
     assert main(["regress", "--preset", "small", "--record", str(path)]) == 0
     assert read(path).keys() == few.keys()
     assert main(["regress", "--preset", "small", "--against", str(path)]) == 0
-    assert f"all as in {path}" in capsys.readouterr().out
+    out, errors = capfd.readouterr()
+    assert f"all as in {path}" in out
+    assert not errors, "processes that have nothing more to do end without a word"
     few["none"] = Case(CONFIG.with_settings(["scheduler=gto"]), "vector_add", "tiny")
     del few["bypass=rfc"]
     assert main(["regress", "--preset", "small", "--against", str(path)]) == 1
-    out = capsys.readouterr().out
+    out = capfd.readouterr().out
     assert "none: cycles is " in out and "bypass=rfc: no case of this regression any more" in out
 
 

@@ -1,6 +1,7 @@
 """Other programs, none of which outlives us: neither where we are interrupted nor where we are killed."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -8,9 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TextIO
+
+from warploom.arch.errors import ExecutionError
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
@@ -66,6 +70,39 @@ def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
 def abandoning() -> bool:
     """Whether jobs are being ended: who waits for something within a job raises `Abandoned`."""
     return _abandoning.is_set()
+
+
+@contextlib.contextmanager
+def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Processes that run Python for us, one for each processor unless `count` says how many; submit their jobs within
+    `interrupts_later`. What interrupts the body ends them, and where we are gone they go. Raises `ExecutionError` when
+    one was killed."""
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _follow_parent)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise ExecutionError("a simulation was killed, for want of memory perhaps: close other programs and run this "
+                             "again; what is kept is not simulated again") from None
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _follow_parent() -> None:
+    """An interrupt, still blocked, is for the process that started this one, which then ends it; where that is gone,
+    this one goes."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -5,13 +5,8 @@ stopped, and a second one has nothing to simulate.
 """
 
 import json
-import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 
@@ -74,37 +69,13 @@ def _missing(keys: Mapping[Case, Key], done: Callable[[Case], None]) -> list[tup
     if not keys:
         return []
     found = []
-    pool = ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), _follow_parent)
-    try:
+    with processes.workers(WORKERS) as pool:
         with processes.interrupts_later():
             jobs = {pool.submit(_simulate, case, key): case for case, key in keys.items()}
         for job in as_completed(jobs):
             found.append((jobs[job], job.result()))
             done(jobs[job])
-    except BrokenProcessPool:
-        raise ExecutionError("a simulation was killed, for want of memory perhaps: close other programs and run the "
-                             "evaluation again; it goes on where it stopped") from None
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.kill()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
     return found
-
-
-def _follow_parent() -> None:
-    """An interrupt, still blocked, is for the process that started this one, which then ends it; where that is gone,
-    this one goes."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
 
 
 def _key(case: Case, sources: str) -> Key:
