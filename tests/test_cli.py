@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from warploom import __version__, report
-from warploom.arch.config import SmConfig, presets
+from warploom.arch.config import PARAMETERS, SmConfig, presets
+from warploom.arch.parameters import PARTS
 from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
-VERBS = ["kernels", "presets", "run", "compile", "verilog", "synth", "regress", "evaluate", "bench", "demo", "cache"]
+VERBS = ["kernels", "presets", "config", "run", "compile", "verilog", "synth", "regress", "evaluate", "bench", "demo",
+         "cache"]
 
 
 def one_error_line(capsys):
@@ -53,6 +55,19 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
         main(arguments)
     assert exit_.value.code == 2
     assert "usage: warploom" in capsys.readouterr().err
+
+
+def test_fields_of_a_configuration_are_shown_by_part(capsys, tmp_path):
+    path = tmp_path / "config.json"
+    assert main(["config", "--preset", "small", "--set", "operands.window=4", "--json", str(path)]) == 0
+    text, document = capsys.readouterr().out, json.loads(path.read_text())
+    assert all(part in text for part in PARTS)
+    assert all(name in text for name in PARAMETERS)
+    assert document["configuration"]["window"] == 4
+    assert document["fields"]["banks"] == {
+        "part": "register_file", "value": 2, "unit": "", "legal": "a power of two 1 to 32",
+        "meaning": "register banks", "source": "[RADAIDEH], Table 3.5",
+    }
 
 
 def test_presets_are_shown_side_by_side(capsys, tmp_path):

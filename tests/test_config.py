@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
-from warploom.arch.config import FERMI_TIMING, SmConfig, presets
+from warploom.arch.config import FERMI_TIMING, PARAMETERS, SmConfig, presets
 from warploom.arch.errors import ConfigError
-from warploom.arch.mechanisms import Layout, Scheduler
+from warploom.arch.mechanisms import Affine, Layout, Scheduler
+from warploom.arch.parameters import PARTS
 
 
 def test_presets_are_bundled_and_named_after_their_file():
@@ -180,6 +181,46 @@ def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
     broken.write_text("banks = = 3")
     with pytest.raises(ConfigError, match="not TOML"):
         SmConfig.preset(str(broken))
+
+
+@pytest.mark.parametrize("text", [
+    "[register_file]\nbanks = 8\n[pipes.timing]\nint_add = [6, 2]", "banks = 8\n[timing]\nint_add = [6, 2]",
+])
+def test_fields_stand_in_the_table_of_their_part_or_alone(text):
+    config = SmConfig.from_toml(text)
+    assert config.banks == 8
+    assert config.timing == {**FERMI_TIMING, "int_add": (6, 2)}
+
+
+def test_settings_may_name_the_part():
+    settings = ["register_file.banks=8", "pipes.timing.int_add=[6, 2]", "affine.affine=abm", "front_end.warps=16"]
+    config = SmConfig().with_settings(settings)
+    assert (config.banks, config.timing["int_add"], config.affine, config.warps) == (8, (6, 2), Affine.ABM, 16)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("[operands]\nbanks = 8", r"operands\.banks is not a configuration field: it is register_file\.banks"),
+    ("banks = 8\n[register_file]\nbanks = 8", "banks is given twice"),
+    ("[operands]\nbnaks = 8", "'bnaks' is not a configuration field"),
+    ("[registers]\nbanks = 8", "'registers' is not a configuration field"),
+])
+def test_fields_in_the_wrong_place(text, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig.from_toml(text)
+
+
+def test_a_setting_of_the_wrong_part():
+    with pytest.raises(ConfigError, match=r"--set: memory\.warps is not a configuration field: it is front_end\.warps"):
+        SmConfig().with_settings(["memory.warps=4"])
+
+
+def test_every_field_says_what_it_means():
+    assert PARAMETERS.keys() == {field.name for field in dataclasses.fields(SmConfig)} - {"name"}
+    for name, parameter in PARAMETERS.items():
+        assert parameter.part in PARTS, name
+        assert parameter.meaning and parameter.legal and parameter.source, name
+        low_and_high = parameter.low < parameter.high or parameter.choices is not None or name == "timing"
+        assert low_and_high, name
 
 
 def test_configuration_is_frozen():

@@ -157,6 +157,10 @@ def _add_library(verbs: _Verbs) -> None:
     presets.add_argument("name", nargs="?", help="print this preset as TOML, to be edited and given to --preset")
 
 
+    _verb(verbs, "config", "every field of a configuration: value, unit, legal values, meaning, source",
+          "warploom config\nwarploom config --preset pascal --set operands.window=4")
+
+
 def _add_run(verbs: _Verbs) -> None:
     run = _verb(verbs, "run", "execute a kernel on the golden SM, and optionally on the hardware",
                 "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"

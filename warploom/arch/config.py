@@ -3,7 +3,6 @@
 import dataclasses
 import tomllib
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,6 +10,12 @@ from typing import Any, NoReturn
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import TimingClass
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
+from warploom.arch.parameters import KEY, PARTS, Parameter, check_range, choice, number, parameters
+
+FRONT_END, REGISTER_FILE, OPERANDS, PIPES, MEMORY, AFFINE_UNIT = PARTS
+
+TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
+"""Where the values of `fermi` come from."""
 
 LANES = 32
 """Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
@@ -56,54 +61,60 @@ class SmConfig:
     """
 
     name: str = "fermi"
-    # warps and schedulers
-    warps: int = 48
-    blocks: int = 8
-    schedulers: int = 2
-    scheduler: Scheduler = Scheduler.TWO_LEVEL
-    active_warps: int = 8  # of each two-level scheduler
-    front_end_interval: int = 1  # cycles of the datapath to one of the schedulers
-    # register file
-    banks: int = 4
-    rows: int = 256  # warp registers of one bank
-    collectors: int = 4
-    layout: Layout = Layout.WSHIFT
-    coalescing: Coalescing = Coalescing.OFF
-    alignment: Alignment = Alignment.REG
-    gating: Gating = Gating.OFF  # of the lanes too
-    bypass: Bypass = Bypass.OFF  # a window makes `collectors` what `warps` is
-    window: int = 3  # instructions of a warp among which values are bypassed
-    entries: int = 12  # warp registers that a collector keeps for it; [BOW] has four or two for each instruction
-    affine: Affine = Affine.OFF  # a set of affine registers and lanes for each scheduler
-    # execution
-    timing: dict[str, tuple[int, int]] = field(default_factory=_fermi_timing, hash=False)
-    sfu_queue: int = 32  # instructions in flight in the special-function pipe
-    memory_queue: int = 8  # memory instructions dispatched but not yet taken by the load/store unit
-    # memory
-    shared_bytes: int = 49152
-    shared_banks: int = 32
-    shared_latency: int = 26
-    l1_sets: int = 32
-    l1_ways: int = 4
-    line_bytes: int = 128
-    l1_latency: int = 35
-    mshrs: int = 32
-    mshr_merges: int = 8
-    memory_latency: int = 220  # beyond the L1: L2 round trip and DRAM
-    memory_interval: int = 4  # cycles between lines from beyond the L1: this SM's share of the bandwidth
+
+    warps: int = number(48, FRONT_END, "warp slots", (1, 64), TABLE_3_5)
+    blocks: int = number(8, FRONT_END, "thread block slots", (1, 32), TABLE_3_5)
+    schedulers: int = number(2, FRONT_END, "warp schedulers, which share the warps evenly", (1, 4), TABLE_3_5)
+    scheduler: Scheduler = choice(Scheduler.TWO_LEVEL, FRONT_END, "how a scheduler picks among its warps", TABLE_3_5)
+    active_warps: int = number(8, FRONT_END, "active set of each two_level scheduler, in warps", (1, 64), OURS)
+    front_end_interval: int = number(
+        1, FRONT_END, "cycles of the datapath to one of the schedulers", (1, 8), AFFINE, unit="cycles")
+
+    banks: int = number(4, REGISTER_FILE, "register banks", (1, 32), TABLE_3_5, is_power=True)
+    rows: int = number(256, REGISTER_FILE, "warp registers of one bank", (16, 4096), TABLE_3_5, is_power=True)
+    layout: Layout = choice(Layout.WSHIFT, REGISTER_FILE, "which bank a register lies in", "[RADAIDEH], Fig. 3.10")
+    coalescing: Coalescing = choice(
+        Coalescing.OFF, REGISTER_FILE, "how narrow operands share a bank access", "[RADAIDEH], chapter 3")
+    alignment: Alignment = choice(
+        Alignment.REG, REGISTER_FILE, "on which side of its entry a narrow register lies", "[RADAIDEH], section 3.7.1")
+    gating: Gating = choice(
+        Gating.OFF, REGISTER_FILE, "what is not read, written or computed, lanes included", "[RADAIDEH], chapter 4")
+
+    collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
+    bypass: Bypass = choice(Bypass.OFF, OPERANDS, "how values pass from one instruction to the next", "[BOW]")
+    window: int = number(3, OPERANDS, "instructions of a warp among which values are bypassed", (2, 8), "[BOW]")
+    entries: int = number(
+        12, OPERANDS, "warp registers that a collector keeps; two or four for each instruction", (4, 32), "[BOW]")
+
+    timing: dict[str, tuple[int, int]] = field(
+        default_factory=_fermi_timing, hash=False,
+        metadata={KEY: Parameter(PIPES, "latency and initiation interval of each class", GTX_480, "cycles")})
+    sfu_queue: int = number(32, PIPES, "instructions in flight in the special-function pipe", (1, 255), OURS)
+    memory_queue: int = number(
+        8, PIPES, "memory instructions dispatched and not yet taken by the load/store unit", (1, 255), OURS)
+
+    shared_bytes: int = number(49152, MEMORY, "shared memory", (0, 1 << 20), TABLE_3_5, unit="bytes")
+    shared_banks: int = number(32, MEMORY, "banks of shared memory", (1, 128), GTX_480, is_power=True)
+    shared_latency: int = number(26, MEMORY, "shared memory, from request to data", (1, 1023), GTX_480, unit="cycles")
+    l1_sets: int = number(32, MEMORY, "sets of the L1 cache", (1, 1024), TABLE_3_5, is_power=True)
+    l1_ways: int = number(4, MEMORY, "ways of the L1 cache", (1, 32), TABLE_3_5)
+    line_bytes: int = number(128, MEMORY, "cache line", (32, 256), GTX_480, unit="bytes", is_power=True)
+    l1_latency: int = number(35, MEMORY, "L1 cache, from request to data of a hit", (1, 1023), GTX_480, unit="cycles")
+    mshrs: int = number(32, MEMORY, "lines that may be missing at once", (1, 1024), GTX_480)
+    mshr_merges: int = number(8, MEMORY, "requests that wait for one line", (1, 64), GTX_480)
+    memory_latency: int = number(
+        220, MEMORY, "beyond the L1: L2 round trip and DRAM", (1, 10000), GTX_480, unit="cycles")
+    memory_interval: int = number(
+        4, MEMORY, "between lines from beyond the L1: this SM's share of the bandwidth", (1, 1000), OURS, unit="cycles")
+
+    affine: Affine = choice(Affine.OFF, AFFINE_UNIT, "what executes once for a warp", AFFINE)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
             raise ConfigError(f"name = {shown(self.name)}: must be letters, digits, - and _: it names files")
-        for kind in (Scheduler, Layout, Coalescing, Alignment, Gating, Bypass, Affine):
-            name = kind.__name__.lower()
-            object.__setattr__(self, name, _enum(name, kind, getattr(self, name)))
-        for name, low, high in RANGES:
-            _check_range(name, getattr(self, name), low, high)
-        for name in ("banks", "rows", "shared_banks", "l1_sets", "line_bytes"):
-            value = getattr(self, name)
-            if value & (value - 1):
-                raise ConfigError(f"{name} = {value}: must be a power of two")
+        for name, parameter in PARAMETERS.items():
+            if name != "timing":
+                object.__setattr__(self, name, parameter.check(name, getattr(self, name)))
         if self.warps % self.schedulers:
             self._disagree("warps", "schedulers", "every scheduler owns the same number of warps")
         self._check_coalescing()
@@ -195,8 +206,8 @@ class SmConfig:
             if not (isinstance(pair, list | tuple) and len(pair) == 2):
                 raise ConfigError(f"timing.{name} = {shown(pair)}: must be [latency, interval] in cycles")
             on_sp = TimingClass[name.upper()].on_sp
-            _check_range(f"timing.{name} latency", pair[0], MINIMUM_LATENCY if on_sp else 1, 64 if on_sp else 1023)
-            _check_range(f"timing.{name} interval", pair[1], 1, 255)
+            check_range(f"timing.{name} latency", pair[0], MINIMUM_LATENCY if on_sp else 1, 64 if on_sp else 1023)
+            check_range(f"timing.{name} interval", pair[1], 1, 255)
             checked[name] = (pair[0], pair[1])
         object.__setattr__(self, "timing", checked)
 
@@ -210,39 +221,49 @@ class SmConfig:
         return self.banks * self.rows * LANES * 4
 
     def with_settings(self, settings: list[str]) -> "SmConfig":
-        """A copy with each ``field=value`` of the list applied; values are TOML or bare words."""
+        """A copy with each ``field=value`` of the list applied; values are TOML or bare words. A field may be named
+        with its part, ``part.field``, and one class of `timing` alone."""
         changes: dict[str, Any] = {}
         for setting in settings:
             name, equals, text = setting.partition("=")
             if not equals:
                 raise ConfigError(f"{shown(setting)}: write a setting as field=value")
             name = name.strip()
-            table, dot, key = name.partition(".")
+            part, _, short = name.partition(".")
+            if part in PARTS and short:
+                _check_part("--set", part, short.partition(".")[0])
+            else:
+                short = name
+            table, dot, key = short.partition(".")
             if dot and table == "timing":
                 changes.setdefault("timing", dict(self.timing))[key] = _toml_value(name, text)
             else:
-                changes[name] = _toml_value(name, text)
+                changes[short] = _toml_value(name, text)
         return _build({**_plain(self), **changes}, "--set")
 
     def to_toml(self) -> str:
-        """The configuration as TOML text that `from_toml` reads back to an equal configuration."""
-        plain = _plain(self)
-        timing = plain.pop("timing")
-        lines = [f"{name} = {_toml_text(value)}" for name, value in plain.items()]
-        lines += ["", "[timing]  # class = [latency, initiation interval], cycles"]
-        lines += [f"{name} = [{latency}, {interval}]" for name, (latency, interval) in timing.items()]
+        """The configuration as TOML text that `from_toml` reads back to an equal configuration: a table for each part
+        of the machine."""
+        lines = [f'name = "{self.name}"']
+        for part in PARTS:
+            names = [name for name, parameter in PARAMETERS.items() if parameter.part == part and name != "timing"]
+            lines += ["", f"[{part}]", *(f"{name} = {_toml_text(getattr(self, name))}" for name in names)]
+        lines += ["", "[pipes.timing]  # class = [latency, initiation interval], cycles"]
+        lines += [f"{name} = [{latency}, {interval}]" for name, (latency, interval) in self.timing.items()]
         return "\n".join(lines) + "\n"
 
     @classmethod
     def from_toml(cls, text: str, where: str = "<toml>") -> "SmConfig":
-        """Read a configuration; fields that the text leaves out keep the `fermi` values."""
+        """Read a configuration; fields that the text leaves out keep the `fermi` values. A field stands in the table of
+        its part, or by its name alone."""
         try:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
             raise ConfigError(f"{where}: not TOML: {error}") from None
-        if isinstance(table.get("timing"), dict):
-            table["timing"] = {**FERMI_TIMING, **table["timing"]}
-        return _build(table, where)
+        values = _without_parts(table, where)
+        if isinstance(values.get("timing"), dict):
+            values["timing"] = {**FERMI_TIMING, **values["timing"]}
+        return _build(values, where)
 
     @classmethod
     def preset(cls, name: str) -> "SmConfig":
@@ -273,16 +294,8 @@ COMPARATORS = {
 MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
 
-RANGES = [
-    ("warps", 1, 64), ("blocks", 1, 32), ("schedulers", 1, 4), ("active_warps", 1, 64), ("front_end_interval", 1, 8),
-    ("banks", 1, 32),
-    ("rows", 16, 4096), ("collectors", 1, 64), ("window", 2, 8), ("entries", 4, 32),
-    ("sfu_queue", 1, 255), ("memory_queue", 1, 255),
-    ("shared_bytes", 0, 1 << 20), ("shared_banks", 1, 128), ("shared_latency", 1, 1023), ("l1_sets", 1, 1024),
-    ("l1_ways", 1, 32), ("line_bytes", 32, 256), ("l1_latency", 1, 1023), ("mshrs", 1, 1024), ("mshr_merges", 1, 64),
-    ("memory_latency", 1, 10000), ("memory_interval", 1, 1000),
-]
-"""Integer fields with their lowest and highest legal values."""
+PARAMETERS = parameters(SmConfig)
+"""What each field means, by its name; the configuration's own name is none of them."""
 
 _PRESETS = resources.files("warploom.arch") / "presets"
 
@@ -292,20 +305,29 @@ def presets() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
 
 
-def _check_range(name: str, value: object, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ConfigError(f"{name} = {shown(value)}: must be a whole number from {low} to {high}")
-
-
-def _enum(name: str, kind: type[StrEnum], value: object) -> Any:
-    legal = [member.value for member in kind]
-    if value not in legal:
-        raise ConfigError(f"{name} = {shown(value)}: must be one of {', '.join(legal)}")
-    return kind(value)
-
-
 def _plain(config: SmConfig) -> dict[str, Any]:
     return {f.name: getattr(config, f.name) for f in fields(SmConfig)}
+
+
+def _without_parts(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """The fields of a configuration file, out of the tables of their parts."""
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        is_part = name in PARTS and isinstance(value, dict)
+        for field_, given in (value if is_part else {name: value}).items():
+            if is_part:
+                _check_part(where, name, field_)
+            if field_ in values:
+                raise ConfigError(f"{where}: {field_} is given twice: once is enough")
+            values[field_] = given
+    return values
+
+
+def _check_part(where: str, part: str, name: str) -> None:
+    """Raise `ConfigError` when a field is named with a part that is not its own."""
+    parameter = PARAMETERS.get(name)
+    if parameter is not None and parameter.part != part:
+        raise ConfigError(f"{where}: {part}.{name} is not a configuration field: it is {parameter.part}.{name}")
 
 
 def _build(table: dict[str, Any], where: str) -> SmConfig:

@@ -1,0 +1,72 @@
+"""What a field of a configuration means: its part of the machine, its legal values, its unit and its source."""
+
+import dataclasses
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from warploom.arch.errors import ConfigError, shown
+
+PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
+"""Parts of the machine (docs/architecture.md); each has a table in a configuration file."""
+
+KEY = "parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field. A number has its lowest and highest value, a choice its enumeration."""
+
+    part: str
+    meaning: str
+    source: str
+    unit: str = ""
+    low: int = 0
+    high: int = 0
+    is_power: bool = False
+    choices: type[StrEnum] | None = None
+
+    @property
+    def legal(self) -> str:
+        """The legal values, in words."""
+        if self.choices is not None:
+            return ", ".join(member.value for member in self.choices)
+        if not self.high:
+            return "latency, interval"
+        return f"{'a power of two ' if self.is_power else ''}{self.low:,} to {self.high:,}"
+
+    def check(self, name: str, value: object) -> Any:
+        """The value as the field holds it. Raises `ConfigError` when it is illegal."""
+        if self.choices is not None:
+            legal = [member.value for member in self.choices]
+            if value not in legal:
+                raise ConfigError(f"{name} = {shown(value)}: must be one of {', '.join(legal)}")
+            return self.choices(value)
+        check_range(name, value, self.low, self.high)
+        assert isinstance(value, int)
+        if self.is_power and value & (value - 1):
+            raise ConfigError(f"{name} = {value}: must be a power of two")
+        return value
+
+
+def check_range(name: str, value: object, low: int, high: int) -> None:
+    """Raise `ConfigError` unless a value is a whole number of a range."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ConfigError(f"{name} = {shown(value)}: must be a whole number from {low} to {high}")
+
+
+def number(default: int, part: str, meaning: str, legal: tuple[int, int], source: str, **more: Any) -> Any:
+    """A dataclass field that counts, or measures in `unit`; `is_power` of two perhaps."""
+    low, high = legal
+    parameter = Parameter(part, meaning, source, low=low, high=high, **more)
+    return dataclasses.field(default=default, metadata={KEY: parameter})
+
+
+def choice(default: StrEnum, part: str, meaning: str, source: str) -> Any:
+    """A dataclass field that is one of an enumeration."""
+    return dataclasses.field(default=default, metadata={KEY: Parameter(part, meaning, source, choices=type(default))})
+
+
+def parameters(kind: type) -> dict[str, Parameter]:
+    """The parameters of a dataclass by field name, in order of its fields."""
+    return {field.name: field.metadata[KEY] for field in dataclasses.fields(kind) if KEY in field.metadata}
