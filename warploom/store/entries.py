@@ -4,11 +4,12 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -83,14 +84,15 @@ def beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-_in_use: dict[Path, TextIO] = {}
+_in_use: dict[Path, int] = {}
+"""File descriptors with a shared lock, which end with the process."""
 
 
 def _used(key: Key) -> Path:
     """Say, under the lock of an entry, that this process uses it until it ends."""
     path = key.path
     if path not in _in_use:
-        _in_use[path] = beside(path, USE).open("w")
+        _in_use[path] = os.open(beside(path, USE), os.O_WRONLY | os.O_CREAT, 0o666)
         fcntl.flock(_in_use[path], fcntl.LOCK_SH)
     return path
 
