@@ -45,7 +45,7 @@ verilog: $(STAMP)  ## generate the Verilog of the datapath and its units
 	$(VENV)/bin/warploom verilog $(SETTINGS)
 
 regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resumable; then all benches with new seeds
-	@base=$$($(VENV)/bin/python -m tb.seeds $(SEED)) && \
+	@base=$$($(VENV)/bin/python -m warploom.tb.seeds $(SEED)) && \
 	echo "To go on after an interruption: make regress SEED=$$base, with the same PRESET and SET" && \
 	$(VENV)/bin/warploom regress $(SETTINGS) --seed $$base && \
 	$(PYTEST) -m "long or rtl" --seed $$base

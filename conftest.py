@@ -1,5 +1,7 @@
-"""What all tests have: a place of their tree for what is kept, a seed of their own (`tb.seeds`), at the end how to get
-the same ones again, the worker that has their hardware, and garbage collected as rarely as by the command line."""
+"""What all tests have: a place of their tree for what is kept, a seed of their own (`warploom.tb.seeds`), at the end
+how to get the same ones again, the worker that has their hardware, and garbage collected as rarely as by the command
+line.
+"""
 
 import gc
 import os
@@ -8,8 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tb import seeds
 from warploom.cli import YOUNG
+from warploom.tb import seeds
 
 os.environ.setdefault("WARPLOOM_CACHE", str(Path(__file__).parent / "build"))  # of this tree alone
 

@@ -2,24 +2,24 @@
 
 from functools import partial
 
-from golden_model.affine.unit import AffineUnit, Answers
-from golden_model.cached.collector import CachedCollector
-from golden_model.cached.register_file import CachedFile
-from golden_model.corf.collector import CorfCollector
-from golden_model.corf.register_file import CorfFile
-from golden_model.datapath import Datapath
-from golden_model.integer import Evaluate
-from golden_model.operands.collector import Collector
-from golden_model.operands.port import OperandStore
-from golden_model.operands.slots import SlotStore
-from golden_model.operands.windows import WindowStore
-from golden_model.register_file.ports import RegisterFile
-from golden_model.register_file.shared import SharedFile
-from golden_model.register_file.single import SingleFile
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.arch.program import Program
+from warploom.golden_model.affine.unit import AffineUnit, Answers
+from warploom.golden_model.cached.collector import CachedCollector
+from warploom.golden_model.cached.register_file import CachedFile
+from warploom.golden_model.corf.collector import CorfCollector
+from warploom.golden_model.corf.register_file import CorfFile
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.integer import Evaluate
+from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.port import OperandStore
+from warploom.golden_model.operands.slots import SlotStore
+from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.register_file.ports import RegisterFile
+from warploom.golden_model.register_file.shared import SharedFile
+from warploom.golden_model.register_file.single import SingleFile
 
 
 def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:

@@ -1,6 +1,6 @@
 """`Bank`: one register bank, a warp register wide."""
 
-from golden_model.words import merge
+from warploom.golden_model.words import merge
 
 
 class Bank:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from golden_model.decode import Static
-from golden_model.trace import Trace, WarpTrace
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.layout import check_fits, resident_warps
+from warploom.golden_model.decode import Static
+from warploom.golden_model.trace import Trace, WarpTrace
 
 
 class Block:

@@ -7,15 +7,15 @@ the kernel, or computed from such lanes) are left out, since hardware holds anyt
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from golden_model.affine.compact import Compact
-from golden_model.blocks import Flight, Warp
-from golden_model.decode import Static
-from golden_model.gating.trivial import promised
-from golden_model.integer import evaluate
-from golden_model.words import ALL_LANES, broadcast, merge, spread
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, PT
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.blocks import Flight, Warp
+from warploom.golden_model.decode import Static
+from warploom.golden_model.gating.trivial import promised
+from warploom.golden_model.integer import evaluate
+from warploom.golden_model.words import ALL_LANES, broadcast, merge, spread
 
 Operand = tuple[int, int]
 """A word and the mask of its defined lanes."""

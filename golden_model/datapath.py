@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.unit import AffineUnit
-from golden_model.inputs import NO_INPUTS, Inputs
-from golden_model.integer import Evaluate, IntegerUnit, evaluate
-from golden_model.lane_activity import LaneActivity
-from golden_model.operands.collector import SOURCES
-from golden_model.operands.port import OperandStore
-from golden_model.placement import Place, Placement
-from golden_model.register_file.ports import RegisterFile, Write
-from golden_model.writeback import Result
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS, pack
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.inputs import NO_INPUTS, Inputs
+from warploom.golden_model.integer import Evaluate, IntegerUnit, evaluate
+from warploom.golden_model.lane_activity import LaneActivity
+from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.operands.port import OperandStore
+from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.register_file.ports import RegisterFile, Write
+from warploom.golden_model.writeback import Result
 
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 """Columns of a sub-bank."""

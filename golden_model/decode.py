@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from golden_model.functional.memory import Memory
-from golden_model.scoreboard import Hazards
-from golden_model.trace import Trace
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.scoreboard import Hazards
+from warploom.golden_model.trace import Trace
 
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
 """Operations without any result: nothing of them comes back to write-back."""

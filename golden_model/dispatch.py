@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from golden_model.operands.collector import ALL_SLOTS, Slots
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
 
 
 class Order(Protocol):

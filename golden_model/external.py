@@ -2,10 +2,10 @@
 
 from collections import deque
 
-from golden_model.blocks import Flight
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import TimingClass
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.writeback import Result
 
 
 class OutsideSp:

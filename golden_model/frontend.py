@@ -7,14 +7,14 @@ masks, kept up to date as events change a warp's state: a warp that only waits c
 from collections.abc import Sequence
 from enum import IntEnum
 
-from golden_model.blocks import Residency, Warp
-from golden_model.decode import Static
-from golden_model.issue import NO_PORT, Decisions
-from golden_model.schedulers import Scheduler, build
-from golden_model.scoreboard import BARRIER, MEMORY, READ_MASK, Scoreboard
-from golden_model.trace import Trace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
+from warploom.golden_model.blocks import Residency, Warp
+from warploom.golden_model.decode import Static
+from warploom.golden_model.issue import NO_PORT, Decisions
+from warploom.golden_model.schedulers import Scheduler, build
+from warploom.golden_model.scoreboard import BARRIER, MEMORY, READ_MASK, Scoreboard
+from warploom.golden_model.trace import Trace
 
 
 class Stall(IntEnum):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from golden_model.writeback import Result
+from warploom.golden_model.writeback import Result
 
 Attempts = Sequence[Mapping[str, int] | None]
 """By set of the affine registers: the fields of an attempt (`interfaces.attempt_fields`)."""

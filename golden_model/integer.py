@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from golden_model.lane import FUNCTIONS, decode_modifiers
-from golden_model.words import join, split
-from golden_model.writeback import Result, result_of
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op, TimingClass
+from warploom.golden_model.lane import FUNCTIONS, decode_modifiers
+from warploom.golden_model.words import join, split
+from warploom.golden_model.writeback import Result, result_of
 
 Dispatch = Mapping[str, Any]
 """The fields of the dispatch port and `operands`, three 1024-bit words."""

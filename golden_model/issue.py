@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from golden_model.blocks import Flight, Warp
-from golden_model.decode import Static
-from golden_model.trace import NONE, Trace
+from warploom.golden_model.blocks import Flight, Warp
+from warploom.golden_model.decode import Static
+from warploom.golden_model.trace import NONE, Trace
 
 NO_PORT = 4
 """Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from golden_model.activity import UNGATED, LaneMeter
-from golden_model.gating.trivial import NONE, outcomes, packed
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import trivial_fields
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.activity import UNGATED, LaneMeter
+from warploom.golden_model.gating.trivial import NONE, outcomes, packed
 
 _SLOTS = 3
 

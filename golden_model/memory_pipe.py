@@ -8,14 +8,14 @@ import heapq
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from golden_model.blocks import Flight
-from golden_model.cache import L1
-from golden_model.trace import Trace
-from golden_model.writeback import Result
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW
 from warploom.arch.modifiers import Space
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.cache import L1
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.writeback import Result
 
 _WINDOW = {Space.GLOBAL: 0, Space.CONST: CONST_WINDOW, Space.PARAM: PARAM_WINDOW}
 _ATOMICS = (Op.ATOM, Op.RED)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from golden_model.sm import Sm
-from golden_model.statistics import Statistics, collect
-from golden_model.trace import Trace
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import Statistics, collect
+from warploom.golden_model.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,28 @@
 from collections.abc import Mapping
 from typing import Any
 
-from golden_model.affine.issue import AffineDecisions
-from golden_model.affine.uniform import UniformUnit
-from golden_model.affine.unit import AffineUnit
-from golden_model.assembly import datapath_of
-from golden_model.blocks import Flight, Warp
-from golden_model.cached.last_use import mark_last_uses
-from golden_model.check import Checker, Defined
-from golden_model.decode import decode
-from golden_model.external import OutsideSp, Sfu
-from golden_model.frontend import FrontEnd
-from golden_model.inputs import Attempts, Inputs
-from golden_model.issue import Decisions, Direct, Instructions
-from golden_model.memory_pipe import MemoryPipe
-from golden_model.times import Times
-from golden_model.trace import Trace
-from golden_model.writeback import Result, result_of
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
+from warploom.golden_model.affine.issue import AffineDecisions
+from warploom.golden_model.affine.uniform import UniformUnit
+from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.assembly import datapath_of
+from warploom.golden_model.blocks import Flight, Warp
+from warploom.golden_model.cached.last_use import mark_last_uses
+from warploom.golden_model.check import Checker, Defined
+from warploom.golden_model.decode import decode
+from warploom.golden_model.external import OutsideSp, Sfu
+from warploom.golden_model.frontend import FrontEnd
+from warploom.golden_model.inputs import Attempts, Inputs
+from warploom.golden_model.issue import Decisions, Direct, Instructions
+from warploom.golden_model.memory_pipe import MemoryPipe
+from warploom.golden_model.times import Times
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.writeback import Result, result_of
 
 _TAGS = 1 << TAG_BITS
 
@@ -37,7 +37,7 @@ class Sm:
     `datapath` (its wires, `probe()` and `writes()`) and `defined` tell everything about that cycle.
 
     With `check` every operand that leaves a collector and every integer result is compared with the trace
-    (`golden_model.check`); `defined` then holds, by tag, the lanes worth comparing. Raises `LaunchError` when
+    (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes worth comparing. Raises `LaunchError` when
     the launch does not fit the SM, `ExecutionError` when no warp can ever go on.
     """
 

@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from golden_model.frontend import Stall
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.widths import histograms
 from warploom.arch.isa import RZ, Pipe
+from warploom.golden_model.frontend import Stall
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.widths import histograms
 
 
 @dataclass(frozen=True)
 class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
-    `stalls` are scheduler-cycles without an issue, by cause (`golden_model.frontend.Stall`); with the issues they make
-    up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that follows a BARRED
-    (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads` and
-    `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a
+    `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.frontend.Stall`); with the issues
+    they make up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that
+    follows a BARRED (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads`
+    and `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a
     *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
     (docs/contract/counting.md). `operands` counts datapath instructions by distinct registers that they read in the
     register file (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living`
@@ -64,7 +64,7 @@ class Statistics:
     collecting: dict[str, int]
     living: dict[str, int]
     bypassed: dict[str, Any]
-    affine: dict[str, Any]  # `golden_model.affine.counts.AffineCounts`, empty without an affine unit
+    affine: dict[str, Any]  # `warploom.golden_model.affine.counts.AffineCounts`, empty without an affine unit
     operands: list[int]
     source_widths: list[int]
     destination_widths: list[int]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from golden_model.trace import NONE, Trace, WarpTrace
-from golden_model.widths import lane_bits
 from warploom.arch.config import LANES
 from warploom.arch.isa import RZ, Instruction, Pipe
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
+from warploom.golden_model.widths import lane_bits
 
 BYTES = 5
 """Classes of a value: zero, then 1 to 4 bytes below its leading zeros."""

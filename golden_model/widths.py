@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from golden_model.trace import NONE, Trace, WarpTrace
 from warploom.arch.config import LANES
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 WIDTHS = 4
 CHUNK = 16384

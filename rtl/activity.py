@@ -7,9 +7,9 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import SLOTS, activity_layout, column_masks
-from rtl.lane import STAGES
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
+from warploom.rtl.interfaces import SLOTS, activity_layout, column_masks
+from warploom.rtl.lane import STAGES
 
 
 class ActivityCounters(wiring.Component):

@@ -4,8 +4,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.sizes import check_positive
 from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.rtl.sizes import check_positive
 
 
 def advance(m: Module, diagonal: Signal, size: int) -> None:

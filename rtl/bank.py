@@ -5,11 +5,11 @@ from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.shared import share
-from rtl.sizes import check_positive
-from rtl.subbank import BYTES, SubBank
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.rtl.shared import share
+from warploom.rtl.sizes import check_positive
+from warploom.rtl.subbank import BYTES, SubBank
 
 SUB_BANK_BITS = 8 * BYTES
 
@@ -30,7 +30,7 @@ class Bank(wiring.Component):
     ----------
     rows : number of warp registers.
     gated : enable columns one by one.
-    poison : show `rtl.subbank.POISON` where read data is unspecified.
+    poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------

@@ -4,8 +4,8 @@ from amaranth import Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.sizes import check_positive
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.sizes import check_positive
 
 
 class Crossbar(wiring.Component):

@@ -5,10 +5,12 @@ from amaranth import Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from rtl import ports
-from rtl.activity import ActivityCounters
-from rtl.affine.sets import AffineSets, edges
-from rtl.interfaces import (
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS
+from warploom.rtl import ports
+from warploom.rtl.activity import ActivityCounters
+from warploom.rtl.affine.sets import AffineSets, edges
+from warploom.rtl.interfaces import (
     activity_layout,
     done_layout,
     issue_layout,
@@ -18,14 +20,12 @@ from rtl.interfaces import (
     unstoppable,
     words,
 )
-from rtl.operands.slots import SlotStore
-from rtl.operands.windows import WindowStore
-from rtl.pipes import Pipes
-from rtl.placement import STRIDE_BITS
-from rtl.register_file.file import RegisterFile
-from rtl.shared import module_name, share
-from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS
+from warploom.rtl.operands.slots import SlotStore
+from warploom.rtl.operands.windows import WindowStore
+from warploom.rtl.pipes import Pipes
+from warploom.rtl.placement import STRIDE_BITS
+from warploom.rtl.register_file.file import RegisterFile
+from warploom.rtl.shared import module_name, share
 
 
 class Datapath(wiring.Component):
@@ -48,11 +48,11 @@ class Datapath(wiring.Component):
     credit_sfu, credit_mem : the unit outside has room for one more instruction.
     done_sp, done_sfu, done_mem : completions, with the predicate result.
     room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
-    registers, attempt_0, ... : with the affine unit, `rtl.affine.sets.AffineSets`.
+    registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
     probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
-    stored_data, stored_bytes : what banks store (`rtl.ports.observed_banks`).
-    activity : counters of what was enabled or loaded (`rtl.activity`).
+    stored_data, stored_bytes : what banks store (`warploom.rtl.ports.observed_banks`).
+    activity : counters of what was enabled or loaded (`warploom.rtl.activity`).
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:

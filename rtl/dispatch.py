@@ -4,10 +4,10 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.rotate import in_turn
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.rtl.bypass.rotate import in_turn
 
 ON_SP = [timing for timing in TimingClass if timing.on_sp]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rtl.package import package
-from rtl.shared import module_name
-from rtl.verilog import ROOT, create, ports, to_verilog
 from warploom.arch.config import SmConfig, presets
 from warploom.files import write_whole
+from warploom.rtl.package import package
+from warploom.rtl.shared import module_name
+from warploom.rtl.verilog import ROOT, create, ports, to_verilog
 
 WAIVERS = {
     "DECLFILENAME": "one file holds all modules of a unit",

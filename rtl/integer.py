@@ -5,15 +5,15 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.gating.lane import GatedLane, HoldingLane
-from rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
-from rtl.lane import STAGES, Lane
-from rtl.lane_control import CONTROL
-from rtl.shared import share
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, index_bits, result_fields, trivial_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
 from warploom.arch.mechanisms import Gating
+from warploom.rtl.gating.lane import GatedLane, HoldingLane
+from warploom.rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
+from warploom.rtl.lane import STAGES, Lane
+from warploom.rtl.lane_control import CONTROL
+from warploom.rtl.shared import share
 
 INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS})
 """Timing classes that the operations of the lanes belong to."""
@@ -35,7 +35,7 @@ class IntegerUnit(wiring.Component):
     Members
     -------
     dispatch : instructions with their operands; those that are not integer operations are ignored.
-    control : what the lanes need to know of the operation (`rtl.lane_control.decode`), beside `dispatch`.
+    control : what the lanes need to know of the operation (`warploom.rtl.lane_control.decode`), beside `dispatch`.
     trivial : with a zero mask, the `Outcome` of each lane, beside `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
     loads : for each stage the lanes whose registers load at the end of the cycle for an instruction.

@@ -8,7 +8,7 @@ from amaranth import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
+from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
 
 STAGES = 3
 """Stages of a lane: cycles from its operands to its result."""
@@ -23,7 +23,7 @@ class Lane(wiring.Component):
 
     Members
     -------
-    operands : control signals (`rtl.lane_control`), operand words and the predicate operand.
+    operands : control signals (`warploom.rtl.lane_control`), operand words and the predicate operand.
     result, verdict : word and predicate of the operation that entered three cycles before, zero where it has none.
     """
 

@@ -1,12 +1,12 @@
-"""The three stages of an integer lane, combinational; `rtl.lane` puts the registers between them."""
+"""The three stages of an integer lane, combinational; `warploom.rtl.lane` puts the registers between them."""
 
 from amaranth import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.lane_control import CONTROL, Unit, Verdict
-from rtl.multiply import DIGIT, DIGITS, PRODUCT_BITS, booth_digits, compress, partial_products
 from warploom.arch.modifiers import Combine, Cond
+from warploom.rtl.lane_control import CONTROL, Unit, Verdict
+from warploom.rtl.multiply import DIGIT, DIGITS, PRODUCT_BITS, booth_digits, compress, partial_products
 
 OPERANDS = data.StructLayout({"control": CONTROL, "a": 32, "b": 32, "c": 32, "pred": 1})
 """What enters a lane: control signals, operand words and the predicate operand."""

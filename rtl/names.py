@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from rtl.statements import NAMES, REGISTER, Declared, Statement, plain
+from warploom.rtl.statements import NAMES, REGISTER, Declared, Statement, plain
 
 _UNNAMED = re.compile(r"(port)?(\$\d+)+|_\d+_|\$(signal|like|signature__\w+?)(\$\d+)*")
 

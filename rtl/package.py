@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from rtl.readable import bits
+from warploom.rtl.readable import bits
 
 _KEYWORDS = {"register", "signed", "table"}
 """Names of fields that are keywords, of SystemVerilog or of the C++ that Verilator makes; lint finds others."""
 
 
 def package(module: str, ports: list[dict[str, Any]]) -> str:
-    """Package `<module>_pkg`: for each port with fields, as `rtl.verilog.ports` describes it, the type `<port>_t`.
+    """Package `<module>_pkg`: for each port with fields, as `warploom.rtl.verilog.ports` describes it, the type
+    `<port>_t`.
 
     A struct is a packed struct, its last field on top; an array is a packed array of its elements' type.
     """

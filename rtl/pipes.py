@@ -5,14 +5,14 @@ from amaranth import Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from rtl import ports
-from rtl.integer import IntegerUnit
-from rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
-from rtl.lane import STAGES
-from rtl.shared import share
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import trivial_fields
 from warploom.arch.mechanisms import Gating
+from warploom.rtl import ports
+from warploom.rtl.integer import IntegerUnit
+from warploom.rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
+from warploom.rtl.lane import STAGES
+from warploom.rtl.shared import share
 
 
 class Pipes(wiring.Component):
@@ -25,7 +25,7 @@ class Pipes(wiring.Component):
 
     Members
     -------
-    dispatch : instructions with their operands (`rtl.ports.dispatch`).
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     outside : the same, for the units outside.
     result_sp : results of SP that come from outside, each in exactly its write-back slot.
     result : results of SP, of the lanes or from outside.

@@ -5,10 +5,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from rtl.interfaces import SOURCES, issue_layout, place_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
+from warploom.rtl.interfaces import SOURCES, issue_layout, place_layout
 
 STRIDE_BITS = 8
 """Bits of `stride`, the rows of one warp in each bank that holds it; a static input that the launch sets."""

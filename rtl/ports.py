@@ -6,8 +6,11 @@ Directions are those of the part that asks; the other end has the signature flip
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.interfaces import coming_layout, delivery_layout
-from rtl.interfaces import (
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import SIDES, WARP_BITS, WRITE_PATHS, WRITERS, index_bits
+from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
+from warploom.rtl.interfaces import (
     CODE,
     COMPACT_SLOTS,
     REGISTERS,
@@ -20,10 +23,7 @@ from rtl.interfaces import (
     words,
     zero_layout,
 )
-from rtl.lane_control import CONTROL
-from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, WARP_BITS, WRITE_PATHS, WRITERS, index_bits
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.lane_control import CONTROL
 
 
 def accesses(config: SmConfig) -> int:

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 
-from rtl.names import choose, is_unnamed, port_hints
-from rtl.statements import ASSIGNMENT, MODULE, NAMES, SLICE, Line, Statement, plain, sort, statements
+from warploom.rtl.names import choose, is_unnamed, port_hints
+from warploom.rtl.statements import ASSIGNMENT, MODULE, NAMES, SLICE, Line, Statement, plain, sort, statements
 
 Fields = Mapping[str, list[tuple[str, int, int]]]
 """By signal the path, the most and the least significant bit of each of its fields."""

@@ -5,8 +5,8 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from rtl.sizes import check_positive
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.sizes import check_positive
 
 BYTES = 32
 """Width of a sub-bank: one entry holds the 32-bit registers of eight lanes, or with coalescing a byte of all lanes."""

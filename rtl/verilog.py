@@ -13,55 +13,55 @@ from amaranth import Shape
 from amaranth.back import rtlil
 from amaranth.lib import data, wiring
 
-from rtl.affine.address_slot import AddressSlot
-from rtl.affine.expand import Expander
-from rtl.affine.register_file import AffineRegisterFile
-from rtl.affine.sets import AffineSets
-from rtl.affine.slots import CompactSlots
-from rtl.affine.unit import AffineUnit
-from rtl.arbiter import Arbiter
-from rtl.bank import Bank
-from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
-from rtl.bypass.collector import BypassingCollector
-from rtl.bypass.eviction import EvictionUnit
-from rtl.coalescing.alignment import OperandPath
-from rtl.coalescing.arbiter import CoalescingArbiter
-from rtl.coalescing.bank import DualBank
-from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.coalescing.mask_buffer import MaskBuffer
-from rtl.coalescing.width import WidthDetector
-from rtl.corf.allocation import Allocator, MaskTable
-from rtl.corf.rename import RenameTable
-from rtl.corf.shifter import Shifter
-from rtl.crossbar import Crossbar
-from rtl.datapath import Datapath
-from rtl.dispatch import Dispatcher
-from rtl.gating.lane import GatedLane, HoldingLane
-from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
-from rtl.gating.reorder import Reorder
-from rtl.gating.trivial import TrivialDetector
-from rtl.gating.zero_buffer import ZeroBuffer
-from rtl.gating.zero_detector import ZeroDetector
-from rtl.gating.zero_latch import ZeroLatch
-from rtl.integer import IntegerUnit
-from rtl.lane import Lane
-from rtl.operands.collector import Collector
-from rtl.operands.slots import SlotStore
-from rtl.operands.stage import DispatchStage
-from rtl.operands.windows import WindowStore
-from rtl.pipes import Pipes
-from rtl.placement import Placer
-from rtl.readable import fields, readable
-from rtl.register_file.dual import DualBanks
-from rtl.register_file.file import RegisterFile
-from rtl.register_file.single import SingleBanks
-from rtl.register_file.writeback import Writeback
-from rtl.shared import SharedModules, module_name, port_signals
-from rtl.subbank import SubBank
 from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
+from warploom.rtl.affine.address_slot import AddressSlot
+from warploom.rtl.affine.expand import Expander
+from warploom.rtl.affine.register_file import AffineRegisterFile
+from warploom.rtl.affine.sets import AffineSets
+from warploom.rtl.affine.slots import CompactSlots
+from warploom.rtl.affine.unit import AffineUnit
+from warploom.rtl.arbiter import Arbiter
+from warploom.rtl.bank import Bank
+from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
+from warploom.rtl.bypass.collector import BypassingCollector
+from warploom.rtl.bypass.eviction import EvictionUnit
+from warploom.rtl.coalescing.alignment import OperandPath
+from warploom.rtl.coalescing.arbiter import CoalescingArbiter
+from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.coalescing.mask_buffer import MaskBuffer
+from warploom.rtl.coalescing.width import WidthDetector
+from warploom.rtl.corf.allocation import Allocator, MaskTable
+from warploom.rtl.corf.rename import RenameTable
+from warploom.rtl.corf.shifter import Shifter
+from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.datapath import Datapath
+from warploom.rtl.dispatch import Dispatcher
+from warploom.rtl.gating.lane import GatedLane, HoldingLane
+from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
+from warploom.rtl.gating.reorder import Reorder
+from warploom.rtl.gating.trivial import TrivialDetector
+from warploom.rtl.gating.zero_buffer import ZeroBuffer
+from warploom.rtl.gating.zero_detector import ZeroDetector
+from warploom.rtl.gating.zero_latch import ZeroLatch
+from warploom.rtl.integer import IntegerUnit
+from warploom.rtl.lane import Lane
+from warploom.rtl.operands.collector import Collector
+from warploom.rtl.operands.slots import SlotStore
+from warploom.rtl.operands.stage import DispatchStage
+from warploom.rtl.operands.windows import WindowStore
+from warploom.rtl.pipes import Pipes
+from warploom.rtl.placement import Placer
+from warploom.rtl.readable import fields, readable
+from warploom.rtl.register_file.dual import DualBanks
+from warploom.rtl.register_file.file import RegisterFile
+from warploom.rtl.register_file.single import SingleBanks
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.rtl.shared import SharedModules, module_name, port_signals
+from warploom.rtl.subbank import SubBank
 
 
 def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
@@ -151,7 +151,7 @@ JOINTS = frozenset(module_name(part.__name__) for part in (
     SlotStore, WindowStore, DispatchStage, RegisterFile, SingleBanks, DualBanks, Pipes, AffineSets))
 """Modules of a datapath that do little more than join units."""
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).absolute().parents[2]
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 

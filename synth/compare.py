@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from synth.report import Report, Row
+from warploom.synth.report import Report, Row
 
 REPLACED = {
     "dual_bank": "bank",

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from synth import yosys
-from synth.netlist import MACRO, Json, bottom_up, children, is_macro_output
+from warploom.synth import yosys
+from warploom.synth.netlist import MACRO, Json, bottom_up, children, is_macro_output
 
 MACRO_BITS = 1024
 """Memories of at least this many bits are SRAM macros, smaller ones are flops: the smallest is a column of 32 rows."""

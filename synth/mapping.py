@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from synth import yosys
-from synth.design import Design
-from synth.liberty import Library
-from synth.netlist import Json
-from synth.sta import OUTPUT_LOAD
 from warploom import store
 from warploom.store import Key, Kind
+from warploom.synth import yosys
+from warploom.synth.design import Design
+from warploom.synth.liberty import Library
+from warploom.synth.netlist import Json
+from warploom.synth.sta import OUTPUT_LOAD
 
 PERIOD_PS = 500
 """Delay target of gate sizing: tighter than any unit reaches, so that every path is sized for speed."""
@@ -48,7 +48,7 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
         "constraints": f"set_driving_cell {library.buffer(2)}\nset_load {OUTPUT_LOAD} [all_outputs]\n",
     }
     key = Key(Kind.MODULES, module, {
-        "library": library.digest, "pyosys": yosys.version(), "sources": store.sources("synth/mapping.py"),
+        "library": library.digest, "pyosys": yosys.version(), "sources": store.sources("warploom/synth/mapping.py"),
         **{name: store.digest(content) for name, content in files.items()}})
 
     def run(folder: Path) -> str:

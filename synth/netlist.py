@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from synth.liberty import Library
 from warploom.arch.errors import ToolError
+from warploom.synth.liberty import Library
 
 Json = dict[str, Any]
 
 MACRO = "sram_macro"
-"""First part of the type of a cell that stands for a memory (see `synth.sram`)."""
+"""First part of the type of a cell that stands for a memory (see `warploom.synth.sram`)."""
 
 CONSTANTS = {"0": 0, "1": 1, "x": 0, "z": 0}
 """Constant bits; nets 0 and 1 of the flat view."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from synth.sram import FIGURES
+from warploom.synth.sram import FIGURES
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.liberty import Library, Table
-from synth.netlist import MACRO, Flat, is_macro_output
-from synth.tables import Tables
 from warploom.arch.errors import ToolError
+from warploom.synth.liberty import Library, Table
+from warploom.synth.netlist import MACRO, Flat, is_macro_output
+from warploom.synth.tables import Tables
 
 OUTPUT_LOAD = 10.0
 """Load of an output port, fF: the same as in the constraint file that mapping reads."""

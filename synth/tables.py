@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from synth.liberty import Table
+from warploom.synth.liberty import Table
 
 
 class Tables:

@@ -5,13 +5,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tb import runner
-from tb.toolchain import verilator_folder
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.interfaces import issue_fields, pack, width
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
+from warploom.tb import runner
+from warploom.tb.toolchain import verilator_folder
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 CYCLES = 200_000

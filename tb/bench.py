@@ -19,8 +19,8 @@ from cocotb.clock import Clock
 from cocotb.handle import Immediate, LogicObject, SimHandleBase
 from cocotb.triggers import FallingEdge, ReadOnly, Timer
 
-from tb.codec import Codec
 from warploom.arch.config import SmConfig
+from warploom.tb.codec import Codec
 
 PERIOD_NS = 2
 MAX_MISMATCHES = 5

@@ -9,15 +9,15 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from typing import Any
 
-from golden_model.words import ALL_LANES
-from tb.bench import Ports, Stimulus, busy
-from tb.bypass.promises import Promises, Register, sources
-from tb.coalescing.values import narrow_word
-from tb.lane_driver import OPS, encoded, modifiers, operand, timing
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import TAG_BITS, WRITERS, hint_fields, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb.bench import Ports, Stimulus, busy
+from warploom.tb.bypass.promises import Promises, Register, sources
+from warploom.tb.coalescing.values import narrow_word
+from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 
 REGISTERS = 24
 DRAIN = 80

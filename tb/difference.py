@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from golden_model.words import WORD_MASK, spread
 from warploom.arch.config import LANES
+from warploom.golden_model.words import WORD_MASK, spread
 
 
 class Difference(AssertionError):

@@ -2,10 +2,10 @@
 
 import random
 
-from rtl.lane_control import DECODING
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.isa import INTEGER_OPS, MODIFIERS, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS, Combine, Cond, Kind
+from warploom.rtl.lane_control import DECODING
 
 OPS = sorted(INTEGER_OPS)
 CORNERS = (0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 0xAAAAAAAA, 0x3210)

@@ -1,7 +1,7 @@
 """A kernel through golden SM and Verilated datapath in lockstep: builds, starts the simulator, and reads what it found.
 
-The bench itself is `tb.lockstep_bench`. When the two differ, the same run is made again with a waveform of the last
-cycles before the difference.
+The bench itself is `warploom.tb.lockstep_bench`. When the two differ, the same run is made again with a waveform of the
+last cycles before the difference.
 """
 
 import contextlib
@@ -15,18 +15,18 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from tb import runner
-from tb.identity import identity
-from tb.toolchain import best_waves
 from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.kernels.launchfile import LaunchFile
+from warploom.tb import runner
+from warploom.tb.identity import identity
+from warploom.tb.toolchain import best_waves
 
 JOB, RESULT = "WARPLOOM_JOB", "result.json"
 """Where the bench finds its job (an environment variable) and leaves what it found."""
 
-BENCH = "tb.lockstep_bench"
+BENCH = "warploom.tb.lockstep_bench"
 ENDED = "the bench came to its end"
 
 WINDOW = 100

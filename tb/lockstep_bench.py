@@ -1,9 +1,9 @@
 """The kernel in lockstep, inside the simulator: golden front end, hardware datapath, and the golden twin beside it.
 
-`tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first; what it
-feeds to its datapath goes to the hardware too, except that answers from outside are computed from the hardware's own
-operands (`tb.outside`). All outputs are functions of registers, so they are sampled at the falling edge, before the
-inputs of the cycle are put on the ports: one trigger a cycle.
+`warploom.tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first;
+what it feeds to its datapath goes to the hardware too, except that answers from outside are computed from the
+hardware's own operands (`warploom.tb.outside`). All outputs are functions of registers, so they are sampled at the
+falling edge, before the inputs of the cycle are put on the ports: one trigger a cycle.
 """
 
 import json
@@ -17,29 +17,6 @@ from typing import Any, Protocol
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from golden_model.blocks import Flight
-from golden_model.check import Defined, Mismatch
-from golden_model.datapath import Datapath
-from golden_model.functional.executor import Execution
-from golden_model.gating.trivial import promised
-from golden_model.gating.zero_mask import Zero
-from golden_model.inputs import Inputs
-from golden_model.operands.windows import WindowStore
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES
-from tb.affine.lockstep import AffinePorts
-from tb.bench import Driver, Ports
-from tb.coalescing.values import code_of
-from tb.codec import join
-from tb.difference import Difference, fields_equal, lanes_equal
-from tb.gating.values import outcome_bits
-from tb.identity import identity
-from tb.lockstep import JOB, RESULT
-from tb.outside import OutsideUnits
-from tb.readback import Readback
-from tb.replay import replay
-from tb.shadow import Form, Shadow
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import (
     ACTIVITY_FIELDS,
@@ -60,8 +37,31 @@ from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Coalescing
 from warploom.files import write_whole
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.check import Defined, Mismatch
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.functional.executor import Execution
+from warploom.golden_model.gating.trivial import promised
+from warploom.golden_model.gating.zero_mask import Zero
+from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.running import run as run_kernel
+from warploom.tb.affine.lockstep import AffinePorts
+from warploom.tb.bench import Driver, Ports
+from warploom.tb.coalescing.values import code_of
+from warploom.tb.codec import join
+from warploom.tb.difference import Difference, fields_equal, lanes_equal
+from warploom.tb.gating.values import outcome_bits
+from warploom.tb.identity import identity
+from warploom.tb.lockstep import JOB, RESULT
+from warploom.tb.outside import OutsideUnits
+from warploom.tb.readback import Readback
+from warploom.tb.replay import replay
+from warploom.tb.shadow import Form, Shadow
 
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
 """Fields of the dispatch port that are compared."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, source
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, source
 
 
 class MemoryTwin(Protocol):

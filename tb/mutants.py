@@ -8,21 +8,21 @@ from typing import Any
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 
-from rtl.arbiter import Arbiter
-from rtl.bank import Bank
-from rtl.crossbar import Crossbar
-from rtl.datapath import Datapath
-from rtl.dispatch import ON_SP, Dispatcher
-from rtl.integer import IntegerUnit
-from rtl.lane import Lane
-from rtl.lane_stages import OPERANDS
-from rtl.operands.collector import Collector
-from rtl.placement import Placer
-from rtl.register_file.writeback import Writeback
-from rtl.subbank import BYTES, SubBank
-from tb.test_dispatch import TIMINGS
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
+from warploom.rtl.arbiter import Arbiter
+from warploom.rtl.bank import Bank
+from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.datapath import Datapath
+from warploom.rtl.dispatch import ON_SP, Dispatcher
+from warploom.rtl.integer import IntegerUnit
+from warploom.rtl.lane import Lane
+from warploom.rtl.lane_stages import OPERANDS
+from warploom.rtl.operands.collector import Collector
+from warploom.rtl.placement import Placer
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.rtl.subbank import BYTES, SubBank
+from warploom.tb.test_dispatch import TIMINGS
 
 FEW_CYCLES, ALL_UNLIKE = (("collectors=4", *settings) for settings in TIMINGS.values())
 
@@ -170,32 +170,33 @@ def _without_carry(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("SubBank", "tb.test_subbank", "ignores byte enables",
+    Mutant("SubBank", "warploom.tb.test_subbank", "ignores byte enables",
            lambda c: Tampered(SubBank(rows=c.rows), lambda o, m: {"byte_enable": Const(-1, BYTES)})),
-    Mutant("Bank", "tb.test_bank", "ignores its enable",
+    Mutant("Bank", "warploom.tb.test_bank", "ignores its enable",
            lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"enable": Const(1, 1)})),
-    Mutant("Bank", "tb.test_bank", "always writes lane 5",
+    Mutant("Bank", "warploom.tb.test_bank", "always writes lane 5",
            lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"lanes": o.lanes | 1 << 5})),
-    Mutant("Arbiter", "tb.test_arbiter::random_requests", "forgets to rotate",
+    Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "forgets to rotate",
            lambda c: NeverRotating(banks=c.banks, collectors=c.collectors)),
-    Mutant("Arbiter", "tb.test_arbiter::random_requests", "serves writers backwards",
+    Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "serves writers backwards",
            lambda c: Tampered(Arbiter(banks=c.banks, collectors=c.collectors), _backwards)),
-    Mutant("Crossbar", "tb.test_crossbar", "swaps two ports",
+    Mutant("Crossbar", "warploom.tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
-    Mutant("Collector", "tb.operands.test_collector", "does not see every repeat",
+    Mutant("Collector", "warploom.tb.operands.test_collector", "does not see every repeat",
            lambda c: NearSighted(config=c, probe=True)),
-    Mutant("Lane", "tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
-    Mutant("IntegerUnit", "tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
-    Mutant("Dispatcher", "tb.test_dispatch", "ignores age", lambda c: Ageless(config=c), FEW_CYCLES),
-    Mutant("Dispatcher", "tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c), FEW_CYCLES),
-    Mutant("Dispatcher", "tb.test_dispatch", "forgets how long MEM is busy", lambda c: Forgetful(config=c),
+    Mutant("Lane", "warploom.tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
+    Mutant("IntegerUnit", "warploom.tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "ignores age", lambda c: Ageless(config=c), FEW_CYCLES),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c),
+           FEW_CYCLES),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "forgets how long MEM is busy", lambda c: Forgetful(config=c),
            ALL_UNLIKE),
-    Mutant("Placer", "tb.test_placement", "miscalculates rows",
+    Mutant("Placer", "warploom.tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
-    Mutant("Writeback", "tb.register_file.test_writeback", "writes lanes that do not execute",
+    Mutant("Writeback", "warploom.tb.register_file.test_writeback", "writes lanes that do not execute",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"lanes": Const(-1, c.banks * LANES)})),
-    Mutant("Writeback", "tb.register_file.test_writeback", "is always ready for MEM",
+    Mutant("Writeback", "warploom.tb.register_file.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
-    Mutant("Datapath", "tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),
-    Mutant("Datapath", "tb.test_datapath", "connects an operand wrongly", miswired("operands", _lost)),
+    Mutant("Datapath", "warploom.tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),
+    Mutant("Datapath", "warploom.tb.test_datapath", "connects an operand wrongly", miswired("operands", _lost)),
 )

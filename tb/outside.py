@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from golden_model.blocks import Flight
-from golden_model.functional.operations import BUILDERS, Operands, evaluate
-from golden_model.words import ALL_LANES, merge, spread
 from warploom.arch.config import LANES
 from warploom.arch.isa import PT, Op, Pipe
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.functional.operations import BUILDERS, Operands, evaluate
+from warploom.golden_model.words import ALL_LANES, merge, spread
 
 Word = int
 """A warp register as a 1024-bit integer."""
@@ -51,9 +51,9 @@ class OutsideUnits:
 
     Whatever is a function of operands is computed from the bits that the hardware dispatched. Answers of memory depend
     on the order of all warps' accesses, which functional execution has fixed: they come from the trace, and every
-    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`tb.replay`). Only operands
-    of executing lanes count. In lanes whose operands the kernel leaves undefined the trace's value stands in for what
-    anyone may compute.
+    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`warploom.tb.replay`). Only
+    operands of executing lanes count. In lanes whose operands the kernel leaves undefined the trace's value stands in
+    for what anyone may compute.
     """
 
     def __init__(self) -> None:

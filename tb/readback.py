@@ -1,16 +1,16 @@
 """Reads every register back through the datapath's own ports, after a kernel has ended."""
 
-from golden_model.blocks import Flight
-from golden_model.check import Defined
-from golden_model.datapath import Datapath
-from golden_model.inputs import NO_INPUTS
-from golden_model.operands.windows import WindowStore
-from golden_model.words import ALL_LANES
-from tb.shadow import Place, Shadow
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
 from warploom.arch.layout import place, resident_warps, rows_per_warp
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.check import Defined
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.inputs import NO_INPUTS
+from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb.shadow import Place, Shadow
 
 
 class Readback:

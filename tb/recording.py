@@ -15,17 +15,17 @@ from zlib import crc32
 
 import numpy as np
 
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from tb.regress import IN_HARDWARE, OFF, Case, cases
 from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.interfaces import probe_fields, width
 from warploom.arch.mechanisms import Alignment
 from warploom.files import write_whole
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
 from warploom.kernels.library import kernel, kernels
 from warploom.running import run
+from warploom.tb.regress import IN_HARDWARE, OFF, Case, cases
 
 Run = dict[str, Any]
 """Statistics by name, and under ``probe`` the checksum of each field."""

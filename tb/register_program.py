@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from golden_model.words import ALL_LANES, join, split
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
-from tb.bypass.promises import Promises
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import TAG_BITS, WRITERS, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
+from warploom.tb.bypass.promises import Promises
 
 WRITES = 10_000
 REGISTERS = 16

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tb.lockstep import LockstepError, lockstep
-from tb.runner import BenchError
-from tb.seeds import seed_of
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
 from warploom.kernels.library import kernel, kernels
 from warploom.store import Key, Kind
+from warploom.tb.lockstep import LockstepError, lockstep
+from warploom.tb.runner import BenchError
+from warploom.tb.seeds import seed_of
 
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model", "rtl", "tb")
+SOURCES = (
+    "warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/rtl", "warploom/tb")
 """What a result depends on, beside its configuration."""
 
 STEADY_STATE = "matmul"

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from golden_model.functional.load_store import LoadStore
-from golden_model.functional.memory import Memory
-from golden_model.functional.resident import Group, ResidentWarps
-from golden_model.trace import Trace
-from golden_model.words import spread
-from tb.outside import Access, to_bools, to_lanes, to_word
+from warploom.golden_model.functional.load_store import LoadStore
+from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.functional.resident import Group, ResidentWarps
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import spread
+from warploom.tb.outside import Access, to_bools, to_lanes, to_word
 
 
 def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, str, list[str]]:

@@ -16,15 +16,15 @@ from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
 from cocotb_tools.check_results import get_results
 
-from rtl import verilog
-from rtl.emit import WAIVERS
-from rtl.shared import module_name
-from tb.toolchain import verilator_folder, versions
-from tb.verdict import raised
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.rtl import verilog
+from warploom.rtl.emit import WAIVERS
+from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
+from warploom.tb.toolchain import verilator_folder, versions
+from warploom.tb.verdict import raised
 
 WAVES = Path(__file__).with_name("waves.sv")
 
@@ -61,8 +61,8 @@ long to build and, too large for the cache, several times as long to run; for ea
 
 @dataclass(frozen=True)
 class Build:
-    """A Verilated unit. `folder` holds unit.sv, unit.json (`rtl.verilog.ports`) and the executable; configurations with
-    the same hardware share it."""
+    """A Verilated unit. `folder` holds unit.sv, unit.json (`warploom.rtl.verilog.ports`) and the executable;
+    configurations with the same hardware share it."""
 
     folder: Path
     config: SmConfig
@@ -73,7 +73,7 @@ class Build:
 
 class BenchError(AssertionError):
     """A bench did not pass: one line that says how, and the end of its log. `raised` is what its tests raised
-    (`tb.verdict.raised`)."""
+    (`warploom.tb.verdict.raised`)."""
 
     def __init__(self, line: str, log: Path) -> None:
         self.line, self.raised = line, raised(log.with_name("results.xml"))
@@ -174,7 +174,7 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
     """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
     key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
-                                     "sources": store.sources("rtl", "warploom/arch")})
+                                     "sources": store.sources("warploom/rtl", "warploom/arch")})
 
     def make(_: Path) -> str:
         return json.dumps(_convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module))

@@ -8,14 +8,14 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
-from golden_model.coalescing.alignment import byte_mask, from_sub_banks
-from golden_model.coalescing.width import Code
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.words import merge
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.coalescing.alignment import byte_mask, from_sub_banks
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.words import merge
 
 _byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)
 

@@ -1,16 +1,17 @@
-"""Bench of the arbiter: hardware against `golden_model.arbiter`, and the worked example of [RADAIDEH], Fig. 3.16(a)."""
+"""Bench of the arbiter: hardware against `warploom.golden_model.arbiter`, and the worked example of
+[RADAIDEH], Fig. 3.16(a)."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.arbiter import Arbiter
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.codec import join
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.golden_model.arbiter import Arbiter
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 3000
 
@@ -125,10 +126,10 @@ async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_arbiter(preset: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset), "Arbiter")
-    runner.run(made, "tb.test_arbiter", seed, testcase="random_requests")
+    runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
 
 
 @pytest.mark.rtl
 def test_000_fig_3_16a(seed: int) -> None:
     made = runner.build(SmConfig.preset("fermi"), "Arbiter")
-    runner.run(made, "tb.test_arbiter", seed, testcase="fig_3_16a")
+    runner.run(made, "warploom.tb.test_arbiter", seed, testcase="fig_3_16a")

@@ -1,13 +1,13 @@
-"""Bench of the bank: hardware against `golden_model.bank`."""
+"""Bench of the bank: hardware against `warploom.golden_model.bank`."""
 
 import cocotb
 import pytest
 
-from golden_model.bank import Bank
-from tb import runner
-from tb.bench import Checker, Coverage, Ports, exercise
-from tb.memory_bench import POINTS, MemoryCheck, stimuli
 from warploom.arch.config import SmConfig
+from warploom.golden_model.bank import Bank
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Ports, exercise
+from warploom.tb.memory_bench import POINTS, MemoryCheck, stimuli
 
 CYCLES = 2000
 
@@ -23,4 +23,4 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_bank(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Bank"), "tb.test_bank", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "Bank"), "warploom.tb.test_bank", seed)

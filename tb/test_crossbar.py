@@ -1,16 +1,16 @@
-"""Bench of the crossbar: hardware against `golden_model.crossbar`."""
+"""Bench of the crossbar: hardware against `warploom.golden_model.crossbar`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.crossbar import Crossbar
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.codec import join
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.crossbar import Crossbar
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 1000
 
@@ -64,4 +64,4 @@ async def random_routes(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_crossbar(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Crossbar"), "tb.test_crossbar", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "Crossbar"), "warploom.tb.test_crossbar", seed)

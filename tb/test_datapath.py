@@ -1,4 +1,5 @@
-"""Bench of the datapath: random instruction streams at its ports, every cycle against `golden_model.datapath`."""
+"""Bench of the datapath: random instruction streams at its ports, every cycle against
+`warploom.golden_model.datapath`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,21 +7,6 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.assembly import datapath_of
-from golden_model.coalescing.alignment import byte_enables, to_sub_banks
-from golden_model.gating.reorder import reorder
-from golden_model.gating.trivial import promised
-from golden_model.inputs import Inputs
-from golden_model.integer import evaluate
-from golden_model.register_file.ports import Write
-from golden_model.words import spread
-from tb import runner
-from tb.affine.driver import AffineSurroundings
-from tb.affine.operands import uniform_answer
-from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from tb.bypass.events import cover_window, events, window_points
-from tb.codec import join
-from tb.datapath_driver import REGISTERS, Surroundings
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import (
     ROOM_BITS,
@@ -37,6 +23,21 @@ from warploom.arch.interfaces import (
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.arch.program import Program
+from warploom.golden_model.assembly import datapath_of
+from warploom.golden_model.coalescing.alignment import byte_enables, to_sub_banks
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.trivial import promised
+from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.integer import evaluate
+from warploom.golden_model.register_file.ports import Write
+from warploom.golden_model.words import spread
+from warploom.tb import runner
+from warploom.tb.affine.driver import AffineSurroundings
+from warploom.tb.affine.operands import uniform_answer
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from warploom.tb.bypass.events import cover_window, events, window_points
+from warploom.tb.codec import join
+from warploom.tb.datapath_driver import REGISTERS, Surroundings
 
 INSTRUCTIONS, RARER = 3000, 2
 """Of a stream; with windows or compact registers, which leave the banks less to do, so many times as many."""
@@ -256,4 +257,4 @@ def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
 @for_each(ALL)
 def test_datapath(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(ALL[core])
-    runner.run(runner.build(config, "Datapath"), "tb.test_datapath", seed)
+    runner.run(runner.build(config, "Datapath"), "warploom.tb.test_datapath", seed)

@@ -1,4 +1,4 @@
-"""Bench of the dispatcher: hardware against `golden_model.dispatch`."""
+"""Bench of the dispatcher: hardware against `warploom.golden_model.dispatch`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.dispatch import Dispatcher, OldestFirst
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.codec import join
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 6000
 ON_SP = [timing for timing in TimingClass if timing.on_sp]
@@ -153,4 +153,4 @@ TIMINGS = {
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_dispatch(timing: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["collectors=4", *TIMINGS[timing]])
-    runner.run(runner.build(config, "Dispatcher"), "tb.test_dispatch", seed)
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)

@@ -1,4 +1,4 @@
-"""Bench of the integer unit: hardware against `golden_model.integer`."""
+"""Bench of the integer unit: hardware against `warploom.golden_model.integer`."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import cocotb
 import pytest
 
-from golden_model.integer import IntegerUnit
-from golden_model.words import ALL_LANES
-from rtl.lane import STAGES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.codec import join
-from tb.lane_driver import OPS, control, encoded, modifiers, operand, timing
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import stored_fields
 from warploom.arch.isa import Op, TimingClass
+from warploom.golden_model.integer import IntegerUnit
+from warploom.golden_model.words import ALL_LANES
+from warploom.rtl.lane import STAGES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.codec import join
+from warploom.tb.lane_driver import OPS, control, encoded, modifiers, operand, timing
 
 CYCLES = 600
 DRAIN = 20
@@ -114,4 +114,4 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_integer(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "tb.test_integer", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "warploom.tb.test_integer", seed)

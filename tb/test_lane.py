@@ -1,4 +1,4 @@
-"""Bench of the integer lane: hardware against `golden_model.lane`, and identities that need no model."""
+"""Bench of the integer lane: hardware against `warploom.golden_model.lane`, and identities that need no model."""
 
 import random
 from collections import deque
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.lane import lane
-from rtl.lane import STAGES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.lane_driver import MASK, OPS, control, modifiers, operand
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
+from warploom.golden_model.lane import lane
+from warploom.rtl.lane import STAGES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.lane_driver import MASK, OPS, control, modifiers, operand
 
 CYCLES = 20000
 WITH_VERDICT = (Op.IADD, Op.ISUB, Op.IMAD, Op.ISETP)
@@ -92,4 +92,4 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_lane(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Lane"), "tb.test_lane", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "Lane"), "warploom.tb.test_lane", seed)

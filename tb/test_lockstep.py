@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from amaranth import Module
 
-from rtl.arbiter import Arbiter
-from tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
-from tb.mutants import miswired
-from tb.test_datapath import AFFINE, REGISTER_FILES
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Gating
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
+from warploom.rtl.arbiter import Arbiter
 from warploom.store import ROOT
+from warploom.tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
+from warploom.tb.mutants import miswired
+from warploom.tb.test_datapath import AFFINE, REGISTER_FILES
 
 on = pytest.mark.xdist_group
-"""The core of `tb.test_datapath` that a test runs on: one worker has both."""
+"""The core of `warploom.tb.test_datapath` that a test runs on: one worker has both."""
 
 ALL = [bundled.name for bundled in kernels()]
 
@@ -109,7 +109,7 @@ def test_gating_across_lanes(coalescing: str, name: str, seed: int) -> None:
 ])
 def test_windows(preset: str, settings: str, names: list[str], seed: int) -> None:
     """On `small`, every kind of window meets every size and every register file, and these each other. What is not
-    long shares its builds with the random streams of `tb.test_datapath`."""
+    long shares its builds with the random streams of `warploom.tb.test_datapath`."""
     config = SmConfig.preset(preset).with_settings(settings.split())
     for done in lockstep_all(config, [kernel(name).load("tiny") for name in names], seed):
         assert done.checks["cycles"] >= done.cycles > 1000

@@ -1,17 +1,17 @@
-"""Bench of the placer: hardware against `golden_model.placement`."""
+"""Bench of the placer: hardware against `warploom.golden_model.placement`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.placement import Placement
-from rtl.interfaces import SOURCES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import issue_fields
 from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.placement import Placement
+from warploom.rtl.interfaces import SOURCES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 2000
 
@@ -60,4 +60,4 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=" ".join)
 def test_placement(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "Placer"), "tb.test_placement", seed)
+    runner.run(runner.build(config, "Placer"), "warploom.tb.test_placement", seed)

@@ -1,13 +1,13 @@
-"""Bench of the sub-bank: hardware against `golden_model.subbank`."""
+"""Bench of the sub-bank: hardware against `warploom.golden_model.subbank`."""
 
 import cocotb
 import pytest
 
-from golden_model.subbank import SubBank
-from tb import runner
-from tb.bench import Checker, Coverage, Ports, exercise
-from tb.memory_bench import POINTS, MemoryCheck, stimuli
 from warploom.arch.config import SmConfig
+from warploom.golden_model.subbank import SubBank
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Ports, exercise
+from warploom.tb.memory_bench import POINTS, MemoryCheck, stimuli
 
 CYCLES = 2000
 
@@ -23,4 +23,4 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_subbank(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "SubBank"), "tb.test_subbank", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "SubBank"), "warploom.tb.test_subbank", seed)

@@ -6,14 +6,14 @@ from typing import Any
 from gated_runs import cycles
 from warp_programs import of
 
-from golden_model.functional.executor import execute
-from golden_model.simulate import Run, simulate
-from golden_model.sm import Sm
-from golden_model.trace import Trace
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Access, Cond, Space, Special
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import Run, simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
 
 EXIT = Instruction(op=Op.EXIT)
 LANE = Instruction(op=Op.S2R, dst=1, special=Special.LANEID)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.entries import Coming, Delivery, Entry, Taken
-from golden_model.placement import Place
-from golden_model.words import ALL_LANES, broadcast
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import NO_SLOT, Pipe, TimingClass
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.placement import Place
+from warploom.golden_model.words import ALL_LANES, broadcast
 
 LOW, HIGH = 0xFFFF, 0xFFFF0000
 """Halves of a warp."""

@@ -1,7 +1,7 @@
 """Every functional run of a test is timed twice, all mechanisms off and all on, and its trace is checked on the way.
 
 The checker is the one that lockstep uses: operands and predicates that go in, results that come out
-(`golden_model.check`). So no test can be content with final memory while the trace says something else.
+(`warploom.golden_model.check`). So no test can be content with final memory while the trace says something else.
 """
 
 import dataclasses
@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from golden_model.functional import executor
-from golden_model.functional.operations.warp import to_masks
-from golden_model.functional.resident import launched_lanes
-from golden_model.simulate import simulate
-from golden_model.trace import Trace
 from warploom.arch.config import SmConfig
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional import executor
+from warploom.golden_model.functional.operations.warp import to_masks
+from warploom.golden_model.functional.resident import launched_lanes
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.trace import Trace
 
 OFF = dataclasses.replace(SmConfig.preset("fermi"), rows=4096, shared_bytes=1 << 18)
 """The published baseline, with room for any block: a test may use more registers than an SM has."""

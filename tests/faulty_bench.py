@@ -3,10 +3,10 @@
 import os
 import signal
 
-from golden_model import check
-from golden_model.check import Checker
-from tb import lockstep_bench
-from tb.lockstep_bench import Lockstep, kernels
+from warploom.golden_model import check
+from warploom.golden_model.check import Checker
+from warploom.tb import lockstep_bench
+from warploom.tb.lockstep_bench import Lockstep, kernels
 
 __all__ = ["kernels"]
 

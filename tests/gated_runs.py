@@ -6,13 +6,13 @@ from typing import Any
 
 from golden_traces import trace_of
 
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES
 
 HALF = ALL_LANES >> 16
 COALESCING = ("off", "on")

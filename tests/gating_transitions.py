@@ -11,9 +11,9 @@ A name is a tuple of words. First comes how the write meets a group: `full`, or 
 from collections.abc import Iterator
 from itertools import product
 
-from golden_model.coalescing.width import Code
-from golden_model.gating.zero_mask import Zero
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.gating.zero_mask import Zero
 
 Name = tuple[str, ...]
 

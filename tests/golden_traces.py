@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from golden_model.integer import evaluate
-from golden_model.trace import NONE, Trace, WarpTrace
-from golden_model.words import ALL_LANES, broadcast, join, merge, split
 from warploom.arch.config import LANES
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Access, Cond, Space, Special
 from warploom.arch.program import Program
+from warploom.golden_model.integer import evaluate
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
+from warploom.golden_model.words import ALL_LANES, broadcast, join, merge, split
 
 EXIT = Instruction(op=Op.EXIT)
 _MEMORY = (Op.LD, Op.ST, Op.ATOM, Op.RED)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from golden_model.functional.operations import Operands, Outcome, evaluate
 from warploom.arch.isa import Instruction
+from warploom.golden_model.functional.operations import Operands, Outcome, evaluate
 
 WORD = 0xFFFFFFFF
 CORNERS = [0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x55555555, 0x7FFFFFFE, 0x7FFFFFFF,

@@ -11,8 +11,6 @@ import numpy as np
 from forms import TYPES, is_legal
 from random_function import empty_function
 
-from golden_model.functional.executor import execute
-from golden_model.scoreboard import has_wide_result
 from warploom.arch.isa import MODIFIERS, Instruction, Op, Pipe
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import GLOBALS_BASE
@@ -22,6 +20,8 @@ from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
 from warploom.compiler.ir import Function, Imm, Node, Operand, Param, RegisterClass, VirtualRegister
 from warploom.compiler.simplify import simplify
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.scoreboard import has_wide_result
 
 WORDS = (0, 1, 0xFFFFFFFF, 16, 1 << 31, 0x3F800000)
 """0, 1, -1, powers of two, and 1.0."""

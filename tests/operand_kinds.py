@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from ptx_rows import WORDS, register_type, width
 
-from golden_model.functional.executor import execute
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import execute
 
 THREADS = 32
 """One warp, which takes the first of the recorded words: the corner values."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-import golden_model.coalescing.width as coalescing
-from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.coalescing.width import renew
-from golden_model.gating.zero_mask import LaneOrder
-from golden_model.scoreboard import Scoreboard
+import warploom.golden_model.coalescing.width as coalescing
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.coalescing.width import renew
+from warploom.golden_model.gating.zero_mask import LaneOrder
+from warploom.golden_model.scoreboard import Scoreboard
 
 _room, _scoreboard, _renew = BypassingCollector.room, Scoreboard.__init__, LaneOrder.renew
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from ptx_interpreter import run_sequentially
 
-from golden_model.functional.executor import Execution, execute
 from warploom.arch.config import SmConfig
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional.executor import Execution, execute
 from warploom.kernels.launchfile import LaunchFile, load
 
 OWN_BYTES = 128

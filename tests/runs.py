@@ -3,10 +3,10 @@
 import dataclasses
 from typing import Any
 
-from golden_model.statistics import Statistics
-from golden_model.values import Values
 from warploom.arch.config import SmConfig
 from warploom.evaluation.figures import Run
+from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.values import Values
 
 NOTHING = dataclasses.replace(
     Statistics(**{field.name: field.type() for field in dataclasses.fields(Statistics)}), ipc=0.5,

@@ -13,10 +13,10 @@ READY = "SMALL_CLI_READY"
 
 def main() -> int:
     """As `warploom.cli.main`, which it calls."""
-    from tb import regress
     from warploom import cli
     from warploom.arch.config import SmConfig
     from warploom.kernels.library import kernels
+    from warploom.tb import regress
     from warploom.verbs import evaluate
 
     vector_add = [kernel for kernel in kernels() if kernel.name == "vector_add"]

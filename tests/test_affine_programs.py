@@ -8,15 +8,15 @@ from hypothesis import given
 from random_case import Case
 from random_programs import BYPASSES, cases, samples, some
 
-from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.check import Mismatch
-from golden_model.functional.executor import execute
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
 from warploom.kernels.library import kernel, kernels
 
 AFFINES = ("a", "ab", "abm")

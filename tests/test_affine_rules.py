@@ -13,12 +13,12 @@ import z3
 from affine_terms import BITS, LANES, LAST, ROWS, STRIDE_BITS, WORDS, Answer, Rule, Slot, answer, factors, read, rule
 from forms import SPECIAL, TRUTHS, forms, is_legal
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.rules import RULES, Operation, execute
-from golden_model.lane import decode_modifiers, lane, signed
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.modifiers import Cond
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.rules import RULES, Operation, execute
+from warploom.golden_model.lane import decode_modifiers, lane, signed
 
 SEED = 13
 BETWEEN = range(1, LAST)

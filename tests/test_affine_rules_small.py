@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from forms import is_legal
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.rules import Answer, Operation, Shape, execute
-from golden_model.lane import decode_modifiers
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.modifiers import Cond
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.rules import Answer, Operation, Shape, execute
+from warploom.golden_model.lane import decode_modifiers
 
 BITS = 4
 WORDS = 1 << BITS

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from golden_model.functional.executor import execute
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import execute
 
 THREADS = 4
 BEFORE = (4, 16, 3, 9)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from assembler import Assembler, Imm
 
-from golden_model.functional.executor import Execution, execute
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import Execution, execute
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
 from warploom.kernels.launchfile import load
 from warploom.running import run
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from test_simultaneous_runs import launches
 
-from tb import lockstep, runner
-from tb.identity import identity
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.kernels.launchfile import load
 from warploom.store import run_folder, runs
+from warploom.tb import lockstep, runner
+from warploom.tb.identity import identity
 
 RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
 

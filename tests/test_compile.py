@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from allocation_checker import Checker
 
-from golden_model.functional.executor import execute
 from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import PT, Op
@@ -19,6 +18,7 @@ from warploom.compiler.ir import Function
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse
+from warploom.golden_model.functional.executor import execute
 from warploom.kernels.library import kernel, kernels
 
 PRESSURE = Path(__file__).parent / "ptx" / "pressure.ptx"

@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.check import Mismatch
-from golden_model.corf import width
-from golden_model.corf.allocation import NOWHERE, Allocator, Location
-from golden_model.corf.register_file import CorfFile
-from golden_model.functional.executor import execute
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES, join, split
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Hints
 from warploom.compiler.compile import compile_file
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.corf import width
+from warploom.golden_model.corf.allocation import NOWHERE, Allocator, Location
+from warploom.golden_model.corf.register_file import CorfFile
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.kernels.library import kernel, kernels
 
 CORF = SmConfig(layout="wid", coalescing="corf")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from synth.flow import synthesise
 from warploom.arch import errors
 from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.kernels.library import kernel
+from warploom.synth.flow import synthesise
 
 PTX = """\
 .version 8.0
@@ -314,7 +314,7 @@ def test_devices_and_links_stay_what_they_are(folder):
 
 @pytest.mark.parametrize("verb", [["run", "bfs", "--rtl"], ["bench"], ["demo"]])
 def test_a_missing_compiler_is_found_before_anything_is_done(fails, monkeypatch, verb):
-    toolchain = pytest.importorskip("tb.toolchain")
+    toolchain = pytest.importorskip("warploom.tb.toolchain")
     toolchain.versions.cache_clear()
     monkeypatch.setenv("PATH", "/nonexistent")
     line = fails(*verb)

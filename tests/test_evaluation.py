@@ -5,8 +5,6 @@ import dataclasses
 import pytest
 from runs import run, statistics
 
-from golden_model.values import Values
-from synth.sram import Macro
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
 from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, energy, gating, metrics, tables
@@ -14,6 +12,8 @@ from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.pressure import COLUMNS, pressure
 from warploom.evaluation.published import Published, published
+from warploom.golden_model.values import Values
+from warploom.synth.sram import Macro
 
 FERMI = SmConfig.preset("fermi")
 SMALL = SmConfig.preset("small")

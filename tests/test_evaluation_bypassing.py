@@ -8,7 +8,6 @@ import pytest
 from golden_traces import trace_of
 from runs import run
 
-from synth.sram import Macro
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
@@ -17,6 +16,7 @@ from warploom.evaluation import bypassing, bypassing_energy, energy
 from warploom.evaluation.bypassing_bars import name
 from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.figures import Figure, Measured, Run
+from warploom.synth.sram import Macro
 
 PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
 ALL = bypassing.configurations(PASCAL, FERMI)

@@ -5,9 +5,6 @@ import numpy as np
 import pytest
 from runs import run
 
-from golden_model.trace import NONE, Trace, WarpTrace
-from golden_model.values import Values, values
-from synth.sram import Macro
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
@@ -15,6 +12,9 @@ from warploom.arch.program import Program
 from warploom.evaluation import energy, gating, gating_energy, gating_lanes
 from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE
 from warploom.evaluation.overhead import gating_overheads, zero_buffer
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
+from warploom.golden_model.values import Values, values
+from warploom.synth.sram import Macro
 
 MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
 FOUR = gating.configurations(MAXWELL, FERMI)

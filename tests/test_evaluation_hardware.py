@@ -4,15 +4,15 @@ import dataclasses
 
 import pytest
 
-from rtl.corf.names import REGISTERS
-from synth.compare import Comparison, compare
-from synth.report import Report, Row
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Hints, Program
 from warploom.evaluation import hardware, overhead
 from warploom.evaluation.overhead import overheads
+from warploom.rtl.corf.names import REGISTERS
+from warploom.synth.compare import Comparison, compare
+from warploom.synth.report import Report, Row
 
 FERMI = SmConfig.preset("fermi")
 COALESCING = dataclasses.replace(FERMI, coalescing=Coalescing.ON)

@@ -11,8 +11,6 @@ from itertools import pairwise
 
 import pytest
 
-from golden_model.simulate import simulate
-from golden_model.values import values
 from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.cli import main
@@ -21,6 +19,8 @@ from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.figures import Run
 from warploom.evaluation.simulations import cases, simulate_all
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
 
 SMALL = SmConfig.preset("small")

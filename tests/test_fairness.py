@@ -17,17 +17,17 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from golden_model.coalescing.alignment import sub_bank_mask
-from rtl import arbiter as baseline
-from rtl import verilog
-from rtl.arbiter import Arbiter
-from rtl.bypass import arbiter as bypass
-from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
-from rtl.coalescing import arbiter as coalescing
-from rtl.coalescing.arbiter import CoalescingArbiter, Read
-from synth import yosys
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.rtl import arbiter as baseline
+from warploom.rtl import verilog
+from warploom.rtl.arbiter import Arbiter
+from warploom.rtl.bypass import arbiter as bypass
+from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
+from warploom.rtl.coalescing import arbiter as coalescing
+from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.synth import yosys
 
 RIGHT, LEFT = range(len(SIDES))
 MASKS = [[sub_bank_mask(width, side == LEFT) for width in range(1, SUB_BANKS + 1)] for side in (RIGHT, LEFT)]

@@ -15,9 +15,9 @@ import pytest
 from disturbed import EVALUATE, RUN, SYNTH, VERILOG, Command, check_ending, parts, results
 from test_simultaneous_runs import CONFIG
 
-from tb import runner
 from warploom.cli import main
 from warploom.store import place, runs
+from warploom.tb import runner
 
 MOMENTS = {
     "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
@@ -27,7 +27,7 @@ MOMENTS = {
 
 
 BUILD = """
-from tb import runner
+from warploom.tb import runner
 from warploom.arch.config import SmConfig
 print(runner.build(SmConfig.preset("small"), "SubBank").folder)
 """

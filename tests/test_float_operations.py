@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanes import DOUBLES, FLOATS, WORD, columns, pairs, run
 
-from golden_model.functional.operations import Outcome
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.isa import Test as Property
 from warploom.arch.modifiers import Cond, Rounding
+from warploom.golden_model.functional.operations import Outcome
 
 ORDERED = {
     Cond.EQ: lambda x, y: x == y, Cond.NE: lambda x, y: x != y, Cond.LT: lambda x, y: x < y,

@@ -5,12 +5,12 @@ import pytest
 from assembler import Assembler, Imm, Param
 from thread_interpreter import RandomProgram, run_thread
 
-from golden_model.functional.executor import Execution, execute
-from golden_model.trace import NONE
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Special
+from warploom.golden_model.functional.executor import Execution, execute
+from warploom.golden_model.trace import NONE
 
 
 def thread_pcs(execution: Execution, block: int, thread: int) -> list[int]:

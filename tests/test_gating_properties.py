@@ -16,13 +16,13 @@ import pytest
 from gating_bugs import BELOW, LOSSES, WASTE, Rules
 from gating_transitions import Name
 
-from golden_model.coalescing import width
-from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from golden_model.coalescing.width import Code
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
-from golden_model.words import ALL_LANES, broadcast, merge, split, spread
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.coalescing import width
+from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
+from warploom.golden_model.words import ALL_LANES, broadcast, merge, split, spread
 
 ROWS = 16
 POISON = broadcast(0xA5A5A5A5)

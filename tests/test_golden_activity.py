@@ -7,15 +7,15 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, config, integers
 from golden_traces import random_trace
 
-from golden_model.activity import ColumnMeter
-from golden_model.coalescing.width import Code
-from golden_model.register_file.forms import Packed
-from golden_model.sm import Sm
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ACTIVITY_FIELDS, bank_ports, probe_fields, unpack
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.register_file.forms import Packed
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.words import ALL_LANES
 
 
 def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:

@@ -7,15 +7,15 @@ from affine_runs import EXIT, LANE, LOW_HALF, SPREAD, checked, config, executed,
 from bypassing import Driven
 from gated_runs import add, cycles, mov
 
-from golden_model.affine import rules
-from golden_model.affine.compact import Compact
-from golden_model.check import Mismatch
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES
 from warploom.arch.interfaces import ATTEMPT_CYCLES, issue_fields, pack
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Cond, Special, Vote
+from warploom.golden_model.affine import rules
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES
 
 # ---------------------------------------------------------------------- attempts
 

@@ -8,14 +8,14 @@ import pytest
 from affine_runs import checked, config
 from gated_runs import cycles, integers
 
-from golden_model.functional.executor import execute
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.trace import Trace
 from warploom.arch.interfaces import attempt_fields, issue_fields, pack, probe_fields, unpack
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.trace import Trace
 from warploom.kernels.library import kernel, kernels
 
 # ---------------------------------------------------------------------- properties

@@ -9,16 +9,16 @@ from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, executed, happe
 from gated_runs import add, cycles, integers, mov
 from golden_traces import trace_of
 
-from golden_model.affine.compact import Compact
-from golden_model.frontend import Stall
-from golden_model.functional.executor import execute
-from golden_model.sm import Sm
-from golden_model.statistics import collect
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import ATTEMPT_CYCLES, probe_fields, unpack
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
 from warploom.compiler.compile import compile_file
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.frontend import Stall
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
 from warploom.kernels import launchfile
 
 TAPS = Path(__file__).with_name("ptx") / "taps.toml"

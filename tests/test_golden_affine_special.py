@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from golden_model.affine.special import special_value
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
+from warploom.golden_model.affine.special import special_value
 
 BLOCKS = [(32, 1, 1), (64, 1, 1), (100, 1, 1), (1, 1, 1), (32, 4, 2), (64, 3, 1), (16, 4, 1), (16, 2, 3), (8, 4, 3),
           (8, 2, 2), (100, 2, 1), (48, 2, 2), (1, 64, 1), (1, 1, 40), (5, 7, 3), (4, 1, 8), (33, 1, 2)]

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from affine_runs import executed
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.affine.uniform import UniformUnit
-from golden_model.affine.unit import AffineUnit
-from golden_model.functional.executor import execute
-from golden_model.words import ALL_LANES, split
-from tb.bypass.figures import FIG_6, FIG_6_LAUNCH
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Tag, attempt_fields, issue_fields, outcome_fields, pack
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.launch import Scalar
 from warploom.arch.modifiers import Access, Combine, Cond, Rounding, Space
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.affine.uniform import UniformUnit
+from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.words import ALL_LANES, split
+from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH
 
 CONFIG = SmConfig.preset("small").with_settings(["affine=abm", "schedulers=2"])
 REGISTERS = 8

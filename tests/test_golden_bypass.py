@@ -9,20 +9,20 @@ from bypassing import config
 from gated_runs import add, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
-from golden_model.bypass.lost import LostValue
-from golden_model.datapath import Datapath
-from golden_model.functional.executor import execute
-from golden_model.simulate import Run, simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.trace import NONE, Trace
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import dispatch_fields, issue_fields, pack, probe_fields, result_fields, unpack
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
+from warploom.golden_model.bypass.lost import LostValue
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import Run, simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.trace import NONE, Trace
+from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.library import kernel, kernels
 
 MODES = ("bow", "bow_wr", "bow_hints")

@@ -4,7 +4,7 @@
 import pytest
 from bypassing import HIGH, LOW, Driven
 
-from golden_model.words import ALL_LANES, split
+from warploom.golden_model.words import ALL_LANES, split
 
 FOUR = ("entries=4",)
 

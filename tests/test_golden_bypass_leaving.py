@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 from bypassing import HIGH, LOW, Driven, config
 
-from golden_model.bypass.dispatch import InTurn
-from golden_model.bypass.eviction import EvictionUnit
-from golden_model.bypass.lost import LostValue
-from golden_model.dispatch import Dispatcher
-from golden_model.words import ALL_LANES
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.golden_model.bypass.dispatch import InTurn
+from warploom.golden_model.bypass.eviction import EvictionUnit
+from warploom.golden_model.bypass.lost import LostValue
+from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.words import ALL_LANES
 
 
 def test_a_clean_entry_leaves_when_its_time_is_over() -> None:

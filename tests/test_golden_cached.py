@@ -7,22 +7,22 @@ from dataclasses import replace
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.cached.cache import Eviction, RegisterFileCache
-from golden_model.cached.last_use import last_uses
-from golden_model.cached.register_file import CachedFile
-from golden_model.check import Mismatch
-from golden_model.functional.executor import execute
-from golden_model.placement import Place
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES, broadcast, merge
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
+from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
+from warploom.golden_model.cached.last_use import last_uses
+from warploom.golden_model.cached.register_file import CachedFile
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.placement import Place
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES, broadcast, merge
 from warploom.kernels.library import kernel, kernels
 
 PASCAL = SmConfig.preset("pascal").with_settings(["bypass=rfc", "entries=6"])

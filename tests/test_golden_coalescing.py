@@ -6,15 +6,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, sub_bank_mask, to_sub_banks
-from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
-from golden_model.coalescing.bank import DualBank
-from golden_model.coalescing.crossbar import SlicedCrossbar
-from golden_model.coalescing.mask_buffer import MaskBuffer
-from golden_model.coalescing.width import Code, renew
-from golden_model.words import ALL_LANES, broadcast
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing
+from warploom.golden_model.coalescing.alignment import (
+    byte_enables,
+    byte_mask,
+    from_sub_banks,
+    sub_bank_mask,
+    to_sub_banks,
+)
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.coalescing.crossbar import SlicedCrossbar
+from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
+from warploom.golden_model.coalescing.width import Code, renew
+from warploom.golden_model.words import ALL_LANES, broadcast
 
 RIGHT, LEFT = 0, 1
 NO_WRITES: tuple[None, None, None] = (None, None, None)

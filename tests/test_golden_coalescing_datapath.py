@@ -6,23 +6,23 @@ from functools import cache
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.check import Mismatch
-from golden_model.coalescing import width
-from golden_model.coalescing.width import Code, restore
-from golden_model.datapath import Datapath
-from golden_model.functional.executor import execute
-from golden_model.register_file.ports import Write
-from golden_model.simulate import Run, simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES, broadcast, merge, spread
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, probe_fields, unpack
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.layout import place
 from warploom.arch.mechanisms import Alignment
 from warploom.compiler.compile import compile_file
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.coalescing import width
+from warploom.golden_model.coalescing.width import Code, restore
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.register_file.ports import Write
+from warploom.golden_model.simulate import Run, simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES, broadcast, merge, spread
 from warploom.kernels.library import kernel, kernels
 
 HALF = ALL_LANES >> 16

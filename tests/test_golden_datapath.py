@@ -5,17 +5,17 @@ from collections import Counter
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.dispatch import Dispatcher, OldestFirst
-from golden_model.operands.collector import Collector
-from golden_model.placement import Place
-from golden_model.register_file.forms import Plain
-from golden_model.register_file.single import SingleFile
-from golden_model.sm import Sm
-from golden_model.words import spread
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, probe_fields, unpack, width
 from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.layout import place
+from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.forms import Plain
+from warploom.golden_model.register_file.single import SingleFile
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.words import spread
 
 CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
            SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]

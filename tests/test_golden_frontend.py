@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from golden_traces import random_trace, trace_of
 
-from golden_model.blocks import Residency
-from golden_model.frontend import Stall
-from golden_model.schedulers import GreedyThenOldest, RoundRobin, TwoLevel
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.widths import histograms, width
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
+from warploom.golden_model.blocks import Residency
+from warploom.golden_model.frontend import Stall
+from warploom.golden_model.schedulers import GreedyThenOldest, RoundRobin, TwoLevel
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.widths import histograms, width
+from warploom.golden_model.words import ALL_LANES
 
 MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
@@ -147,7 +147,7 @@ def _widths_one_by_one(trace: Trace) -> tuple[list[int], list[int]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_width_histograms(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("golden_model.widths.CHUNK", 100)
+    monkeypatch.setattr("warploom.golden_model.widths.CHUNK", 100)
     trace = random_trace(seed)
     trace.results[::3] &= 0xFF
     trace.results[1::3] &= 0xFFFF

@@ -10,22 +10,22 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, counted, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
-from golden_model import lane_activity
-from golden_model.check import Mismatch
-from golden_model.coalescing.width import Code
-from golden_model.functional.executor import execute
-from golden_model.gating.trivial import Outcomes
-from golden_model.gating.zero_buffer import ZeroBuffer
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.statistics import Statistics
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES
 from warploom.arch.interfaces import dispatch_fields, pack, probe_fields, result_fields, unpack
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Coalescing
 from warploom.compiler.compile import compile_file
+from warploom.golden_model import lane_activity
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.gating.trivial import Outcomes
+from warploom.golden_model.gating.zero_buffer import ZeroBuffer
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.library import kernel, kernels
 
 # ---------------------------------------------------------------------- rules

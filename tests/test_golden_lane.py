@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from golden_model.integer import IntegerUnit, evaluate
-from golden_model.lane import lane
-from golden_model.words import join, split
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import INTEGER_OPS, Op, TimingClass
 from warploom.arch.modifiers import Combine, Cond
+from warploom.golden_model.integer import IntegerUnit, evaluate
+from warploom.golden_model.lane import lane
+from warploom.golden_model.words import join, split
 
 WORD = st.integers(0, 2**32 - 1) | st.sampled_from([0, 1, 31, 32, 33, 63, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF])
 BIT = st.integers(0, 1)

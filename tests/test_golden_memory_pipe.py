@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from golden_traces import trace_of
 
-from golden_model.cache import L1
-from golden_model.memory_pipe import MemoryPipe
-from golden_model.simulate import simulate
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, DType, Space
+from warploom.golden_model.cache import L1
+from warploom.golden_model.memory_pipe import MemoryPipe
+from warploom.golden_model.simulate import simulate
 
 CONFIG = SmConfig()
 TRIP = CONFIG.l1_latency + CONFIG.memory_latency

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 from golden_traces import EXIT, random_trace, trace_of
 
-from golden_model.check import Mismatch
-from golden_model.frontend import Stall
-from golden_model.scoreboard import READ_MASK, Hazards
-from golden_model.simulate import simulate
-from golden_model.sm import Sm
-from golden_model.statistics import collect
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.frontend import Stall
+from warploom.golden_model.scoreboard import READ_MASK, Hazards
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import collect
+from warploom.golden_model.words import ALL_LANES
 
 SCHEDULERS = ("lrr", "gto", "two_level")
 ADD = Instruction(op=Op.IADD, dst=1, src=(2, 3, 255))

@@ -3,10 +3,10 @@
 import pytest
 from golden_traces import trace_of
 
-from golden_model.simulate import simulate
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
+from warploom.golden_model.simulate import simulate
 
 MOVE = Instruction(op=Op.MOV, dst=2, imm_slot=0, imm=7)
 ADD = Instruction(op=Op.IADD, dst=1, src=(2, 2, 255))

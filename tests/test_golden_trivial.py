@@ -9,13 +9,13 @@ from types import CodeType
 import pytest
 from forms import SPECIAL
 
-from golden_model.gating.trivial import outcomes, packed
-from golden_model.lane import decode_modifiers
-from golden_model.words import ALL_LANES, join, split
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.modifiers import Rounding
+from warploom.golden_model.gating.trivial import outcomes, packed
+from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.words import ALL_LANES, join, split
 
 SEED = 5
 

@@ -5,11 +5,11 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden_model.arbiter import Arbiter
-from golden_model.bank import Bank
-from golden_model.crossbar import Crossbar
-from golden_model.subbank import SubBank
-from golden_model.words import broadcast, join, merge, split, spread
+from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.bank import Bank
+from warploom.golden_model.crossbar import Crossbar
+from warploom.golden_model.subbank import SubBank
+from warploom.golden_model.words import broadcast, join, merge, split, spread
 
 SIZES = st.integers(1, 9)
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from golden_model.coalescing import width
-from golden_model.coalescing.width import Code
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
-from golden_model.words import ALL_LANES, join, split
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.coalescing import width
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
+from warploom.golden_model.words import ALL_LANES, join, split
 
 LANES, GROUPS, BYTES = range(32), range(8), range(4)
 

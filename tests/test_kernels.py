@@ -137,8 +137,8 @@ def test_float_references_are_close_to_double_precision(size):
 @pytest.mark.parametrize(("size", "about"), [("tiny", 3_000), ("default", 100_000)])
 def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
     """The size of a launch is part of the promise: benches and limits of time are laid out for it."""
-    from golden_model.functional.executor import execute
     from warploom.compiler.compile import compile_file
+    from warploom.golden_model.functional.executor import execute
 
     file = kernel(name).load(size)
     execution = execute(compile_file(file.ptx), file.launch, record=False)
@@ -152,8 +152,8 @@ def test_traces_of_default_size_are_checked(name):
     """They are longer than those that every functional run of a test has checked."""
     from checked_runs import LONGEST, check_trace
 
-    from golden_model.functional.executor import execute
     from warploom.compiler.compile import compile_file
+    from warploom.golden_model.functional.executor import execute
 
     file = kernel(name).load("default")
     trace = execute(compile_file(file.ptx), file.launch).trace

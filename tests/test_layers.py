@@ -13,15 +13,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-OURS = ("warploom", "golden_model", "rtl", "tb", "synth", "tests")
+OURS = ("warploom", "tests")
 
 ALLOWED = {
     "warploom/arch": ("warploom.arch",),
     "warploom/compiler": ("warploom.arch", "warploom.compiler"),
-    "golden_model": ("warploom.arch", "golden_model"),
-    "rtl": ("warploom.arch", "warploom.files", "warploom.processes", "rtl"),
+    "warploom/golden_model": ("warploom.arch", "warploom.golden_model"),
+    "warploom/rtl": ("warploom.arch", "warploom.files", "warploom.processes", "warploom.rtl"),
     "warploom/kernels": ("warploom.arch", "warploom.kernels"),
-    "synth": ("warploom.arch", "warploom.store", "warploom.processes", "rtl", "synth"),
+    "warploom/synth": ("warploom.arch", "warploom.store", "warploom.processes", "warploom.rtl", "warploom.synth"),
 }
 """What of ours each folder may import. `tb`, `evaluation` and the command line may import what is below them."""
 
@@ -60,7 +60,7 @@ def test_imports_of_ours(folder: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("folder", ["golden_model", "warploom/arch", "warploom/compiler", "warploom/kernels"])
+@pytest.mark.parametrize("folder", ["warploom/golden_model", "warploom/arch", "warploom/compiler", "warploom/kernels"])
 def test_no_hardware_libraries(folder: str) -> None:
     wrong = [f"{path.relative_to(ROOT)} imports {module}" for path in files(folder) for module in imports(path)
              if within(module, HARDWARE)]
@@ -68,18 +68,19 @@ def test_no_hardware_libraries(folder: str) -> None:
 
 
 def test_golden_model_and_rtl_are_strangers() -> None:
-    assert not [path for path in files("golden_model") for module in imports(path) if within(module, ("rtl",))]
-    assert not [path for path in files("rtl") for module in imports(path) if within(module, ("golden_model",))]
+    model, hardware = "warploom.golden_model", "warploom.rtl"
+    assert not [path for path in files("warploom/golden_model") for module in imports(path) if within(module, (hardware,))]
+    assert not [path for path in files("warploom/rtl") for module in imports(path) if within(module, (model,))]
 
 
 def test_benches_stay_below_the_command_line() -> None:
     upper = ("warploom.cli", "warploom.evaluation")
-    assert not [path for path in files("tb") for module in imports(path) if within(module, upper)]
+    assert not [path for path in files("warploom/tb") for module in imports(path) if within(module, upper)]
 
 
 # ---------------------------------------------------------------- parts are composed
 
-COMPOSED = ("golden_model", "rtl")
+COMPOSED = ("warploom.golden_model", "warploom.rtl")
 MOST_CLASSES = 3
 """Of ours in the order in which methods of a class are looked up, itself included."""
 
@@ -136,7 +137,7 @@ def inherited(kind: type) -> list[str]:
 @pytest.mark.parametrize("folder", COMPOSED)
 def test_parts_are_composed_and_not_inherited(folder: str) -> None:
     """No class hides a method that another one of ours has, and few are made of others."""
-    broken = [line for kind in classes(folder) for line in inherited(kind)]
+    broken = [line for kind in classes(folder.replace(".", "/")) for line in inherited(kind)]
     assert not broken, "\n".join(broken)
 
 
@@ -211,7 +212,8 @@ def test_every_unit_has_three_doors(unit: str) -> None:
 
 def test_the_walk_sees_every_form_of_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    (tmp_path / "rtl").mkdir()
-    path = tmp_path / "rtl" / "unit.py"
-    path.write_text("import golden_model.sm\ndef f():\n    from golden_model import lane\nfrom . import bank\n")
-    assert set(imports(path)) == {"golden_model.sm", "golden_model.lane", "rtl.bank"}
+    path = tmp_path / "warploom" / "rtl" / "unit.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("import warploom.golden_model.sm\n"
+                    "def f():\n    from warploom.golden_model import lane\nfrom . import bank\n")
+    assert set(imports(path)) == {"warploom.golden_model.sm", "warploom.golden_model.lane", "warploom.rtl.bank"}

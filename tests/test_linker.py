@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_model.functional.executor import execute
 from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, CONST_WINDOW, GLOBALS_BASE
 from warploom.compiler import ptx
 from warploom.compiler.linker import link
 from warploom.compiler.parser import parse
+from warploom.golden_model.functional.executor import execute
 
 FIXTURES = Path(__file__).parent / "ptx"
 BUILDS = ("calls.ptx", "calls_debug.ptx")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from golden_model.functional.executor import execute
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.launch import Buffer, Launch
@@ -13,6 +12,7 @@ from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, 
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse
+from warploom.golden_model.functional.executor import execute
 
 HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
 REGISTERS = """.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<8>; .reg .f64 %g<8>;

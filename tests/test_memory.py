@@ -6,13 +6,13 @@ from assembler import Assembler, Imm, Param
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden_model.functional import atomics
-from golden_model.functional.executor import Execution, execute
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import Access, Atom, DType, Space, Special
+from warploom.golden_model.functional import atomics
+from warploom.golden_model.functional.executor import Execution, execute
 
 DTYPES = {Access.U8: np.uint8, Access.S8: np.int8, Access.U16: np.uint16, Access.S16: np.int16, Access.B32: np.uint32}
 

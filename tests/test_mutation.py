@@ -12,27 +12,27 @@ from pathlib import Path
 import pytest
 from amaranth.lib import wiring
 
-from rtl.bank import Bank
-from rtl.corf.allocation import Allocator
-from rtl.verilog import UNITS
-from tb import runner
-from tb.affine import datapath_mutants as affine_datapath_mutants
-from tb.affine import mutants as affine
-from tb.bypass import collector_mutants, writeback_mutants
-from tb.bypass import datapath_mutants as bypass_datapath_mutants
-from tb.bypass import mutants as bypass
-from tb.coalescing import mutants as coalescing
-from tb.corf import mutants as corf
-from tb.corf.test_allocation import ROWS
-from tb.gating import datapath_mutants, lane_mutants
-from tb.gating import mutants as gating
-from tb.gating.test_trivial import DecodedDetector
-from tb.lockstep import LockstepError, lockstep
-from tb.mutants import MUTANTS, LockstepMutant, Mutant
-from tb.seeds import seed_of
-from tb.verdict import MISMATCH, caught, raised
 from warploom.arch.config import SmConfig
 from warploom.kernels.library import kernel
+from warploom.rtl.bank import Bank
+from warploom.rtl.corf.allocation import Allocator
+from warploom.rtl.verilog import UNITS
+from warploom.tb import runner
+from warploom.tb.affine import datapath_mutants as affine_datapath_mutants
+from warploom.tb.affine import mutants as affine
+from warploom.tb.bypass import collector_mutants, writeback_mutants
+from warploom.tb.bypass import datapath_mutants as bypass_datapath_mutants
+from warploom.tb.bypass import mutants as bypass
+from warploom.tb.coalescing import mutants as coalescing
+from warploom.tb.corf import mutants as corf
+from warploom.tb.corf.test_allocation import ROWS
+from warploom.tb.gating import datapath_mutants, lane_mutants
+from warploom.tb.gating import mutants as gating
+from warploom.tb.gating.test_trivial import DecodedDetector
+from warploom.tb.lockstep import LockstepError, lockstep
+from warploom.tb.mutants import MUTANTS, LockstepMutant, Mutant
+from warploom.tb.seeds import seed_of
+from warploom.tb.verdict import MISMATCH, caught, raised
 
 CONFIG = SmConfig.preset("small")
 
@@ -102,11 +102,12 @@ def test_lockstep_catches(mutant: LockstepMutant, base: int) -> None:
 
 # ---------------------------------------------------------------- what is no catch
 
-CORRECT = Mutant("Bank", "tb.test_bank", "none", lambda config: Bank(rows=config.rows))
+CORRECT = Mutant("Bank", "warploom.tb.test_bank", "none", lambda config: Bank(rows=config.rows))
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("bench", ["tb.test_bank::random_acesses", "tb.no_such_bench", "tb.test_arbiter"])
+@pytest.mark.parametrize("bench", [
+    "warploom.tb.test_bank::random_acesses", "warploom.tb.no_such_bench", "warploom.tb.test_arbiter"])
 def test_a_bench_that_fails_without_a_mismatch_catches_nothing(bench: str, seed: int) -> None:
     assert not is_caught(replace(CORRECT, bench=bench), seed)
 

@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace
 
-from golden_model.blocks import Flight
-from golden_model.decode import Static
-from golden_model.words import ALL_LANES, join, split
-from tb.outside import OutsideUnits
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Shuffle
+from warploom.golden_model.blocks import Flight
+from warploom.golden_model.decode import Static
+from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.tb.outside import OutsideUnits
 
 POISON = 0xA5A5A5A5
 

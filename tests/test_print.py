@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden_model.functional import cformat, console, executor
-from golden_model.functional.cformat import render
-from golden_model.functional.executor import execute
 from warploom.arch.errors import ExecutionError
 from warploom.arch.launch import Buffer, Launch
 from warploom.cli import main
 from warploom.compiler.compile import compile_file, compile_ptx
+from warploom.golden_model.functional import cformat, console, executor
+from warploom.golden_model.functional.cformat import render
+from warploom.golden_model.functional.executor import execute
 from warploom.kernels.launchfile import load
 
 FIXTURES = Path(__file__).parent / "ptx"

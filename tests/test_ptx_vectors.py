@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ptx_rows import FOLDER, ROWS, WORDS, recorded_operands, register_type, width
 
-from golden_model.functional.executor import execute
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import execute
 
 ROWS_PER_KERNEL = 24
 SENTINEL = 0xCCCCCCCC

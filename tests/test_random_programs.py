@@ -15,14 +15,14 @@ from random_case import Case
 from random_programs import cases, samples, some
 from warp_programs import LostValueError, Window
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.lost import LostValue
-from golden_model.check import Mismatch
-from golden_model.simulate import simulate
-from golden_model.trace import Trace
 from warploom.arch.isa import RZ
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.lost import LostValue
+from warploom.golden_model.check import Mismatch
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.trace import Trace
 from warploom.store import ROOT
 
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from bypassing import LOW, config
 
-from golden_model.affine.compact import Compact
-from golden_model.assembly import datapath_of
-from golden_model.integer import evaluate
-from golden_model.words import ALL_LANES
-from tb.affine.operands import uniform_answer
-from tb.readback import Readback
-from tb.shadow import Shadow
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import place, rows_per_warp
 from warploom.arch.program import Program
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.assembly import datapath_of
+from warploom.golden_model.integer import evaluate
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb.affine.operands import uniform_answer
+from warploom.tb.readback import Readback
+from warploom.tb.shadow import Shadow
 
 REGISTERS, WARP, REGISTER = 16, 2, 5
 PROGRAM = Program(name="test", source="", instructions=(), lines=(), registers=REGISTERS)

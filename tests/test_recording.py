@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tb import recording
-from tb.recording import difference, measure, read, recorded_cases
-from tb.regress import Case, cases
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
+from warploom.tb import recording
+from warploom.tb.recording import difference, measure, read, recorded_cases
+from warploom.tb.regress import Case, cases
 
 CONFIG = SmConfig.preset("small")
 

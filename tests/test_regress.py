@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tb import regress
-from tb.lockstep import Lockstep
-from tb.regress import Case, Outcome, cases, disagreements
 from warploom.arch.config import SmConfig, presets
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.cli import main
 from warploom.kernels.launchfile import LaunchFile
 from warploom.kernels.library import kernels
+from warploom.tb import regress
+from warploom.tb.lockstep import Lockstep
+from warploom.tb.regress import Case, Outcome, cases, disagreements
 
 CONFIG = SmConfig.preset("small")
 

@@ -11,11 +11,11 @@ from amaranth import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import OperandPath, deinterleave, interleave, swap
-from rtl.verilog import to_rtlil
-from synth import yosys
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.coalescing.alignment import OperandPath, deinterleave, interleave, swap
+from warploom.rtl.verilog import to_rtlil
+from warploom.synth import yosys
 
 
 class Function(wiring.Component):

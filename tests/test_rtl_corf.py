@@ -3,9 +3,9 @@
 
 import pytest
 
-from rtl.corf.allocation import Allocator, MaskTable
-from rtl.corf.rename import RenameTable
 from warploom.arch.config import SmConfig
+from warploom.rtl.corf.allocation import Allocator, MaskTable
+from warploom.rtl.corf.rename import RenameTable
 
 FERMI = SmConfig.preset("fermi")
 

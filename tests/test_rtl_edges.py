@@ -6,8 +6,8 @@ import pytest
 from amaranth.hdl import Fragment
 from amaranth.lib import wiring
 
-from rtl import datapath
 from warploom.arch.config import SmConfig
+from warploom.rtl import datapath
 
 PARTS = ("operands", "register_file", "pipes", "affine_sets")
 

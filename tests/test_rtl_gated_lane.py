@@ -11,15 +11,15 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl import verilog
-from rtl.gating.lane import GatedLane, HoldingLane
-from rtl.gating.trivial import REQUIRED, RULES, SLOTS, TrivialDetector, decode_trivial
-from rtl.lane_control import decode
-from rtl.lane_stages import Compute, Condition, Finish
-from synth import yosys
 from warploom.arch.encoding import MODIFIER_BITS
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, Op, Pipe
+from warploom.rtl import verilog
+from warploom.rtl.gating.lane import GatedLane, HoldingLane
+from warploom.rtl.gating.trivial import REQUIRED, RULES, SLOTS, TrivialDetector, decode_trivial
+from warploom.rtl.lane_control import decode
+from warploom.rtl.lane_stages import Compute, Condition, Finish
+from warploom.synth import yosys
 
 STAGES = {"conditioned": {"loads[0]"}, "computed": {"loads[1]"}, "result": {"loads[2]"}, "verdict": {"loads[2]"}}
 BYPASS = {"beside": {"bypass_loads[0]", "bypass_loads[1]"}}

@@ -11,9 +11,9 @@ import pytest
 from random_case import Case
 from random_programs import each, samples
 
-from tb.lockstep import lockstep_all
-from tb.test_datapath import AFFINE, WINDOWS, for_each
 from warploom.store import ROOT
+from warploom.tb.lockstep import lockstep_all
+from warploom.tb.test_datapath import AFFINE, WINDOWS, for_each
 
 FOLDER = ROOT / "build" / "random_programs"
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))

@@ -11,23 +11,31 @@ from amaranth import Module, Signal
 from amaranth.lib import data
 from amaranth.sim import Simulator
 
-from rtl import verilog
-from rtl.affine.slots import CompactSlots
-from rtl.arbiter import Arbiter
-from rtl.bank import Bank
-from rtl.coalescing.arbiter import CoalescingArbiter
-from rtl.coalescing.bank import DualBank
-from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.crossbar import Crossbar
-from rtl.emit import generate
-from rtl.interfaces import CODE, COMPACT, dispatch_layout, issue_layout, place_layout, probe_layout, result_layout
-from rtl.lane_control import CONTROL, DECODING
-from rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
-from rtl.subbank import SubBank
 from warploom.arch import interfaces as tables
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import INTEGER_OPS
+from warploom.rtl import verilog
+from warploom.rtl.affine.slots import CompactSlots
+from warploom.rtl.arbiter import Arbiter
+from warploom.rtl.bank import Bank
+from warploom.rtl.coalescing.arbiter import CoalescingArbiter
+from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.emit import generate
+from warploom.rtl.interfaces import (
+    CODE,
+    COMPACT,
+    dispatch_layout,
+    issue_layout,
+    place_layout,
+    probe_layout,
+    result_layout,
+)
+from warploom.rtl.lane_control import CONTROL, DECODING
+from warploom.rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
+from warploom.rtl.subbank import SubBank
 
 SMALL = SmConfig.preset("small")
 COALESCING = SMALL.with_settings(["coalescing=on"])

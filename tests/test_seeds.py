@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.seeds import FIXED, LIMIT, NEW, read, seed_of
 from warploom.store import ROOT
+from warploom.tb.seeds import FIXED, LIMIT, NEW, read, seed_of
 
 pytest_plugins = ["pytester"]
 
@@ -34,7 +34,8 @@ def test_what_it_may_not(text: str) -> None:
 
 def test_the_makefile_asks_for_one_too() -> None:
     def ask(text: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "tb.seeds", text], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "warploom.tb.seeds", text]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert ask("77").stdout == "77\n"
     assert ask(NEW).stdout != ask(NEW).stdout

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from golden_model.simulate import simulate
-from tb import runner
-from tb.lockstep import lockstep
 from warploom.arch.config import SmConfig
+from warploom.golden_model.simulate import simulate
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.running import run
+from warploom.tb import runner
+from warploom.tb.lockstep import lockstep
 
 CONFIG = SmConfig.preset("small")
 

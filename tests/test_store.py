@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tb import regress, runner
-from tb.lockstep import Lockstep, LockstepError
-from tb.regress import Case
 from warploom import __version__, processes, report, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.files import write_whole
 from warploom.store import ROOT, Key, Kind
+from warploom.tb import regress, runner
+from warploom.tb.lockstep import Lockstep, LockstepError
+from warploom.tb.regress import Case
 
 SMALL = SmConfig.preset("small")
 
@@ -389,7 +389,7 @@ def damage(capsys, made, *paths):
     assert (made.folder / "unit.sv").read_text() == text
     runner.build(SMALL, "SubBank")
     assert capsys.readouterr().err == ""
-    runner.run(made, "tb.test_subbank", 1)
+    runner.run(made, "warploom.tb.test_subbank", 1)
 
 
 @pytest.mark.rtl

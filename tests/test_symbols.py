@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden_model.functional.executor import execute
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Buffer, Launch
 from warploom.cli import main
 from warploom.compiler.compile import compile_file, compile_ptx
+from warploom.golden_model.functional.executor import execute
 from warploom.kernels.launchfile import load
 
 FIXTURES = Path(__file__).parent / "ptx"

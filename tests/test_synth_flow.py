@@ -10,15 +10,15 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from rtl import verilog
-from rtl.shared import share
-from synth import liberty
-from synth.design import elaborate
-from synth.flow import glue_of, synthesise, synthesise_design
-from synth.report import Report
-from synth.sram import Macro
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.rtl import verilog
+from warploom.rtl.shared import share
+from warploom.synth import liberty
+from warploom.synth.design import elaborate
+from warploom.synth.flow import glue_of, synthesise, synthesise_design
+from warploom.synth.report import Report
+from warploom.synth.sram import Macro
 
 
 class Adder(wiring.Component):
@@ -138,7 +138,7 @@ def test_register_file_bits_are_counted_exactly() -> None:
 def test_second_run_takes_everything_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     config = SmConfig.preset("small")
     first = synthesise(config, ["sub_bank"], top="Bank")
-    monkeypatch.setattr("synth.yosys.run", lambda *_: pytest.fail("Yosys ran again"))
+    monkeypatch.setattr("warploom.synth.yosys.run", lambda *_: pytest.fail("Yosys ran again"))
     second = synthesise(config, ["sub_bank"], top="Bank")
     assert second.to_json() == first.to_json()
     assert json.loads(second.to_json())["stage"] == "pre-layout"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from synth import liberty
-from synth.netlist import Linker
-from synth.sta import Timer
 from warploom.arch.errors import ConfigError, ToolError
+from warploom.synth import liberty
+from warploom.synth.netlist import Linker
+from warploom.synth.sta import Timer
 
 GATE = """
   cell ({name}) {{ area : 1; pin (A) {{ direction : input; capacitance : 2; }} {second}

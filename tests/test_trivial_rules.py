@@ -14,12 +14,12 @@ from forms import SPECIAL, forms, is_legal
 from lanes import run
 from terms import NO, TERMS, ZERO
 
-from golden_model.gating.trivial import ROWS, outcomes, row_of
-from golden_model.lane import decode_modifiers, lane
-from golden_model.words import ALL_LANES, broadcast
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
+from warploom.golden_model.gating.trivial import ROWS, outcomes, row_of
+from warploom.golden_model.lane import decode_modifiers, lane
+from warploom.golden_model.words import ALL_LANES, broadcast
 
 OPERANDS = z3.BitVecs("a b c", 32)
 PRED = z3.BitVec("pred", 1)

@@ -11,14 +11,14 @@ import pytest
 from forms import SPECIAL, TRUTHS, forms, is_legal
 from lanes import run
 
-from golden_model.gating.trivial import ROWS, outcomes
-from golden_model.integer import evaluate
-from golden_model.words import ALL_LANES, join, split
 from warploom.arch.config import LANES
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.modifiers import Rounding
+from warploom.golden_model.gating.trivial import ROWS, outcomes
+from warploom.golden_model.integer import evaluate
+from warploom.golden_model.words import ALL_LANES, join, split
 
 SEED = 5
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from pyslang import ast, driver, syntax
 
-from rtl import verilog
-from rtl.emit import WAIVERS, Files, generate, short_name
-from rtl.package import member_name, package
-from rtl.readable import readable
-from rtl.shared import module_name
-from synth import yosys
-from tb.toolchain import verilator_folder
 from warploom.arch.config import SmConfig
+from warploom.rtl import verilog
+from warploom.rtl.emit import WAIVERS, Files, generate, short_name
+from warploom.rtl.package import member_name, package
+from warploom.rtl.readable import readable
+from warploom.rtl.shared import module_name
+from warploom.synth import yosys
+from warploom.tb.toolchain import verilator_folder
 
 SMALL = SmConfig.preset("small")
 GATED = SMALL.with_settings(["coalescing=on", "gating=cross_lane"])
@@ -235,5 +235,5 @@ def test_source_lines_on_demand(tmp_path: Path) -> None:
     plain = generate(SMALL, tmp_path / "a", "Writeback").verilog.read_text()
     lined = generate(SMALL, tmp_path / "b", "Writeback", source_lines=True)
     assert "(*" not in plain
-    assert re.search(r'\(\* src = "rtl/register_file/writeback.py:\d+" \*\)', lined.verilog.read_text())
+    assert re.search(r'\(\* src = "warploom/rtl/register_file/writeback.py:\d+" \*\)', lined.verilog.read_text())
     verilator(lined, "writeback")

@@ -5,10 +5,10 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from golden_model.functional.operations import Operands, evaluate
-from golden_model.functional.operations.warp import to_lanes, to_masks
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
+from warploom.golden_model.functional.operations import Operands, evaluate
+from warploom.golden_model.functional.operations.warp import to_lanes, to_masks
 
 RNG = np.random.default_rng(11)
 WARPS = 24

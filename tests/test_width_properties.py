@@ -14,14 +14,14 @@ from unittest.mock import patch
 
 import pytest
 
-from golden_model.coalescing import width as width_module
-from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from golden_model.coalescing.bank import DualBank
-from golden_model.coalescing.mask_buffer import MaskBuffer
-from golden_model.coalescing.width import Code, Stored, detect, renew, restore
-from golden_model.words import ALL_LANES, broadcast, join, split, spread
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing
+from warploom.golden_model.coalescing import width as width_module
+from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
+from warploom.golden_model.coalescing.width import Code, Stored, detect, renew, restore
+from warploom.golden_model.words import ALL_LANES, broadcast, join, split, spread
 
 Renew = Callable[[Code, int, int, bool, bool], Stored]
 

@@ -5,17 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from golden_model.arbiter import Arbiter
-from golden_model.coalescing.arbiter import CoalescingArbiter, Read
-from golden_model.coalescing.width import Code, renew
-from golden_model.functional.executor import execute
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from golden_model.words import ALL_LANES, join, split
-from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
-from tb.gating.figures import FIG_4_3, FIG_4_4, FIG_4_5
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Op
@@ -23,8 +12,19 @@ from warploom.arch.layout import place
 from warploom.arch.mechanisms import Alignment, Bypass, Gating
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, annotate, destination
+from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.golden_model.coalescing.width import Code, renew
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.kernels.launchfile import load
 from warploom.running import run
+from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
+from warploom.tb.gating.figures import FIG_4_3, FIG_4_4, FIG_4_5
 
 
 def test_000_fig_3_16a() -> None:

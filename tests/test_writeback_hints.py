@@ -8,8 +8,6 @@ from random import Random
 import pytest
 from warp_programs import LostValueError, Window, of, program, random_program, run
 
-from golden_model.functional.executor import execute
-from golden_model.trace import Trace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Bypass
@@ -25,6 +23,8 @@ from warploom.compiler.writeback_hints import (
     destination_classes,
     transient_registers,
 )
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.trace import Trace
 from warploom.kernels.library import kernel, kernels
 
 LETTERS = {None: "", Destination.FILE: "F", Destination.COLLECTOR: "C", Destination.BOTH: "B"}

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from tb import seeds
 from warploom import __version__
 from warploom.arch.errors import WarploomError, one_line
+from warploom.tb import seeds
 
 FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
 """Exit statuses beside 0; argparse exits with 2 on wrong usage."""

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from golden_model.functional.executor import Execution, execute
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
@@ -14,6 +13,7 @@ from warploom.arch.layout import check_fits
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional.executor import Execution, execute
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.library import kernel
 

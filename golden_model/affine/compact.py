@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from golden_model.words import WORD_MASK, join
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import Tag
+from warploom.golden_model.words import WORD_MASK, join
 
 
 class Compact(NamedTuple):

@@ -3,21 +3,21 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from golden_model.affine.counts import AffineCounts
-from golden_model.affine.plan import Plan, Planner, Way, is_vector
-from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.affine.rules import COMPARISONS
-from golden_model.blocks import Flight, Warp
-from golden_model.check import Checker
-from golden_model.decode import Static
-from golden_model.inputs import Attempts
-from golden_model.issue import NO_PORT, Instructions, Issued
-from golden_model.operands.port import OperandStore
-from golden_model.trace import NONE, Trace
-from golden_model.words import ALL_LANES
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Space
+from warploom.golden_model.affine.counts import AffineCounts
+from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.blocks import Flight, Warp
+from warploom.golden_model.check import Checker
+from warploom.golden_model.decode import Static
+from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.issue import NO_PORT, Instructions, Issued
+from warploom.golden_model.operands.port import OperandStore
+from warploom.golden_model.trace import NONE, Trace
+from warploom.golden_model.words import ALL_LANES
 
 OFFSET_SLOT = 2
 """The operand of an attempt that is the offset of a load."""

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.register_file import AffineRegisterFile
-from golden_model.affine.rules import is_eligible, may_execute
-from golden_model.affine.special import special_value
-from golden_model.blocks import Warp
-from golden_model.decode import Static
-from golden_model.lane import decode_modifiers
-from golden_model.operands.collector import SOURCES
-from golden_model.trace import Trace
-from golden_model.words import WORD_MASK
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Space
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.affine.rules import is_eligible, may_execute
+from warploom.golden_model.affine.special import special_value
+from warploom.golden_model.blocks import Warp
+from warploom.golden_model.decode import Static
+from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import WORD_MASK
 
 
 class Way(Enum):

@@ -1,9 +1,9 @@
 """`AffineRegisterFile`: tags and values of all warp registers (docs/contract/affine.md, *Compact registers*)."""
 
-from golden_model.affine.compact import Compact
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.layout import affine_place
+from warploom.golden_model.affine.compact import Compact
 
 
 class AffineRegisterFile:

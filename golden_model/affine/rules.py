@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from golden_model.affine.compact import Compact
-from golden_model.lane import FUNCTIONS, Function, Result
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, Space
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.lane import FUNCTIONS, Function, Result
 
 Slots = tuple[Compact, Compact, Compact]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from golden_model.affine.compact import Compact
-from golden_model.functional.special import read_special
 from warploom.arch.config import LANES
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.functional.special import read_special
 
 UNIFORM = frozenset({
     Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z, Special.NTID_X, Special.NTID_Y, Special.NTID_Z,

@@ -5,16 +5,16 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from golden_model.functional.load_store import LoadStore
-from golden_model.functional.memory import Memory
-from golden_model.functional.operations import Operands, Outcome, evaluate
-from golden_model.functional.resident import Group, ResidentWarps
-from golden_model.trace import Trace
 from warploom.arch.config import LANES
 from warploom.arch.encoding import HEADER_BITS, decode, encode
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Combine
+from warploom.golden_model.functional.load_store import LoadStore
+from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.functional.operations import Operands, Outcome, evaluate
+from warploom.golden_model.functional.resident import Group, ResidentWarps
+from warploom.golden_model.trace import Trace
 
 
 class UniformUnit:

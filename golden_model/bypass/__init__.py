@@ -1,1 +1,2 @@
-"""Bypassing operand collectors (docs/contract/operands.md, *Window collectors*): twins of the units in `rtl.bypass`."""
+"""Bypassing operand collectors (docs/contract/operands.md, *Window collectors*): twins of the units in
+`warploom.rtl.bypass`."""

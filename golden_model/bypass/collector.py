@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.bypass.counts import Counts
-from golden_model.bypass.entries import (
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.mechanisms import Gating
+from warploom.golden_model.bypass.counts import Counts
+from warploom.golden_model.bypass.entries import (
     Coming,
     Delivery,
     Entry,
@@ -15,12 +17,10 @@ from golden_model.bypass.entries import (
     age_of,
     next_available,
 )
-from golden_model.bypass.lost import LostValues
-from golden_model.operands.collector import SOURCES
-from golden_model.placement import Place
-from golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
-from warploom.arch.config import LANES, SmConfig
-from warploom.arch.mechanisms import Gating
+from warploom.golden_model.bypass.lost import LostValues
+from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.placement import Place
+from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 
 MOST_ROOM = 4
 """Room for any instruction: one more than the registers that it may read."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.dispatch import Dispatcher
-from golden_model.schedulers import lowest
 from warploom.arch.isa import Pipe
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.schedulers import lowest
 
 
 class InTurn:
@@ -18,7 +18,7 @@ class InTurn:
         """An instruction is ready."""
 
     def select(self, pipes: Dispatcher, collectors: Sequence[BypassingCollector]) -> int | None:
-        """See `golden_model.dispatch.Order`."""
+        """See `warploom.golden_model.dispatch.Order`."""
         ready = [0] * len(pipes.free_at)
         for index, collector in enumerate(collectors):
             if collector.ready:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from golden_model.placement import Place
+from warploom.golden_model.placement import Place
 
 _NOWHERE = Place(0, 0, False)
 

@@ -1,7 +1,7 @@
 """`EvictionUnit`: dirty registers on their way to the register file (docs/contract/operands.md, *Evictions*)."""
 
-from golden_model.schedulers import lowest
-from golden_model.writeback import Result
+from warploom.golden_model.schedulers import lowest
+from warploom.golden_model.writeback import Result
 
 
 class EvictionUnit:

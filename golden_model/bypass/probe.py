@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.eviction import EvictionUnit
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Fields, index_bits, pack, probe_fields, width, window_fields
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.eviction import EvictionUnit
 
 
 class WindowProbe:

@@ -1,9 +1,9 @@
 """`Wires`: what the datapath sees of its bypassing collectors, kept up to date one by one."""
 
-from golden_model.bypass.collector import MOST_ROOM, BypassingCollector
-from golden_model.bypass.entries import Request
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
+from warploom.golden_model.bypass.collector import MOST_ROOM, BypassingCollector
+from warploom.golden_model.bypass.entries import Request
 
 
 class Wires:

@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from golden_model.placement import Place
-from golden_model.words import merge
 from warploom.arch.config import SmConfig
+from warploom.golden_model.placement import Place
+from warploom.golden_model.words import merge
 
 
 class Eviction(NamedTuple):

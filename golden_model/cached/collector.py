@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.operands.collector import Slots
-from golden_model.placement import Place
-from golden_model.register_file.ports import Metadata, Port, Read
-from golden_model.words import ALL_LANES, merge
+from warploom.golden_model.operands.collector import Slots
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.ports import Metadata, Port, Read
+from warploom.golden_model.words import ALL_LANES, merge
 
 
 class CachedCollector(Slots):

@@ -6,9 +6,9 @@ bit of each source; nothing else needs it, so it is found here, in the machine c
 
 from collections.abc import Sequence
 
-from golden_model.decode import Static
 from warploom.arch.isa import RZ, Instruction
 from warploom.arch.program import successors
+from warploom.golden_model.decode import Static
 
 
 def mark_last_uses(statics: Sequence[Static]) -> None:

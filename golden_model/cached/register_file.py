@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from golden_model.arbiter import Arbiter
-from golden_model.bank import Bank
-from golden_model.cached.cache import Eviction, RegisterFileCache
-from golden_model.operands.collector import SLOTS, SOURCES, plan
-from golden_model.placement import Place
-from golden_model.register_file.asked import Asked
-from golden_model.register_file.ports import Grant, Read, Write
-from golden_model.traffic import Traffic
-from golden_model.words import ALL_LANES, spread
-from golden_model.writeback import Latches, Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.bank import Bank
+from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
+from warploom.golden_model.operands.collector import SLOTS, SOURCES, plan
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.asked import Asked
+from warploom.golden_model.register_file.ports import Grant, Read, Write
+from warploom.golden_model.traffic import Traffic
+from warploom.golden_model.words import ALL_LANES, spread
+from warploom.golden_model.writeback import Latches, Result
 
 PATHS = [next(path for path, writers in enumerate(WRITE_PATHS) if writer in writers) for writer in WRITERS]
 """The write path of each writer."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from golden_model.coalescing.alignment import sub_bank_mask
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.mechanisms import Alignment
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
 
 Write = tuple[int, int, int]
 """What a write latch requests: bank, side (0 right, 1 left) and width in bytes (1..4)."""

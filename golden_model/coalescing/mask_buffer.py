@@ -1,8 +1,8 @@
 """`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
-from golden_model.coalescing.width import Code
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment
+from warploom.golden_model.coalescing.width import Code
 
 
 class MaskBuffer:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from golden_model.coalescing.arbiter import Read
-from golden_model.traffic import Traffic
 from warploom.arch.config import SUB_BANKS
+from warploom.golden_model.coalescing.arbiter import Read
+from warploom.golden_model.traffic import Traffic
 
 
 class Meter:

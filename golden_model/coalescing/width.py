@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from golden_model.coalescing.alignment import sub_bank_mask
-from golden_model.words import ALL_LANES, broadcast, spread
 from warploom.arch.interfaces import CODE_FIELDS, pack
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 BYTES = 4
 """Bytes of a lane."""

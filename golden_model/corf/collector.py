@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.corf.allocation import Location
-from golden_model.operands.collector import WholeSlots
-from golden_model.placement import Place
-from golden_model.register_file.ports import Port, Read
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.corf.allocation import Location
+from warploom.golden_model.operands.collector import WholeSlots
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.ports import Port, Read
 
 
 class CorfCollector(WholeSlots):

@@ -3,26 +3,26 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.arbiter import Arbiter
-from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from golden_model.coalescing.bank import DualBank
-from golden_model.corf import width
-from golden_model.corf.allocation import NOWHERE, Location
-from golden_model.corf.shifter import shift_down, shift_up
-from golden_model.corf.storage import Storage
-from golden_model.corf.writeback import PartialWrites
-from golden_model.operands.collector import SLOTS
-from golden_model.placement import Place
-from golden_model.register_file.asked import Asked
-from golden_model.register_file.ports import Grant, Write
-from golden_model.register_file.single import ALL_READY, NONE_DONE
-from golden_model.traffic import Traffic
-from golden_model.words import spread
-from golden_model.writeback import Latches, Result
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WRITERS
 from warploom.arch.mechanisms import Coalescing
 from warploom.arch.program import Hints
+from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.corf import width
+from warploom.golden_model.corf.allocation import NOWHERE, Location
+from warploom.golden_model.corf.shifter import shift_down, shift_up
+from warploom.golden_model.corf.storage import Storage
+from warploom.golden_model.corf.writeback import PartialWrites
+from warploom.golden_model.operands.collector import SLOTS
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.asked import Asked
+from warploom.golden_model.register_file.ports import Grant, Write
+from warploom.golden_model.register_file.single import ALL_READY, NONE_DONE
+from warploom.golden_model.traffic import Traffic
+from warploom.golden_model.words import spread
+from warploom.golden_model.writeback import Latches, Result
 
 
 class CorfFile:

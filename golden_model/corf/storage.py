@@ -1,10 +1,10 @@
 """`Storage`: where every warp register is, and where it goes when it is written (docs/contract/register_file.md)."""
 
-from golden_model.corf.allocation import NOWHERE, Allocator, Location, MaskTable
-from golden_model.corf.rename import RenameTable
-from golden_model.placement import Place
 from warploom.arch.config import SmConfig
 from warploom.arch.program import Hints
+from warploom.golden_model.corf.allocation import NOWHERE, Allocator, Location, MaskTable
+from warploom.golden_model.corf.rename import RenameTable
+from warploom.golden_model.placement import Place
 
 
 class Storage:

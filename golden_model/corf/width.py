@@ -4,7 +4,7 @@
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
 
-from golden_model.words import broadcast, spread
+from warploom.golden_model.words import broadcast, spread
 
 BYTES = 4
 """Bytes of a lane."""

@@ -3,9 +3,9 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from golden_model.words import ALL_LANES, merge
-from golden_model.writeback import Latches, Result
 from warploom.arch.interfaces import WRITERS
+from warploom.golden_model.words import ALL_LANES, merge
+from warploom.golden_model.writeback import Latches, Result
 
 
 class PartialWrites:

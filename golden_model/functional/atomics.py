@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.operations.ieee import DOUBLE, SINGLE, flush
 from warploom.arch.modifiers import Atom, DType
+from warploom.golden_model.functional.operations.ieee import DOUBLE, SINGLE, flush
 
 KINDS = {
     DType.U32: np.uint32, DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.F32: np.float32,

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from golden_model.functional.resident import ResidentWarps
-from golden_model.functional.simt import DONE
 from warploom.arch.isa import Instruction, Op
+from warploom.golden_model.functional.resident import ResidentWarps
+from warploom.golden_model.functional.simt import DONE
 
 BLOCKED = (1 << 30) - 1
 """pc of a warp that waits at a barrier."""

@@ -9,15 +9,15 @@ import struct
 
 import numpy as np
 
-from golden_model.functional.cformat import FormatError, render
-from golden_model.functional.memory import Fault, Memory
-from golden_model.functional.resident import Group
-from golden_model.functional.special import coordinates
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, LOCAL_WINDOW
 from warploom.arch.modifiers import Space
+from warploom.golden_model.functional.cformat import FormatError, render
+from warploom.golden_model.functional.memory import Fault, Memory
+from warploom.golden_model.functional.resident import Group
+from warploom.golden_model.functional.special import coordinates
 
 MAX_TEXT_BYTES = 1 << 24
 """More than this is an error: a kernel may print from every thread, in a loop."""

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from golden_model.functional.barriers import BLOCKED, Barriers
-from golden_model.functional.memory import Memory
-from golden_model.functional.operations.warp import to_masks
-from golden_model.functional.recorder import Recorder
-from golden_model.functional.resident import Group, ResidentWarps, launched_lanes
-from golden_model.functional.simt import DONE
-from golden_model.functional.steps import Steps
-from golden_model.trace import Trace
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
+from warploom.golden_model.functional.barriers import BLOCKED, Barriers
+from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.functional.operations.warp import to_masks
+from warploom.golden_model.functional.recorder import Recorder
+from warploom.golden_model.functional.resident import Group, ResidentWarps, launched_lanes
+from warploom.golden_model.functional.simt import DONE
+from warploom.golden_model.functional.steps import Steps
+from warploom.golden_model.trace import Trace
 
 COUNTED_WARPS = 16
 """An instruction uses up at least so much of the launch's limit: few warps that spin would take long to reach it."""

@@ -1,10 +1,10 @@
 """Errors of a running kernel that name the thread, its block and the PTX line."""
 
-from golden_model.functional.resident import Group
-from golden_model.functional.special import coordinates
 from warploom.arch.errors import ExecutionError
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
+from warploom.golden_model.functional.resident import Group
+from warploom.golden_model.functional.special import coordinates
 
 
 def thread_error(

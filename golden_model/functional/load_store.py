@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from golden_model.functional import atomics
-from golden_model.functional.console import Console, is_console
-from golden_model.functional.failure import thread_error
-from golden_model.functional.memory import Fault, Memory
-from golden_model.functional.operations import Outcome
-from golden_model.functional.operations.common import Words, join, split
-from golden_model.functional.resident import Group
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Access, Atom, Space
 from warploom.arch.program import Program
+from warploom.golden_model.functional import atomics
+from warploom.golden_model.functional.console import Console, is_console
+from warploom.golden_model.functional.failure import thread_error
+from warploom.golden_model.functional.memory import Fault, Memory
+from warploom.golden_model.functional.operations import Outcome
+from warploom.golden_model.functional.operations.common import Words, join, split
+from warploom.golden_model.functional.resident import Group
 
 Addressed = tuple[np.ndarray, np.ndarray]
 """Byte addresses (warps, 32), each in its own space, and the `Space` of each warp (of its lowest executing lane)."""

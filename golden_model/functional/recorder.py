@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from golden_model.functional.operations.warp import to_masks
-from golden_model.trace import NONE, Trace, WarpTrace
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
+from warploom.golden_model.functional.operations.warp import to_masks
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 ALL, NOTHING = np.array(0xFFFFFFFF, np.uint32), np.array(0, np.uint32)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from golden_model.functional.simt import ReconvergenceStack
 from warploom.arch.isa import Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
+from warploom.golden_model.functional.simt import ReconvergenceStack
 
 
 def launched_lanes(launch: Launch) -> np.ndarray:

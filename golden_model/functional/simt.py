@@ -7,8 +7,8 @@ reconvergence point simply wait in that entry.
 
 import numpy as np
 
-from golden_model.functional.operations.warp import to_masks
 from warploom.arch.isa import NO_RECONVERGENCE
+from warploom.golden_model.functional.operations.warp import to_masks
 
 ALL = np.uint32(0xFFFFFFFF)
 

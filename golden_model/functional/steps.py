@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.barriers import Barriers, leaving
-from golden_model.functional.failure import thread_error
-from golden_model.functional.load_store import Addressed, LoadStore
-from golden_model.functional.memory import Memory
-from golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
-from golden_model.functional.operations.warp import to_masks
-from golden_model.functional.recorder import Recorder
-from golden_model.functional.resident import Group, ResidentWarps
-from golden_model.functional.special import coordinates, read_special
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Vote
 from warploom.arch.program import Program
+from warploom.golden_model.functional.barriers import Barriers, leaving
+from warploom.golden_model.functional.failure import thread_error
+from warploom.golden_model.functional.load_store import Addressed, LoadStore
+from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
+from warploom.golden_model.functional.operations.warp import to_masks
+from warploom.golden_model.functional.recorder import Recorder
+from warploom.golden_model.functional.resident import Group, ResidentWarps
+from warploom.golden_model.functional.special import coordinates, read_special
 
 Step = Callable[[Group], None]
 Read = Callable[[Group], np.ndarray]

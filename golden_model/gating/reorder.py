@@ -1,7 +1,7 @@
 """The byte order of columns, without coalescing (docs/contract/stored_forms.md; [RADAIDEH], Fig. 4.5)."""
 
-from golden_model.words import spread
 from warploom.arch.config import GROUP, LANES
+from warploom.golden_model.words import spread
 
 _EXCHANGED = {
     24 * apart: sum(0xFF << 128 * group + 32 * i + 8 * (i + apart)

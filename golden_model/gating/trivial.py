@@ -6,11 +6,11 @@ from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from golden_model.lane import decode_modifiers
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.modifiers import Rounding
+from warploom.golden_model.lane import decode_modifiers
 
 
 class Outcomes(NamedTuple):

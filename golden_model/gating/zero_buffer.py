@@ -1,8 +1,8 @@
 """`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
 
-from golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
 
 
 class ZeroBuffer:

@@ -8,12 +8,12 @@ of groups have group g in bit 4g (times fifteen, that is the mask of their lanes
 from functools import lru_cache
 from typing import NamedTuple
 
-from golden_model.coalescing import width
-from golden_model.coalescing.alignment import WORD_BYTES
-from golden_model.coalescing.width import BYTES, Code, Stored
-from golden_model.words import ALL_LANES, nonzero_lanes, spread
 from warploom.arch.config import GROUP, LANES
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.coalescing import width
+from warploom.golden_model.coalescing.alignment import WORD_BYTES
+from warploom.golden_model.coalescing.width import BYTES, Code, Stored
+from warploom.golden_model.words import ALL_LANES, nonzero_lanes, spread
 
 _GROUPS = 0x11111111
 """All groups."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from golden_model.placement import Place
-from golden_model.register_file.ports import Form, Metadata, Port, Read
-from golden_model.words import broadcast
 from warploom.arch.config import COLUMNS
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.ports import Form, Metadata, Port, Read
+from warploom.golden_model.words import broadcast
 
 SLOTS = range(3)
 SOURCES = ("src0", "src1", "src2")

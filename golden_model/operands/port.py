@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from golden_model.dispatch import Dispatcher
-from golden_model.placement import Place
-from golden_model.writeback import Result
 from warploom.arch.interfaces import Fields
+from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.placement import Place
+from warploom.golden_model.writeback import Result
 
 
 class OperandStore(Protocol):

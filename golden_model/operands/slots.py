@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from golden_model.dispatch import Dispatcher, OldestFirst
-from golden_model.operands.collector import SOURCES
-from golden_model.placement import Place
-from golden_model.register_file.ports import Grant, Port, Read, RegisterFile
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Fields, probe_fields
 from warploom.arch.isa import Op
+from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.ports import Grant, Port, Read, RegisterFile
+from warploom.golden_model.writeback import Result
 
 _NOTHING: Mapping[Port, Read] = {}
 _ANY_ROOM = (-1,) * (len(SOURCES) + 1)

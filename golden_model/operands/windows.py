@@ -4,27 +4,28 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.counts import Counts
-from golden_model.bypass.dispatch import InTurn
-from golden_model.bypass.entries import Coming, Delivery, Request, Taken
-from golden_model.bypass.eviction import EvictionUnit
-from golden_model.bypass.probe import WindowProbe
-from golden_model.bypass.wires import Wires
-from golden_model.dispatch import Dispatcher
-from golden_model.placement import Place
-from golden_model.register_file.ports import Read, RegisterFile
-from golden_model.schedulers import lowest
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.counts import Counts
+from warploom.golden_model.bypass.dispatch import InTurn
+from warploom.golden_model.bypass.entries import Coming, Delivery, Request, Taken
+from warploom.golden_model.bypass.eviction import EvictionUnit
+from warploom.golden_model.bypass.probe import WindowProbe
+from warploom.golden_model.bypass.wires import Wires
+from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.ports import Read, RegisterFile
+from warploom.golden_model.schedulers import lowest
+from warploom.golden_model.writeback import Result
 
 _SP, _SFU, _MEM = range(len(WRITERS))
 _NO_RESULTS = (None,) * len(WRITERS)
 
 
 class WindowStore:
-    """Bypassing collectors, on any register file. The store has the same ports as `golden_model.operands.slots`.
+    """Bypassing collectors, on any register file. The store has the same ports as
+    `warploom.golden_model.operands.slots`.
 
     A collector costs nothing in a cycle in which nothing happens to it. `room` is a wire, by warp.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from golden_model.register_file.ports import Port, Read
+from warploom.golden_model.register_file.ports import Port, Read
 
 
 class Asked:

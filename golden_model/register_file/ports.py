@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from golden_model.activity import ColumnMeter
-from golden_model.placement import Place
-from golden_model.traffic import Traffic
-from golden_model.writeback import Latches, Result
+from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.placement import Place
+from warploom.golden_model.traffic import Traffic
+from warploom.golden_model.writeback import Latches, Result
 
 Metadata = Any
 """How a register is stored, as the form of the register file says it; nobody else looks into it."""

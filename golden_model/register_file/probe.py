@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from golden_model.register_file.ports import Form
-from golden_model.register_file.writeback import Writeback
 from warploom.arch.interfaces import WRITERS
+from warploom.golden_model.register_file.ports import Form
+from warploom.golden_model.register_file.writeback import Writeback
 
 
 def column_probe(banks: int, accesses: Iterable[tuple[int, int]]) -> dict[str, int]:

@@ -3,21 +3,21 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from golden_model.activity import ColumnMeter
-from golden_model.coalescing import arbiter
-from golden_model.coalescing.arbiter import CoalescingArbiter, Decision
-from golden_model.coalescing.bank import DualBank
-from golden_model.coalescing.meter import Meter
-from golden_model.register_file.forms import Narrow, NarrowZeroMasked
-from golden_model.register_file.ports import Grant, Port, Read, Write, Written
-from golden_model.register_file.probe import column_probe, latch_probe
-from golden_model.register_file.single import ALL_READY, NONE_DONE
-from golden_model.register_file.writeback import Writeback
-from golden_model.traffic import Traffic
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.coalescing import arbiter
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.coalescing.meter import Meter
+from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
+from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
+from warploom.golden_model.register_file.probe import column_probe, latch_probe
+from warploom.golden_model.register_file.single import ALL_READY, NONE_DONE
+from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.traffic import Traffic
+from warploom.golden_model.writeback import Result
 
 _request = cache(arbiter.Read)  # few, and they recur
 _IDLE = Decision((False, False, False), (), 0, 0)

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from golden_model.activity import ColumnMeter
-from golden_model.arbiter import Arbiter
-from golden_model.bank import Bank
-from golden_model.register_file.forms import form_of
-from golden_model.register_file.ports import Grant, Port, Read, Write, Written
-from golden_model.register_file.probe import column_probe, latch_probe
-from golden_model.register_file.writeback import Writeback
-from golden_model.traffic import Traffic
-from golden_model.writeback import Result
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
 from warploom.arch.mechanisms import Gating
+from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.bank import Bank
+from warploom.golden_model.register_file.forms import form_of
+from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
+from warploom.golden_model.register_file.probe import column_probe, latch_probe
+from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.traffic import Traffic
+from warploom.golden_model.writeback import Result
 
 NONE_DONE: list[Result | None] = [None] * len(WRITERS)
 ALL_READY = [True] * len(WRITERS)

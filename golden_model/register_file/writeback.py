@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from golden_model.register_file.ports import Form, Written
-from golden_model.writeback import Latches, Result
 from warploom.arch.interfaces import WRITERS
+from warploom.golden_model.register_file.ports import Form, Written
+from warploom.golden_model.writeback import Latches, Result
 
 Request = TypeVar("Request")
 

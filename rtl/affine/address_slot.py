@@ -4,7 +4,9 @@ from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import (
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.interfaces import (
     CODE,
     COMPACT_SLOTS,
     SLOTS,
@@ -14,9 +16,7 @@ from rtl.interfaces import (
     place_layout,
     zero_layout,
 )
-from rtl.register_file.forms import groups
-from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.register_file.forms import groups
 
 
 class AddressSlot(wiring.Component):

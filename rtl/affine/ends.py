@@ -4,11 +4,11 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import COMPACT
-from rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
-from rtl.multiply import compress
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS
+from warploom.rtl.interfaces import COMPACT
+from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
+from warploom.rtl.multiply import compress
 
 ENDS = data.StructLayout({"first": 32, "last": 32, "wraps": 1, "wraps_signed": 1})
 """What lanes 0 and 31 hold; whether lane 31, calculated exactly, does not fit a word that is unsigned, or signed."""
@@ -44,7 +44,7 @@ class Ends(wiring.Component):
 
 
 class EndLane(wiring.Component):
-    """Executes what `rtl.lane.Lane` does in as many cycles, for the first or the last lane of the warp.
+    """Executes what `warploom.rtl.lane.Lane` does in as many cycles, for the first or the last lane of the warp.
 
     Operands come late in their cycle, from an SRAM and an addition, so a register takes them; they are conditioned in
     the next one.

@@ -4,10 +4,10 @@ from amaranth import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import COMPACT
-from rtl.multiply import compress
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, WARP_BITS
+from warploom.rtl.interfaces import COMPACT
+from warploom.rtl.multiply import compress
 
 SHARED = 8
 """Multiples of the stride that lanes share: 0 to 7 times, and as many times 8."""

@@ -6,9 +6,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from rtl.interfaces import COMPACT, SOURCES, lookup_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag, index_bits
+from warploom.rtl.interfaces import COMPACT, SOURCES, lookup_layout
 
 TAG_BITS = 2
 """Bits of a `warploom.arch.interfaces.Tag`."""

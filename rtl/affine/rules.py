@@ -4,13 +4,13 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import SOURCES
-from rtl.lane_stages import COMPUTED, CONDITIONED
 from warploom.arch.config import SmConfig
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Cond
+from warploom.rtl.interfaces import SOURCES
+from warploom.rtl.lane_stages import COMPUTED, CONDITIONED
 
 
 class Kind(enum.Enum, shape=3):
@@ -65,7 +65,7 @@ def decode_rule(m: Module, config: SmConfig, op: Value, modifiers: Value) -> dat
 
 
 SLOT = data.StructLayout({"affine": 1, "stride": STRIDE_BITS, "wraps": 1, "wraps_signed": 1})
-"""What is known of a slot; see `rtl.affine.ends.ENDS`."""
+"""What is known of a slot; see `warploom.rtl.affine.ends.ENDS`."""
 
 ANSWER = data.StructLayout({"verdict": 1, "high": 32})
 """What comes out of a lane beside its result."""
@@ -83,7 +83,7 @@ class Rules(wiring.Component):
     """Decides about an attempt, beside the two lanes that compute it; each cycle looks at what the lanes have by then.
 
     Strides play no part but for what is told of shifts and comparisons: the stride of the result follows from its ends
-    (`rtl.affine.stride`), where that it fits is one more condition.
+    (`warploom.rtl.affine.stride`), where that it fits is one more condition.
 
     Members
     -------

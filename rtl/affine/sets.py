@@ -6,12 +6,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
-from rtl import ports
-from rtl.affine.unit import AffineUnit
-from rtl.interfaces import UNIFORM, UNIFORM_RESULT, attempt_layout, issue_layout, outcome_layout, unstoppable
-from rtl.select import merge
-from rtl.shared import share
 from warploom.arch.config import SmConfig
+from warploom.rtl import ports
+from warploom.rtl.affine.unit import AffineUnit
+from warploom.rtl.interfaces import UNIFORM, UNIFORM_RESULT, attempt_layout, issue_layout, outcome_layout, unstoppable
+from warploom.rtl.select import merge
+from warploom.rtl.shared import share
 
 EDGES = ("attempt", "outcome", "uniform", "uniform_result")
 """What each set exchanges with the front end."""
@@ -40,7 +40,7 @@ class AffineSets(wiring.Component):
     uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its answers, which are exactly in time.
     registers : registers of a thread; static during a launch.
     issue : the instruction at the issue port of the datapath.
-    compact : its compact slots, and whether it is taken (`rtl.ports.compact`).
+    compact : its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:

@@ -4,7 +4,7 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import COMPACT_SLOTS, SLOTS
+from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
 
 
 class CompactSlots(wiring.Component):

@@ -5,11 +5,15 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.affine.ends import EndLane, Ends
-from rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
-from rtl.affine.rules import RULE, Rules, decode_rule
-from rtl.affine.stride import StrideFinder
-from rtl.interfaces import (
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import ATTEMPT_CYCLES, Tag
+from warploom.arch.isa import Op
+from warploom.arch.modifiers import Combine
+from warploom.rtl.affine.ends import EndLane, Ends
+from warploom.rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
+from warploom.rtl.affine.rules import RULE, Rules, decode_rule
+from warploom.rtl.affine.stride import StrideFinder
+from warploom.rtl.interfaces import (
     COMPACT,
     SLOTS,
     UNIFORM,
@@ -19,12 +23,8 @@ from rtl.interfaces import (
     outcome_layout,
     unstoppable,
 )
-from rtl.lane_control import CONTROL, decode
-from rtl.shared import share
-from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES, Tag
-from warploom.arch.isa import Op
-from warploom.arch.modifiers import Combine
+from warploom.rtl.lane_control import CONTROL, decode
+from warploom.rtl.shared import share
 
 LANE_NAMES = ("first", "last")
 """The lanes that execute an attempt: those of the ends of the warp."""

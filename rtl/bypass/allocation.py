@@ -8,10 +8,10 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.order import AgeOrder
-from rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.bypass.order import AgeOrder
+from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
 
 
 class EntryAllocator(wiring.Component):

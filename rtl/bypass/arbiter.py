@@ -6,12 +6,12 @@ from operator import or_
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
-from rtl.arbiter import advance, bank_ports, grant_writes
-from rtl.bypass.rotate import first_from
-from rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
-from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES
+from warploom.rtl.arbiter import advance, bank_ports, grant_writes
+from warploom.rtl.bypass.rotate import first_from
+from warploom.rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
+from warploom.rtl.sizes import check_positive
 
 
 def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:

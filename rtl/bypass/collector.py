@@ -9,12 +9,15 @@ from amaranth.hdl import Assert, Format
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.allocation import EntryAllocator
-from rtl.bypass.entry import Entry
-from rtl.bypass.fetch import OperandFetcher, bank_ports
-from rtl.bypass.held import HeldInstructions
-from rtl.bypass.interfaces import coming_layout, delivery_layout, drop_layout, form_layout
-from rtl.interfaces import (
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS, window_fields
+from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.bypass.allocation import EntryAllocator
+from warploom.rtl.bypass.entry import Entry
+from warploom.rtl.bypass.fetch import OperandFetcher, bank_ports
+from warploom.rtl.bypass.held import HeldInstructions
+from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout, drop_layout, form_layout
+from warploom.rtl.interfaces import (
     CODE,
     REGISTERS,
     SLOTS,
@@ -26,11 +29,8 @@ from rtl.interfaces import (
     words,
     zero_layout,
 )
-from rtl.select import merge
-from rtl.shared import share
-from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS, window_fields
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.select import merge
+from warploom.rtl.shared import share
 
 
 class BypassingCollector(wiring.Component):

@@ -4,11 +4,11 @@ from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.interfaces import coming_layout, delivery_layout
-from rtl.register_file.paths import Carried
-from rtl.register_file.write_latch import WriteLatch
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS, index_bits
+from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
+from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.write_latch import WriteLatch
 
 
 class Delivery:

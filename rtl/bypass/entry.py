@@ -6,10 +6,10 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
-from rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout, zero_layout
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, index_bits
+from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
+from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout, zero_layout
 
 
 class Entry(wiring.Component):

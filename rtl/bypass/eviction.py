@@ -4,11 +4,11 @@ from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.rotate import in_turn
-from rtl.interfaces import eviction_layout, result_layout
-from rtl.select import merge
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.bypass.rotate import in_turn
+from warploom.rtl.interfaces import eviction_layout, result_layout
+from warploom.rtl.select import merge
 
 
 class EvictionUnit(wiring.Component):

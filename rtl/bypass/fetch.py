@@ -5,14 +5,14 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.interfaces import form_layout
-from rtl.interfaces import CODE, SLOTS
-from rtl.register_file.forms import form_of
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS, index_bits, zero_fields
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.bypass.interfaces import form_layout
+from warploom.rtl.interfaces import CODE, SLOTS
+from warploom.rtl.register_file.forms import form_of
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 
 def bank_ports(config: SmConfig) -> dict[str, wiring.Member]:

@@ -7,8 +7,8 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import SLOTS, held_layout, zero_layout
 from warploom.arch.config import SmConfig
+from warploom.rtl.interfaces import SLOTS, held_layout, zero_layout
 
 
 def waiting_layout(config: SmConfig) -> data.StructLayout:

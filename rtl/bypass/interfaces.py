@@ -2,9 +2,9 @@
 
 from amaranth.lib import data
 
-from rtl.interfaces import struct
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, hint_fields, place_fields, stored_fields
+from warploom.rtl.interfaces import struct
 
 
 def coming_layout(config: SmConfig) -> data.StructLayout:

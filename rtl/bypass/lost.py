@@ -6,9 +6,9 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
-from rtl.bypass.interfaces import drop_layout
-from rtl.interfaces import SOURCES, issue_layout
 from warploom.arch.config import LANES, SmConfig
+from warploom.rtl.bypass.interfaces import drop_layout
+from warploom.rtl.interfaces import SOURCES, issue_layout
 
 REGISTERS = 256
 """Registers of a thread that an instruction can name."""

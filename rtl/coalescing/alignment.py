@@ -9,9 +9,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import CODE
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.interfaces import CODE
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 

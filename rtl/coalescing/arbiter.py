@@ -7,10 +7,10 @@ from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.arbiter import advance
-from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS, index_bits
+from warploom.rtl.arbiter import advance
+from warploom.rtl.sizes import check_positive
 
 
 class Read(NamedTuple):
@@ -58,9 +58,9 @@ class CoalescingArbiter(wiring.Component):
     and waits where its mask meets theirs. Reads compete for the sub-banks that are left, and for the slices of the
     collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
 
-    Masks are those of registers (`rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones sub-bank
-    3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a left
-    one do is known before the wavefront, which is then a chain of single bits: a request is granted if no request
+    Masks are those of registers (`warploom.rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones
+    sub-bank 3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a
+    left one do is known before the wavefront, which is then a chain of single bits: a request is granted if no request
     that was granted earlier conflicts with it.
 
     Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority

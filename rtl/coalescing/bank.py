@@ -5,12 +5,12 @@ from amaranth import Module, Mux, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS, used_columns
-from rtl.shared import share
-from rtl.sizes import check_positive
-from rtl.subbank import BYTES, SubBank
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS, used_columns
+from warploom.rtl.shared import share
+from warploom.rtl.sizes import check_positive
+from warploom.rtl.subbank import BYTES, SubBank
 
 
 def access_layout(rows: int) -> data.StructLayout:
@@ -32,7 +32,7 @@ class DualBank(wiring.Component):
     ----------
     rows : number of warp registers.
     gated : enable columns one by one.
-    poison : show `rtl.subbank.POISON` where read data is unspecified.
+    poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------

@@ -5,11 +5,11 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import bytes_below, swap
-from rtl.coalescing.width import WidthDetector
-from rtl.interfaces import CODE
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.coalescing.alignment import bytes_below, swap
+from warploom.rtl.coalescing.width import WidthDetector
+from warploom.rtl.interfaces import CODE
 
 
 class CodeLatch(wiring.Component):

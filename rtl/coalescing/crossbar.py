@@ -5,12 +5,12 @@ from amaranth import Module
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bank import SUB_BANK_BITS
-from rtl.crossbar import Crossbar
-from rtl.interfaces import words
-from rtl.shared import share
-from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS
+from warploom.rtl.bank import SUB_BANK_BITS
+from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.interfaces import words
+from warploom.rtl.shared import share
+from warploom.rtl.sizes import check_positive
 
 
 class SlicedCrossbar(wiring.Component):

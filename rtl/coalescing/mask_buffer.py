@@ -5,10 +5,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from rtl.interfaces import CODE, SOURCES, place_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
 from warploom.arch.mechanisms import Alignment
+from warploom.rtl.interfaces import CODE, SOURCES, place_layout
 
 
 def update_layout(config: SmConfig) -> data.StructLayout:

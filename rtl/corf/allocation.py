@@ -7,12 +7,12 @@ from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import bytes_below
-from rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
-from rtl.shared import share
-from rtl.sizes import check_positive
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.coalescing.alignment import bytes_below
+from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
+from warploom.rtl.shared import share
+from warploom.rtl.sizes import check_positive
 
 
 def location_layout(rows: int) -> data.StructLayout:

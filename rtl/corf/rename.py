@@ -6,9 +6,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
 
 
 class RenameTable(wiring.Component):

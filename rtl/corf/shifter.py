@@ -1,15 +1,16 @@
 """Byte-level shifter: what aligns registers in CORF ([RADAIDEH], section 3.6.2.3).
 
-Words are in sub-bank form (`rtl.coalescing.alignment`): slice k, bits 256k .. 256k + 255, has one byte of each lane.
+Words are in sub-bank form (`warploom.rtl.coalescing.alignment`): slice k, bits 256k .. 256k + 255, has one byte of each
+lane.
 """
 
 from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import SLICE_BITS
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.coalescing.alignment import SLICE_BITS
 
 
 class Shifter(wiring.Component):

@@ -4,9 +4,9 @@ from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.lane import STAGES, connect_stages
-from rtl.lane_stages import OPERANDS, Finish
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+from warploom.rtl.lane import STAGES, connect_stages
+from warploom.rtl.lane_stages import OPERANDS, Finish
 
 
 def executed(m: Module, executes: Value) -> Value:

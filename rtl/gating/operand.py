@@ -8,13 +8,13 @@ from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import OperandPath, bytes_below, swap
-from rtl.gating.reorder import Reorder
-from rtl.interfaces import CODE, zero_layout
-from rtl.shared import share
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
 from warploom.arch.mechanisms import Gating
+from warploom.rtl.coalescing.alignment import OperandPath, bytes_below, swap
+from warploom.rtl.gating.reorder import Reorder
+from warploom.rtl.interfaces import CODE, zero_layout
+from warploom.rtl.shared import share
 
 
 class GatedOperandPath(wiring.Component):

@@ -9,10 +9,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import place_layout, zero_layout
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITE_PATHS, index_bits
 from warploom.arch.mechanisms import Coalescing
+from warploom.rtl.interfaces import place_layout, zero_layout
 
 READERS = 4
 """Registers that an instruction names: three sources and the destination."""

@@ -11,12 +11,12 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.coalescing.alignment import bytes_below
-from rtl.gating.zero_detector import BYTES, GROUPS, ZeroDetector
-from rtl.interfaces import stored_layout, zero_layout
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.coalescing.alignment import bytes_below
+from warploom.rtl.gating.zero_detector import BYTES, GROUPS, ZeroDetector
+from warploom.rtl.interfaces import stored_layout, zero_layout
 
 
 class ZeroLatch(wiring.Component):

@@ -9,8 +9,11 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl import ports
-from rtl.interfaces import (
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
+from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl import ports
+from warploom.rtl.interfaces import (
     CODE,
     REGISTERS,
     SLOTS,
@@ -22,10 +25,7 @@ from rtl.interfaces import (
     words,
     zero_layout,
 )
-from rtl.register_file.forms import form_of
-from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl.register_file.forms import form_of
 
 NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
 """The code of an operand that comes from no register: it passes as it is."""
@@ -54,7 +54,7 @@ class Collector(wiring.Component):
     source, destination : where its registers lie.
     code, destination_code : with coalescing, how its registers are stored.
     zero : with a zero mask, those of the sources and of the destination; used in the cycle after `take`.
-    read : requests (`rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
+    read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
     busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
     ready : all operands are present.
     held, operands : the instruction, with what is known of its destination, and its operands as they are stored.

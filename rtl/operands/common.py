@@ -6,10 +6,10 @@ from typing import Any
 from amaranth import Cat, Module, Value
 from amaranth.lib.wiring import connect, flipped
 
-from rtl import ports
-from rtl.select import merge
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Coalescing
+from warploom.rtl import ports
+from warploom.rtl.select import merge
 
 
 def connect_lookup(m: Module, config: SmConfig, store: Any, taken: Value) -> None:

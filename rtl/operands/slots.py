@@ -7,20 +7,26 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from rtl import ports
-from rtl.affine.address_slot import AddressSlot
-from rtl.affine.slots import CompactSlots
-from rtl.dispatch import Dispatcher
-from rtl.interfaces import SLOTS, column_masks, issue_layout, struct
-from rtl.operands.collector import Collector
-from rtl.operands.common import connect_compact, connect_dispatch, connect_lookup, connect_registers, observe_dispatch
-from rtl.operands.stage import DispatchStage
-from rtl.placement import STRIDE_BITS, Placer
-from rtl.shared import module_name, share
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import operand_probe_fields
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl import ports
+from warploom.rtl.affine.address_slot import AddressSlot
+from warploom.rtl.affine.slots import CompactSlots
+from warploom.rtl.dispatch import Dispatcher
+from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, struct
+from warploom.rtl.operands.collector import Collector
+from warploom.rtl.operands.common import (
+    connect_compact,
+    connect_dispatch,
+    connect_lookup,
+    connect_registers,
+    observe_dispatch,
+)
+from warploom.rtl.operands.stage import DispatchStage
+from warploom.rtl.placement import STRIDE_BITS, Placer
+from warploom.rtl.shared import module_name, share
 
 
 class SlotStore(wiring.Component):
@@ -39,11 +45,11 @@ class SlotStore(wiring.Component):
     issue : decoded warp instructions; `ready` concerns those for collectors.
     address_ready : with an address slot, it is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
-    compact : with the affine unit, compact slots of the instruction at the issue port (`rtl.ports.compact`).
-    lookup : with metadata, those of its registers (`rtl.ports.lookup`).
-    read : what each collector requests (`rtl.ports.read`).
+    compact : with the affine unit, compact slots of the instruction at the issue port (`warploom.rtl.ports.compact`).
+    lookup : with metadata, those of its registers (`warploom.rtl.ports.lookup`).
+    read : what each collector requests (`warploom.rtl.ports.read`).
     credit_sfu, credit_mem : the unit outside has room for one more instruction.
-    dispatch : instructions with their operands (`rtl.ports.dispatch`).
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
         the dispatch stage.

@@ -8,17 +8,17 @@ from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl import ports
-from rtl.affine.expand import Expander
-from rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from rtl.interfaces import CODE, COMPACT_SLOTS, SLOTS, column_masks, held_layout, words, zero_layout
-from rtl.lane_control import CONTROL, decode
-from rtl.register_file.forms import form_of
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl import ports
+from warploom.rtl.affine.expand import Expander
+from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
+from warploom.rtl.interfaces import CODE, COMPACT_SLOTS, SLOTS, column_masks, held_layout, words, zero_layout
+from warploom.rtl.lane_control import CONTROL, decode
+from warploom.rtl.register_file.forms import form_of
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 OPERANDS = "abc"
 
@@ -41,7 +41,7 @@ class DispatchStage(wiring.Component):
     codes, zeros : of each slot collector, with coalescing, with a zero mask: how its operands are stored.
     needed : of each holder, with gating: the columns of each operand that count.
     slots : of each holder, with the affine unit: which operands are compact, and their base and stride.
-    dispatch : what was selected in the previous cycle (`rtl.ports.dispatch`).
+    dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
     operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
     """
 

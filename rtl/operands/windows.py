@@ -8,21 +8,27 @@ from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from rtl import ports
-from rtl.affine.slots import CompactSlots
-from rtl.bypass.collector import BypassingCollector
-from rtl.bypass.eviction import EvictionUnit
-from rtl.bypass.lost import LostLanes
-from rtl.dispatch import Dispatcher
-from rtl.interfaces import SLOTS, column_masks, issue_layout, struct
-from rtl.operands.common import connect_compact, connect_dispatch, connect_lookup, connect_registers, observe_dispatch
-from rtl.operands.stage import DispatchStage
-from rtl.placement import STRIDE_BITS, Placer
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ROOM_BITS, WRITERS, operand_probe_fields, window_fields
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl import ports
+from warploom.rtl.affine.slots import CompactSlots
+from warploom.rtl.bypass.collector import BypassingCollector
+from warploom.rtl.bypass.eviction import EvictionUnit
+from warploom.rtl.bypass.lost import LostLanes
+from warploom.rtl.dispatch import Dispatcher
+from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, struct
+from warploom.rtl.operands.common import (
+    connect_compact,
+    connect_dispatch,
+    connect_lookup,
+    connect_registers,
+    observe_dispatch,
+)
+from warploom.rtl.operands.stage import DispatchStage
+from warploom.rtl.placement import STRIDE_BITS, Placer
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 
 class WindowStore(wiring.Component):
@@ -41,14 +47,14 @@ class WindowStore(wiring.Component):
     issue : decoded warp instructions, only of a warp with room for them.
     room : for each warp, 0 or one more than the different registers that its next instruction may read.
     stride : rows of one warp in a bank that holds it; static during a launch.
-    compact : with the affine unit, compact slots of the instruction at the issue port (`rtl.ports.compact`).
-    lookup : with metadata, those of its registers (`rtl.ports.lookup`).
-    read : what each collector requests (`rtl.ports.read`).
-    delivery : results that collectors may take (`rtl.ports.delivery`).
+    compact : with the affine unit, compact slots of the instruction at the issue port (`warploom.rtl.ports.compact`).
+    lookup : with metadata, those of its registers (`warploom.rtl.ports.lookup`).
+    read : what each collector requests (`warploom.rtl.ports.read`).
+    delivery : results that collectors may take (`warploom.rtl.ports.delivery`).
     memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
-        (`rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
+        (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
     credit_sfu, credit_mem : the unit outside has room for one more instruction.
-    dispatch : instructions with their operands (`rtl.ports.dispatch`).
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns that load, of collectors and of the dispatch stage.
     """

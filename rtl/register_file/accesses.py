@@ -7,12 +7,12 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-from rtl.coalescing.alignment import SLICE_BITS
-from rtl.interfaces import words
-from rtl.register_file.paths import Carried
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, index_bits
 from warploom.arch.mechanisms import Gating
+from warploom.rtl.coalescing.alignment import SLICE_BITS
+from warploom.rtl.interfaces import words
+from warploom.rtl.register_file.paths import Carried
 
 BYTES = WARP_BITS // 8
 

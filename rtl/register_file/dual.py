@@ -12,17 +12,17 @@ from amaranth import Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl import ports
-from rtl.bypass.arbiter import RotatingCoalescingArbiter
-from rtl.coalescing.arbiter import CoalescingArbiter
-from rtl.coalescing.bank import DualBank
-from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.register_file.forms import columns_of, written_columns
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Gating
+from warploom.rtl import ports
+from warploom.rtl.bypass.arbiter import RotatingCoalescingArbiter
+from warploom.rtl.coalescing.arbiter import CoalescingArbiter
+from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.register_file.forms import columns_of, written_columns
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 
 class DualBanks(wiring.Component):
@@ -35,9 +35,9 @@ class DualBanks(wiring.Component):
 
     Members
     -------
-    write : what write latches request (`rtl.ports.write`).
-    read : what collectors request (`rtl.ports.read`).
-    observed : with a probe, `rtl.ports.observed_banks`.
+    write : what write latches request (`warploom.rtl.ports.write`).
+    read : what collectors request (`warploom.rtl.ports.read`).
+    observed : with a probe, `warploom.rtl.ports.observed_banks`.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:

@@ -7,18 +7,18 @@ from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from rtl import ports
-from rtl.coalescing.mask_buffer import MaskBuffer
-from rtl.gating.zero_buffer import ZeroBuffer
-from rtl.interfaces import done_layout, result_layout, struct, unstoppable
-from rtl.register_file.dual import DualBanks
-from rtl.register_file.single import SingleBanks
-from rtl.register_file.writeback import Writeback
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS, bank_probe_fields, latch_probe_fields, zero_fields
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.rtl import ports
+from warploom.rtl.coalescing.mask_buffer import MaskBuffer
+from warploom.rtl.gating.zero_buffer import ZeroBuffer
+from warploom.rtl.interfaces import done_layout, result_layout, struct, unstoppable
+from warploom.rtl.register_file.dual import DualBanks
+from warploom.rtl.register_file.single import SingleBanks
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 
 class RegisterFile(wiring.Component):
@@ -33,13 +33,13 @@ class RegisterFile(wiring.Component):
 
     Members
     -------
-    lookup : with metadata, those of the registers of an instruction (`rtl.ports.lookup`).
-    read : for each collector, what it requests (`rtl.ports.read`).
+    lookup : with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
+    read : for each collector, what it requests (`warploom.rtl.ports.read`).
     result_sp, result_sfu : results of these pipes; one of SP comes in exactly its write-back slot.
     memory : results of the memory pipe, and its completions.
     done_sp, done_sfu : completions, with the predicate result.
-    delivery : with windows, results that collectors may take (`rtl.ports.delivery`).
-    observed : with a probe, the banks (`rtl.ports.observed_banks`).
+    delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
+    observed : with a probe, the banks (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
     """
 

@@ -8,19 +8,19 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-from rtl.coalescing.alignment import SLICE_BITS, OperandPath, bytes_below, interleave, swap
-from rtl.coalescing.code_latch import CodeLatch
-from rtl.coalescing.mask_buffer import update_layout
-from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
-from rtl.gating.reorder import exchange
-from rtl.gating.zero_buffer import renewal_layout
-from rtl.gating.zero_latch import ZeroLatch
-from rtl.interfaces import CODE, zero_layout
-from rtl.register_file.paths import Carried
-from rtl.shared import share
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITE_PATHS, WRITERS, stored_fields
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
+from warploom.rtl.coalescing.alignment import SLICE_BITS, OperandPath, bytes_below, interleave, swap
+from warploom.rtl.coalescing.code_latch import CodeLatch
+from warploom.rtl.coalescing.mask_buffer import update_layout
+from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
+from warploom.rtl.gating.reorder import exchange
+from warploom.rtl.gating.zero_buffer import renewal_layout
+from warploom.rtl.gating.zero_latch import ZeroLatch
+from warploom.rtl.interfaces import CODE, zero_layout
+from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.shared import share
 
 BYTES = WARP_BITS // 8
 COLUMN_BYTES = BYTES // COLUMNS

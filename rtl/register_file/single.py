@@ -5,16 +5,16 @@ from amaranth import Cat, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl import ports
-from rtl.arbiter import Arbiter
-from rtl.bank import Bank
-from rtl.bypass.arbiter import RotatingArbiter
-from rtl.crossbar import Crossbar
-from rtl.register_file.forms import written_columns
-from rtl.select import merge
-from rtl.shared import module_name, share
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.mechanisms import Gating
+from warploom.rtl import ports
+from warploom.rtl.arbiter import Arbiter
+from warploom.rtl.bank import Bank
+from warploom.rtl.bypass.arbiter import RotatingArbiter
+from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.register_file.forms import written_columns
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
 
 
 class SingleBanks(wiring.Component):
@@ -27,9 +27,9 @@ class SingleBanks(wiring.Component):
 
     Members
     -------
-    write : what write latches request (`rtl.ports.write`).
-    read : what collectors request (`rtl.ports.read`).
-    observed : with a probe, `rtl.ports.observed_banks`.
+    write : what write latches request (`warploom.rtl.ports.write`).
+    read : what collectors request (`warploom.rtl.ports.read`).
+    observed : with a probe, `warploom.rtl.ports.observed_banks`.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:

@@ -4,9 +4,9 @@ from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.interfaces import done_layout, result_layout, unstoppable
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import TAG_BITS, WARP_BITS, index_bits
+from warploom.rtl.interfaces import done_layout, result_layout, unstoppable
 
 
 class WriteLatch(wiring.Component):

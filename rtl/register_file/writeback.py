@@ -5,16 +5,16 @@ from amaranth import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from rtl.bypass.delivery import Delivery
-from rtl.interfaces import done_layout, result_layout, unstoppable
-from rtl.register_file.accesses import SidedAccess, SingleAccess
-from rtl.register_file.forms import form_of
-from rtl.register_file.paths import Carried, write_paths
-from rtl.register_file.write_latch import WriteLatch
-from rtl.shared import share
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, WRITERS, index_bits
 from warploom.arch.mechanisms import Coalescing
+from warploom.rtl.bypass.delivery import Delivery
+from warploom.rtl.interfaces import done_layout, result_layout, unstoppable
+from warploom.rtl.register_file.accesses import SidedAccess, SingleAccess
+from warploom.rtl.register_file.forms import form_of
+from warploom.rtl.register_file.paths import Carried, write_paths
+from warploom.rtl.register_file.write_latch import WriteLatch
+from warploom.rtl.shared import share
 
 
 class Writeback(wiring.Component):

@@ -1,1 +1,1 @@
-"""Benches of the units in `rtl.affine`."""
+"""Benches of the units in `warploom.rtl.affine`."""

@@ -4,15 +4,15 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.rules import COMPARISONS
-from golden_model.words import ALL_LANES
-from tb.affine.operands import MASK, Trial, random_trial, uniform_answer
-from tb.bench import Ports, Stimulus
-from tb.lane_driver import encoded, operand
 from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb.affine.operands import MASK, Trial, random_trial, uniform_answer
+from warploom.tb.bench import Ports, Stimulus
+from warploom.tb.lane_driver import encoded, operand
 
 Fields = dict[str, int]
 Action = tuple[str, Fields]

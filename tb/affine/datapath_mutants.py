@@ -5,8 +5,8 @@ from typing import Any
 
 from amaranth import Module, Signal, Value
 
-from rtl.select import merge
-from tb.mutants import LockstepMutant, miswired
+from warploom.rtl.select import merge
+from warploom.tb.mutants import LockstepMutant, miswired
 
 
 def _unexpanded(stage: Any, m: Module) -> None:

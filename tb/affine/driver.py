@@ -3,16 +3,16 @@
 import random
 from typing import Any
 
-from golden_model.affine.rules import COMPARISONS
-from golden_model.words import ALL_LANES
-from tb.affine.operands import ARITY, random_trial, uniform_answer
-from tb.bench import Ports, busy
-from tb.bypass.promises import Register
-from tb.datapath_driver import REGISTERS, Surroundings
-from tb.lane_driver import encoded, operand, timing
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import TAG_BITS, UNIFORM_CYCLES, attempt_fields, hint_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe
+from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb.affine.operands import ARITY, random_trial, uniform_answer
+from warploom.tb.bench import Ports, busy
+from warploom.tb.bypass.promises import Register
+from warploom.tb.datapath_driver import REGISTERS, Surroundings
+from warploom.tb.lane_driver import encoded, operand, timing
 
 TARGETS = 12
 """Registers of a warp that attempts write; instructions write all of them."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from golden_model.affine.uniform import UniformUnit
-from golden_model.datapath import Datapath
-from golden_model.trace import Trace
-from tb.bench import Ports
-from tb.difference import Difference, fields_equal
 from warploom.arch.interfaces import UNIFORM_CYCLES, attempt_fields
+from warploom.golden_model.affine.uniform import UniformUnit
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.trace import Trace
+from warploom.tb.bench import Ports
+from warploom.tb.difference import Difference, fields_equal
 
 
 class AffinePorts:

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
-from rtl.affine.address_slot import AddressSlot
-from rtl.affine.expand import Expander
-from rtl.affine.register_file import AffineRegisterFile
-from rtl.affine.rules import Rules
-from rtl.affine.slots import CompactSlots
-from rtl.affine.stride import StrideFinder
-from rtl.affine.unit import AffineUnit
-from tb.coalescing.mutants import altered
-from tb.mutants import Mutant, Tampered
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
+from warploom.rtl.affine.address_slot import AddressSlot
+from warploom.rtl.affine.expand import Expander
+from warploom.rtl.affine.register_file import AffineRegisterFile
+from warploom.rtl.affine.rules import Rules
+from warploom.rtl.affine.slots import CompactSlots
+from warploom.rtl.affine.stride import StrideFinder
+from warploom.rtl.affine.unit import AffineUnit
+from warploom.tb.coalescing.mutants import altered
+from warploom.tb.mutants import Mutant, Tampered
 
-BENCH, SETTINGS = "tb.affine.test_unit", ("affine=ab",)
+BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
 
 
 class Trusting(Rules):
@@ -73,15 +73,16 @@ def _late(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("CompactSlots", "tb.affine.test_slots", "takes base and stride a cycle late",
+    Mutant("CompactSlots", "warploom.tb.affine.test_slots", "takes base and stride a cycle late",
            lambda c: Tampered(CompactSlots(depth=1), _late), ("affine=a",)),
-    Mutant("AddressSlot", "tb.affine.test_address_slot", "takes base and stride a cycle late",
+    Mutant("AddressSlot", "warploom.tb.affine.test_address_slot", "takes base and stride a cycle late",
            lambda c: Tampered(AddressSlot(config=c), _late), ("affine=abm",)),
-    Mutant("Expander", "tb.affine.test_expand", "takes strides for unsigned",
+    Mutant("Expander", "warploom.tb.affine.test_expand", "takes strides for unsigned",
            lambda c: Tampered(Expander(), _unsigned)),
-    Mutant("AffineRegisterFile", "tb.affine.test_register_file", "does not forget",
+    Mutant("AffineRegisterFile", "warploom.tb.affine.test_register_file", "does not forget",
            lambda c: Tampered(AffineRegisterFile(config=c), lambda o, m: {"forget": Const(0, 1)}), ("affine=a",)),
-    Mutant("AffineRegisterFile", "tb.affine.test_register_file", "gives all warps of a pair the same registers",
+    Mutant("AffineRegisterFile", "warploom.tb.affine.test_register_file",
+           "gives all warps of a pair the same registers",
            lambda c: Tampered(AffineRegisterFile(config=c), lambda o, m: {"named": altered(
                m, o.named, warp=o.named.warp & ~1)}), ("affine=a",)),
     *(Mutant("AffineUnit", BENCH, bug, make, SETTINGS) for bug, make in (

@@ -4,12 +4,12 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from golden_model.affine.compact import Compact
-from tb.lane_driver import modifiers, operand
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import MODIFIERS, Op
 from warploom.arch.modifiers import Combine
+from warploom.golden_model.affine.compact import Compact
+from warploom.tb.lane_driver import modifiers, operand
 
 MASK = 0xFFFFFFFF
 LIMIT = 1 << STRIDE_BITS - 1

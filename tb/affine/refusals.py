@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from golden_model.affine.compact import Compact
-from golden_model.lane import decode_modifiers, lane, signed
-from tb.affine.operands import ARITY, LIMIT, MASK
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine, Cond
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.lane import decode_modifiers, lane, signed
+from warploom.tb.affine.operands import ARITY, LIMIT, MASK
 
 CARRIES = (Op.IADD, Op.ISUB, Op.IMAD)
 AFFINE_SLOTS = {

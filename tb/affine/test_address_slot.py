@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import COLUMNS, GROUP, LANES, SmConfig
 from warploom.arch.interfaces import dispatch_fields, issue_fields, zero_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
 SLOTS = 3
@@ -121,4 +121,4 @@ async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=" ".join)
 def test_address_slot(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["affine=abm", *settings])
-    runner.run(runner.build(config, "AddressSlot"), "tb.affine.test_address_slot", seed)
+    runner.run(runner.build(config, "AddressSlot"), "warploom.tb.affine.test_address_slot", seed)

@@ -1,16 +1,16 @@
-"""Bench of the expander: hardware against `golden_model.affine.compact`."""
+"""Bench of the expander: hardware against `warploom.golden_model.affine.compact`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.affine.compact import Compact
-from tb import runner
-from tb.affine.operands import random_compact
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
+from warploom.golden_model.affine.compact import Compact
+from warploom.tb import runner
+from warploom.tb.affine.operands import random_compact
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 3000
 
@@ -55,4 +55,4 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_expander(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Expander")
-    runner.run(made, "tb.affine.test_expand", seed)
+    runner.run(made, "warploom.tb.affine.test_expand", seed)

@@ -1,4 +1,4 @@
-"""Bench of one set of the affine register file: hardware against `golden_model.affine.register_file`."""
+"""Bench of one set of the affine register file: hardware against `warploom.golden_model.affine.register_file`."""
 
 import random
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.register_file import AffineRegisterFile
-from tb import runner
-from tb.affine.operands import random_compact
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.layout import affine_place, resident_warps
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.tb import runner
+from warploom.tb.affine.operands import random_compact
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 SLOTS = range(3)
 CYCLES = 5000
@@ -127,4 +127,4 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [["affine=a"], ["affine=a", "schedulers=2"]], ids=" ".join)
 def test_affine_register_file(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineRegisterFile")
-    runner.run(made, "tb.affine.test_register_file", seed)
+    runner.run(made, "warploom.tb.affine.test_register_file", seed)

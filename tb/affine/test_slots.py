@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import cocotb
 import pytest
 
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
 SLOTS = 3
@@ -88,4 +88,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [[], ["bypass=bow"], ["bypass=bow", "window=2"]], ids=["one", "three", "two"])
 def test_slots(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["affine=a", *settings])
-    runner.run(runner.build(config, "CompactSlots"), "tb.affine.test_slots", seed)
+    runner.run(runner.build(config, "CompactSlots"), "warploom.tb.affine.test_slots", seed)

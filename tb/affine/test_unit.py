@@ -1,20 +1,21 @@
-"""Bench of one set of the affine unit: hardware against `golden_model.affine.unit`, and against all 32 lanes."""
+"""Bench of one set of the affine unit: hardware against `warploom.golden_model.affine.unit`, and against all 32
+lanes."""
 
 from typing import Any
 
 import cocotb
 import pytest
 
-from golden_model.affine.compact import Compact
-from golden_model.affine.unit import AffineUnit
-from tb import runner
-from tb.affine.attempts import SLOTS, Fields, traffic
-from tb.affine.operands import ARITY, uniform_answer
-from tb.affine.refusals import ALONE, CARRIES, Case, refusals
-from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import INTEGER_OPS, Op
+from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.affine.unit import AffineUnit
+from warploom.tb import runner
+from warploom.tb.affine.attempts import SLOTS, Fields, traffic
+from warploom.tb.affine.operands import ARITY, uniform_answer
+from warploom.tb.affine.refusals import ALONE, CARRIES, Case, refusals
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 
 CYCLES = 60_000
 REGISTERS = (32, 7)
@@ -142,4 +143,4 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=" ".join)
 def test_affine_unit(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
-    runner.run(made, "tb.affine.test_unit", seed)
+    runner.run(made, "warploom.tb.affine.test_unit", seed)

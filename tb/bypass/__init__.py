@@ -1,1 +1,1 @@
-"""Benches of the units in `rtl.bypass`."""
+"""Benches of the units in `warploom.rtl.bypass`."""

@@ -8,12 +8,12 @@ from operator import or_
 from amaranth import Cat, Const, Module, Value
 from amaranth.lib import wiring
 
-from rtl.bypass.collector import BypassingCollector
-from tb.coalescing.mutants import altered
-from tb.mutants import Mutant, Rewire, Tampered
 from warploom.arch.config import LANES, SmConfig
+from warploom.rtl.bypass.collector import BypassingCollector
+from warploom.tb.coalescing.mutants import altered
+from warploom.tb.mutants import Mutant, Rewire, Tampered
 
-BENCH = "tb.bypass.test_collector"
+BENCH = "warploom.tb.bypass.test_collector"
 SETTINGS = ("bypass=bow_hints", "entries=4")
 INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
 

@@ -6,12 +6,12 @@ from typing import Any
 from amaranth import Module, Value
 from amaranth.lib import wiring
 
-from rtl.datapath import Datapath
-from rtl.operands.windows import WindowStore
-from tb.bypass.writeback_mutants import Eager
-from tb.mutants import Mutant, miswired
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS
+from warploom.rtl.datapath import Datapath
+from warploom.rtl.operands.windows import WindowStore
+from warploom.tb.bypass.writeback_mutants import Eager
+from warploom.tb.mutants import Mutant, miswired
 
 
 class LookedUp(WindowStore):
@@ -48,7 +48,7 @@ def _eager(config: SmConfig) -> wiring.Component:
     return datapath
 
 
-BENCH, SETTINGS = "tb.test_datapath", ("bypass=bow_wr", "entries=4")
+BENCH, SETTINGS = "warploom.tb.test_datapath", ("bypass=bow_wr", "entries=4")
 
 MUTANTS = (
     Mutant("Datapath", BENCH, "looks evictions up", _looked_up, SETTINGS),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tb.bench import Coverage
 from warploom.arch.config import SmConfig
+from warploom.tb.bench import Coverage
 
 SMALL = 4
 """Entries so few that collectors are crowded."""

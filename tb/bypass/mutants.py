@@ -2,13 +2,13 @@
 
 from amaranth import Const, Module, Value
 
-from rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
-from rtl.bypass.eviction import EvictionUnit
-from rtl.bypass.rotate import first_from
-from rtl.dispatch import ON_SP, Dispatcher
-from tb.mutants import Mutant, Tampered
-from tb.test_dispatch import TIMINGS
 from warploom.arch.config import SUB_BANKS
+from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
+from warploom.rtl.bypass.eviction import EvictionUnit
+from warploom.rtl.bypass.rotate import first_from
+from warploom.rtl.dispatch import ON_SP, Dispatcher
+from warploom.tb.mutants import Mutant, Tampered
+from warploom.tb.test_dispatch import TIMINGS
 
 BOW, HINTS = ("bypass=bow",), ("bypass=bow_hints",)
 INTERLEAVED = ("bypass=bow", "coalescing=on")
@@ -62,22 +62,22 @@ def _sluggish(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("RotatingArbiter", "tb.bypass.test_arbiter::random_requests", "forgets to rotate",
+    Mutant("RotatingArbiter", "warploom.tb.bypass.test_arbiter::random_requests", "forgets to rotate",
            lambda c: Stuck(banks=c.banks, collectors=c.collectors), BOW),
-    Mutant("RotatingArbiter", "tb.bypass.test_arbiter::random_requests", "starts all banks alike",
+    Mutant("RotatingArbiter", "warploom.tb.bypass.test_arbiter::random_requests", "starts all banks alike",
            lambda c: Parallel(banks=c.banks, collectors=c.collectors), BOW),
-    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter::random_masks", "overlooks writes",
+    Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks", "overlooks writes",
            lambda c: Unseeing(banks=c.banks, collectors=c.collectors), INTERLEAVED),
-    Mutant("RotatingCoalescingArbiter", "tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
+    Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
            lambda c: Thrifty(banks=c.banks, collectors=c.collectors), INTERLEAVED),
-    Mutant("Dispatcher", "tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
+    Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
-    Mutant("Dispatcher", "tb.bypass.test_dispatch", "ignores write-back slots",
+    Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "ignores write-back slots",
            lambda c: Slotless(config=c), (*BOW, *TIMINGS["few cycles"])),
-    Mutant("EvictionUnit", "tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",
+    Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"blocked": o.inner.valid << o.inner.warp}), HINTS),
-    Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes no latch for full",
+    Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "takes no latch for full",
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"result__ready": Const(1, 1)}), HINTS),
-    Mutant("EvictionUnit", "tb.bypass.test_eviction", "takes none while it hands one on",
+    Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "takes none while it hands one on",
            lambda c: Tampered(EvictionUnit(config=c), _sluggish), HINTS),
 )

@@ -8,15 +8,15 @@ from random import Random
 import cocotb
 import pytest
 
-from golden_model.coalescing.arbiter import Decision, Read
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.coalescing import test_arbiter as coalescing
-from tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
-from tb.codec import join
-from tb.test_arbiter import ArbiterCheck
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.golden_model.coalescing.arbiter import Decision, Read
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing import test_arbiter as coalescing
+from warploom.tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
+from warploom.tb.codec import join
+from warploom.tb.test_arbiter import ArbiterCheck
 
 CYCLES = 3000
 
@@ -121,7 +121,7 @@ async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
 
 def _run(preset: str, settings: list[str], unit: str, testcase: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset).with_settings(settings), unit)
-    runner.run(made, "tb.bypass.test_arbiter", seed, testcase=testcase)
+    runner.run(made, "warploom.tb.bypass.test_arbiter", seed, testcase=testcase)
 
 
 @pytest.mark.rtl

@@ -1,4 +1,4 @@
-"""Bench of the bypassing collector: hardware against `golden_model.bypass.collector`."""
+"""Bench of the bypassing collector: hardware against `warploom.golden_model.bypass.collector`."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -7,21 +7,21 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.entries import Coming, Delivery, Entry, Taken
-from golden_model.coalescing.alignment import from_sub_banks
-from golden_model.coalescing.width import Code
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.placement import Place
-from golden_model.words import ALL_LANES, spread
-from tb import runner
-from tb.bench import Checker, Observation, Ports, Stimulus, exercise, source
-from tb.bypass.warp import Warp, enumerate_text
-from tb.bypass.window_coverage import WindowCoverage
-from tb.gating.sparse import old
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.coalescing.alignment import from_sub_banks
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.placement import Place
+from warploom.golden_model.words import ALL_LANES, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.bypass.warp import Warp, enumerate_text
+from warploom.tb.bypass.window_coverage import WindowCoverage
+from warploom.tb.gating.sparse import old
 
 CYCLES = 20_000
 
@@ -250,4 +250,4 @@ def test_more_collectors(settings: list[str], seed: int) -> None:
 
 def _run(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "BypassingCollector"), "tb.bypass.test_collector", seed)
+    runner.run(runner.build(config, "BypassingCollector"), "warploom.tb.bypass.test_collector", seed)

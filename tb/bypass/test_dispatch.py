@@ -1,4 +1,4 @@
-"""Bench of the dispatcher that serves collectors in turn: hardware against `golden_model.bypass.dispatch`."""
+"""Bench of the dispatcher that serves collectors in turn: hardware against `warploom.golden_model.bypass.dispatch`."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.bypass.dispatch import InTurn
-from golden_model.dispatch import Dispatcher
-from tb import runner
-from tb.bench import Checker, Coverage, Ports, exercise
-from tb.test_dispatch import CYCLES, TIMINGS, DispatchBench, Held, points
 from warploom.arch.config import SmConfig
+from warploom.golden_model.bypass.dispatch import InTurn
+from warploom.golden_model.dispatch import Dispatcher
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Ports, exercise
+from warploom.tb.test_dispatch import CYCLES, TIMINGS, DispatchBench, Held, points
 
 
 class TurnsBench(DispatchBench):
@@ -55,4 +55,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize(("warps", "timing"), [(8, "few cycles"), (5, "all unlike")])
 def test_dispatch(warps: int, timing: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow", f"warps={warps}", *TIMINGS[timing]])
-    runner.run(runner.build(config, "Dispatcher"), "tb.bypass.test_dispatch", seed)
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.bypass.test_dispatch", seed)

@@ -4,13 +4,13 @@ hardware's own assertion does."""
 import cocotb
 import pytest
 
-from golden_model.words import ALL_LANES, broadcast
-from tb import runner
-from tb.bench import Driver, Ports
 from warploom.arch.config import SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.words import ALL_LANES, broadcast
+from warploom.tb import runner
+from warploom.tb.bench import Driver, Ports
 
 CONFIG = SmConfig.preset("small").with_settings(["bypass=bow_hints", "entries=6", "coalescing=on"])
 WARP, VALUE = 5, 7
@@ -60,7 +60,7 @@ async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
 
 def run(testcase: str, seed: int) -> None:
     """One of the tests above."""
-    runner.run(runner.build(CONFIG, "Datapath"), "tb.bypass.test_dropped", seed, testcase=testcase)
+    runner.run(runner.build(CONFIG, "Datapath"), "warploom.tb.bypass.test_dropped", seed, testcase=testcase)
 
 
 @pytest.mark.rtl

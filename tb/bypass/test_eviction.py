@@ -1,5 +1,5 @@
-"""Bench of the eviction unit: hardware against `golden_model.bypass.eviction`; every eviction enters the latch once, in
-order."""
+"""Bench of the eviction unit: hardware against `warploom.golden_model.bypass.eviction`; every eviction enters the latch
+once, in order."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,10 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.bypass.eviction import EvictionUnit
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
+from warploom.golden_model.bypass.eviction import EvictionUnit
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
 POINTS = (
@@ -127,4 +127,4 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=" ".join)
 def test_eviction(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
-    runner.run(runner.build(config, "EvictionUnit"), "tb.bypass.test_eviction", seed)
+    runner.run(runner.build(config, "EvictionUnit"), "warploom.tb.bypass.test_eviction", seed)

@@ -8,11 +8,11 @@ from itertools import chain
 import cocotb
 import pytest
 
-from rtl.bypass.lost import LostLanes
-from tb import runner
-from tb.bench import Driver, Ports, Stimulus, source
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import issue_fields
+from warploom.rtl.bypass.lost import LostLanes
+from warploom.tb import runner
+from warploom.tb.bench import Driver, Ports, Stimulus, source
 
 CYCLES = 5000
 REGISTERS = 6
@@ -91,7 +91,7 @@ async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
 def run(testcase: str, seed: int) -> None:
     """One of the tests above."""
     made = runner.build(HINTS, "LostLanes", component=LostLanes(config=HINTS))
-    runner.run(made, "tb.bypass.test_lost", seed, testcase=testcase)
+    runner.run(made, "warploom.tb.bypass.test_lost", seed, testcase=testcase)
 
 
 @pytest.mark.rtl

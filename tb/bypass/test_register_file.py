@@ -4,11 +4,11 @@ wherever it is kept, through merges, evictions, dropped values and warps that co
 import cocotb
 import pytest
 
-from tb import runner
-from tb.bench import Checker, Coverage, Ports, exercise, source
-from tb.register_program import WRITES, Draft, Key, OperandCheck, Program, points
-from tb.test_datapath import WINDOWS, for_each
 from warploom.arch.config import LANES, SmConfig
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Ports, exercise, source
+from warploom.tb.register_program import WRITES, Draft, Key, OperandCheck, Program, points
+from warploom.tb.test_datapath import WINDOWS, for_each
 
 
 class AnyProgram(Program):
@@ -37,4 +37,4 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 @for_each(WINDOWS)
 def test_register_file(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(WINDOWS[core])
-    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_register_file", seed)
+    runner.run(runner.build(config, "Datapath"), "warploom.tb.bypass.test_register_file", seed)

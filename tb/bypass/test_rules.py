@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import cocotb
 import pytest
 
-from tb import runner
-from tb.bench import Driver, Ports, Stimulus
 from warploom.arch.config import SmConfig
+from warploom.tb import runner
+from warploom.tb.bench import Driver, Ports, Stimulus
 
 COLLECTOR = SmConfig.preset("small").with_settings(["bypass=bow_wr", "entries=4"])
 
@@ -70,7 +70,7 @@ async def entry_no_longer_in_use(dut: cocotb.handle.SimHandleBase) -> None:
 
 def run(testcase: str, seed: int) -> None:
     """One of the tests above."""
-    runner.run(runner.build(COLLECTOR, "BypassingCollector"), "tb.bypass.test_rules", seed, testcase=testcase)
+    runner.run(runner.build(COLLECTOR, "BypassingCollector"), "warploom.tb.bypass.test_rules", seed, testcase=testcase)
 
 
 @pytest.mark.rtl

@@ -8,20 +8,20 @@ from collections import Counter
 import cocotb
 import pytest
 
-from golden_model.functional.executor import execute
-from golden_model.sm import Sm
-from golden_model.trace import Trace
-from tb import runner
-from tb.bench import Ports
-from tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
-from tb.lockstep_bench import Lockstep, Source
-from tb.outside import OutsideUnits
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import unpack
 from warploom.arch.isa import Op
 from warploom.arch.layout import place
 from warploom.arch.mechanisms import Bypass
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.tb import runner
+from warploom.tb.bench import Ports
+from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
+from warploom.tb.lockstep_bench import Lockstep, Source
+from warploom.tb.outside import OutsideUnits
 
 EXPECTED = {
     Bypass.BOW: TABLE_1.write_through, Bypass.BOW_WR: TABLE_1.write_back, Bypass.BOW_HINTS: TABLE_1.hinted,
@@ -69,4 +69,4 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
     """On some of the hardware that runs whole kernels too."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])
-    runner.run(runner.build(config, "Datapath"), "tb.bypass.test_table_1", seed)
+    runner.run(runner.build(config, "Datapath"), "warploom.tb.bypass.test_table_1", seed)

@@ -6,15 +6,15 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.arbiter import CoalescingArbiter
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.coalescing import test_writeback as coalescing
-from tb.gating import test_writeback as gating
-from tb.register_file import test_writeback as plain
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, WRITERS
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing import test_writeback as coalescing
+from warploom.tb.gating import test_writeback as gating
+from warploom.tb.register_file import test_writeback as plain
 
 CYCLES = 3000
 WARPS = 3
@@ -190,7 +190,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("bypass", ["bow", pytest.param("bow_wr", marks=pytest.mark.long), "bow_hints"])
 def test_bypassing_writeback(bypass: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "Writeback")
-    runner.run(made, "tb.bypass.test_writeback", seed)
+    runner.run(made, "warploom.tb.bypass.test_writeback", seed)
 
 
 @pytest.mark.rtl
@@ -201,4 +201,4 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
 ], ids=" ".join)
 def test_on_other_register_files(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
-    runner.run(runner.build(config, "Writeback"), "tb.bypass.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "warploom.tb.bypass.test_writeback", seed)

@@ -5,17 +5,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.words import ALL_LANES, merge
-from tb.bench import Stimulus, busy
-from tb.bypass.promises import Promises
-from tb.coalescing.values import code
-from tb.gating.sparse import lanes
-from tb.operands.test_collector import placement
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment, Coalescing
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.words import ALL_LANES, merge
+from warploom.tb.bench import Stimulus, busy
+from warploom.tb.bypass.promises import Promises
+from warploom.tb.coalescing.values import code
+from warploom.tb.gating.sparse import lanes
+from warploom.tb.operands.test_collector import placement
 
 WARP = 1
 

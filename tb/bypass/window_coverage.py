@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from golden_model.bypass.collector import BypassingCollector
-from golden_model.bypass.entries import Coming, Delivery, Entry, Taken
-from tb.bench import Coverage
 from warploom.arch.config import SmConfig
+from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.tb.bench import Coverage
 
 SOURCES = ("src0", "src1", "src2")
 

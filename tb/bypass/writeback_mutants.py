@@ -4,13 +4,13 @@
 from amaranth import Module
 from amaranth.lib import wiring
 
-from rtl.bypass.delivery import Delivery
-from rtl.register_file.accesses import SidedAccess
-from rtl.register_file.paths import Carried
-from rtl.register_file.write_latch import WriteLatch
-from rtl.register_file.writeback import Writeback
-from tb.mutants import Mutant
 from warploom.arch.config import SmConfig
+from warploom.rtl.bypass.delivery import Delivery
+from warploom.rtl.register_file.accesses import SidedAccess
+from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.write_latch import WriteLatch
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.tb.mutants import Mutant
 
 HINTS = "bypass=bow_hints"
 
@@ -68,7 +68,7 @@ def _obstructive(config: SmConfig) -> wiring.Component:
     return writeback
 
 
-BENCH = "tb.bypass.test_writeback"
+BENCH = "warploom.tb.bypass.test_writeback"
 
 MUTANTS = (
     Mutant("Writeback", BENCH, "delivers twice to a collector", lambda c: _delivering(c, Eager(c)), (HINTS,)),

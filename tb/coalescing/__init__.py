@@ -1,1 +1,1 @@
-"""Benches of the units in `rtl.coalescing`."""
+"""Benches of the units in `warploom.rtl.coalescing`."""

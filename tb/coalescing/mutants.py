@@ -6,22 +6,22 @@ from typing import Any
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
-from rtl.coalescing.alignment import OperandPath
-from rtl.coalescing.arbiter import CoalescingArbiter, Read
-from rtl.coalescing.bank import DualBank
-from rtl.coalescing.crossbar import SlicedCrossbar
-from rtl.coalescing.mask_buffer import MaskBuffer
-from rtl.coalescing.width import WidthDetector
-from rtl.datapath import Datapath
-from rtl.operands.collector import Collector
-from rtl.register_file.forms import Narrow
-from rtl.register_file.paths import Carried
-from rtl.register_file.writeback import Writeback
-from tb.mutants import LockstepMutant, Mutant, Tampered, miswired
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.rtl.coalescing.alignment import OperandPath
+from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.coalescing.mask_buffer import MaskBuffer
+from warploom.rtl.coalescing.width import WidthDetector
+from warploom.rtl.datapath import Datapath
+from warploom.rtl.operands.collector import Collector
+from warploom.rtl.register_file.forms import Narrow
+from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, miswired
 
 SETTINGS = ("coalescing=on", "alignment=write")
-ARBITER = "tb.coalescing.test_arbiter"
+ARBITER = "warploom.tb.coalescing.test_arbiter"
 
 
 FIRST, SECOND = Read(0, 0, 0), Read(0, 1, 1)
@@ -111,13 +111,13 @@ def _arbiter(kind: type[CoalescingArbiter], config: SmConfig) -> CoalescingArbit
 
 
 MUTANTS = (
-    Mutant("WidthDetector", "tb.coalescing.test_width", "looks at lanes that do not execute",
+    Mutant("WidthDetector", "warploom.tb.coalescing.test_width", "looks at lanes that do not execute",
            lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
-    Mutant("MaskBuffer", "tb.coalescing.test_mask_buffer", "forgets what the second path writes",
+    Mutant("MaskBuffer", "warploom.tb.coalescing.test_mask_buffer", "forgets what the second path writes",
            lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),
-    Mutant("OperandPath", "tb.coalescing.test_alignment", "fills with zeros",
+    Mutant("OperandPath", "warploom.tb.coalescing.test_alignment", "fills with zeros",
            lambda c: Tampered(OperandPath(), lambda o, m: {"code": altered(m, o.code, sign=0)}), SETTINGS),
-    Mutant("DualBank", "tb.coalescing.test_bank", "gives the left access the row of the right one",
+    Mutant("DualBank", "warploom.tb.coalescing.test_bank", "gives the left access the row of the right one",
            lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": altered(m, o.left, row=o.right.row)}),
            SETTINGS),
     Mutant("CoalescingArbiter", f"{ARBITER}::random_requests", "does not see the mask of MEM",
@@ -126,14 +126,14 @@ MUTANTS = (
              partial(_arbiter, kind), SETTINGS)
       for bug, kind in (("forgets a conflict on one diagonal", Forgetting), ("waits for a loser", Yielding),
                         ("waits for a write that waits", Hesitant))),
-    Mutant("SlicedCrossbar", "tb.coalescing.test_crossbar::random_routes", "swaps two slices",
+    Mutant("SlicedCrossbar", "warploom.tb.coalescing.test_crossbar::random_routes", "swaps two slices",
            lambda c: Tampered(SlicedCrossbar(banks=c.banks, collectors=c.collectors), _swapped), SETTINGS),
-    Mutant("Collector", "tb.coalescing.test_collector::random_instructions", "forgets sides",
+    Mutant("Collector", "warploom.tb.coalescing.test_collector::random_instructions", "forgets sides",
            lambda c: Tampered(Collector(config=c, probe=True), _sideless), SETTINGS),
-    Mutant("Writeback", "tb.coalescing.test_writeback", "takes every write for a full one",
+    Mutant("Writeback", "warploom.tb.coalescing.test_writeback", "takes every write for a full one",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {
                "result_sp__payload": altered(m, o.result_sp.payload, full=1)}), SETTINGS),
-    Mutant("Datapath", "tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
+    Mutant("Datapath", "warploom.tb.coalescing.test_register_file", "does not fill the sign", _unfilled, SETTINGS),
 )
 
 IN_LOCKSTEP = (

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from random import Random
 
-from golden_model.coalescing.arbiter import Read, Write
-from tb.bench import Coverage
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.golden_model.coalescing.arbiter import Read, Write
+from warploom.tb.bench import Coverage
 
 Cell = tuple[int, int, int]
 """Bank, side and collector."""

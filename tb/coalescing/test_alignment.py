@@ -1,19 +1,19 @@
-"""Bench of the operand path: hardware against `golden_model.coalescing.alignment` and `width`."""
+"""Bench of the operand path: hardware against `warploom.golden_model.coalescing.alignment` and `width`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from golden_model.coalescing.width import restore
-from golden_model.words import broadcast
-from rtl.coalescing.alignment import OperandPath
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.values import code, code_of
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, unpack
+from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
+from warploom.golden_model.coalescing.width import restore
+from warploom.golden_model.words import broadcast
+from warploom.rtl.coalescing.alignment import OperandPath
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.values import code, code_of
 
 CYCLES = 1000
 
@@ -57,4 +57,4 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_alignment(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "OperandPath", component=OperandPath())
-    runner.run(made, "tb.coalescing.test_alignment", seed)
+    runner.run(made, "warploom.tb.coalescing.test_alignment", seed)

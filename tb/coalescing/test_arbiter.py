@@ -6,15 +6,15 @@ from itertools import combinations, product
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import sub_bank_mask
-from golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.coalescing.pairs import Pairs
-from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS, index_bits
 from warploom.arch.mechanisms import Alignment
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing.pairs import Pairs
+from warploom.tb.codec import join
 
 CYCLES = 4000
 RIGHT, LEFT = range(len(SIDES))
@@ -243,14 +243,14 @@ def _build(*settings: str) -> runner.Build:
     pytest.param(("banks=8", "collectors=3"), marks=pytest.mark.long),
 ])
 def test_arbiter(settings: tuple[str, ...], testcase: str, seed: int) -> None:
-    runner.run(_build(*settings), "tb.coalescing.test_arbiter", seed, testcase=testcase)
+    runner.run(_build(*settings), "warploom.tb.coalescing.test_arbiter", seed, testcase=testcase)
 
 
 @pytest.mark.rtl
 def test_000_fig_3_16b(seed: int) -> None:
-    runner.run(_build(), "tb.coalescing.test_arbiter", seed, testcase="fig_3_16b")
+    runner.run(_build(), "warploom.tb.coalescing.test_arbiter", seed, testcase="fig_3_16b")
 
 
 @pytest.mark.rtl
 def test_000_fig_3_6(seed: int) -> None:
-    runner.run(_build(), "tb.coalescing.test_arbiter", seed, testcase="fig_3_6")
+    runner.run(_build(), "warploom.tb.coalescing.test_arbiter", seed, testcase="fig_3_6")

@@ -7,13 +7,13 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import sub_bank_mask
-from golden_model.coalescing.bank import DualBank
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 3000
 SLICE_BITS = WARP_BITS // SUB_BANKS
@@ -135,9 +135,9 @@ def _build() -> runner.Build:
 
 @pytest.mark.rtl
 def test_bank(seed: int) -> None:
-    runner.run(_build(), "tb.coalescing.test_bank", seed, testcase="random_accesses")
+    runner.run(_build(), "warploom.tb.coalescing.test_bank", seed, testcase="random_accesses")
 
 
 @pytest.mark.rtl
 def test_000_fig_3_6(seed: int) -> None:
-    runner.run(_build(), "tb.coalescing.test_bank", seed, testcase="fig_3_6")
+    runner.run(_build(), "warploom.tb.coalescing.test_bank", seed, testcase="fig_3_6")

@@ -6,21 +6,21 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import from_sub_banks
-from golden_model.coalescing.width import Code, restore
-from golden_model.operands.collector import Collector
-from golden_model.placement import Place
-from golden_model.register_file.forms import NO_REGISTER
-from golden_model.register_file.ports import Port, Read
-from golden_model.register_file.shared import SharedFile
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.coalescing.values import code, code_of
-from tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
+from warploom.golden_model.coalescing.alignment import from_sub_banks
+from warploom.golden_model.coalescing.width import Code, restore
+from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.forms import NO_REGISTER
+from warploom.golden_model.register_file.ports import Port, Read
+from warploom.golden_model.register_file.shared import SharedFile
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing.values import code, code_of
+from warploom.tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1
@@ -196,4 +196,4 @@ def test_000_section_3_6_2_7(seed: int) -> None:
 def run(alignment: str, testcase: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
     made = runner.build(config, "Collector")
-    runner.run(made, "tb.coalescing.test_collector", seed, testcase=testcase)
+    runner.run(made, "warploom.tb.coalescing.test_collector", seed, testcase=testcase)

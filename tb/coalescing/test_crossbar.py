@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.coalescing.crossbar import SlicedCrossbar
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.codec import join
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.coalescing.crossbar import SlicedCrossbar
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 1000
 SLICE_BITS = WARP_BITS // SUB_BANKS
@@ -121,9 +121,9 @@ def _build(*settings: str) -> runner.Build:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [(), ("banks=4", "collectors=3")])
 def test_crossbar(settings: tuple[str, ...], seed: int) -> None:
-    runner.run(_build(*settings), "tb.coalescing.test_crossbar", seed, testcase="random_routes")
+    runner.run(_build(*settings), "warploom.tb.coalescing.test_crossbar", seed, testcase="random_routes")
 
 
 @pytest.mark.rtl
 def test_000_section_3_6_2_6(seed: int) -> None:
-    runner.run(_build(), "tb.coalescing.test_crossbar", seed, testcase="section_3_6_2_6")
+    runner.run(_build(), "warploom.tb.coalescing.test_crossbar", seed, testcase="section_3_6_2_6")

@@ -1,4 +1,4 @@
-"""Bench of the mask buffer: hardware against `golden_model.coalescing.mask_buffer`."""
+"""Bench of the mask buffer: hardware against `warploom.golden_model.coalescing.mask_buffer`."""
 
 import random
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.coalescing.mask_buffer import MaskBuffer
-from rtl.coalescing.mask_buffer import MaskBuffer as Hardware
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.values import code, code_of
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
 from warploom.arch.mechanisms import Alignment
+from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
+from warploom.rtl.coalescing.mask_buffer import MaskBuffer as Hardware
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.values import code, code_of
 
 SOURCES = 3
 READS = SOURCES + 1
@@ -108,4 +108,4 @@ async def random_codes(dut: cocotb.handle.SimHandleBase) -> None:
 def test_mask_buffer(alignment: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
     made = runner.build(config, "MaskBuffer", component=Hardware(config=config))
-    runner.run(made, "tb.coalescing.test_mask_buffer", seed)
+    runner.run(made, "warploom.tb.coalescing.test_mask_buffer", seed)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import cocotb
 import pytest
 
-from tb import runner
-from tb.bench import Checker, Coverage, Ports, exercise, source
-from tb.register_program import REGISTERS, WRITES, Draft, Key, OperandCheck, Program, points
 from warploom.arch.config import LANES, SmConfig
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Ports, exercise, source
+from warploom.tb.register_program import REGISTERS, WRITES, Draft, Key, OperandCheck, Program, points
 
 DIRECTED = range(12, REGISTERS)
 """Registers that only directed sequences write."""
@@ -111,4 +111,4 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
                          ids=" ".join)
 def test_register_file(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", *settings])
-    runner.run(runner.build(config, "Datapath"), "tb.coalescing.test_register_file", seed)
+    runner.run(runner.build(config, "Datapath"), "warploom.tb.coalescing.test_register_file", seed)

@@ -1,18 +1,18 @@
-"""Bench of the width detector: hardware against `golden_model.coalescing.width`."""
+"""Bench of the width detector: hardware against `warploom.golden_model.coalescing.width`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.coalescing.width import detect
-from golden_model.words import broadcast, split, spread
-from rtl.coalescing.width import WidthDetector
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.values import lane_mask, narrow_word
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.coalescing.width import detect
+from warploom.golden_model.words import broadcast, split, spread
+from warploom.rtl.coalescing.width import WidthDetector
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.values import lane_mask, narrow_word
 
 CYCLES = 2000
 
@@ -69,4 +69,4 @@ async def random_words(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_width(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "WidthDetector", component=WidthDetector())
-    runner.run(made, "tb.coalescing.test_width", seed)
+    runner.run(made, "warploom.tb.coalescing.test_width", seed)

@@ -1,4 +1,4 @@
-"""Bench of the coalescing write-back: hardware against `golden_model.register_file.writeback`."""
+"""Bench of the coalescing write-back: hardware against `warploom.golden_model.register_file.writeback`."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -7,18 +7,18 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
-from golden_model.coalescing.arbiter import CoalescingArbiter
-from golden_model.coalescing.width import Stored, restore
-from golden_model.register_file.shared import SharedFile
-from golden_model.words import spread
-from golden_model.writeback import Result
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.coalescing.values import code, code_of, lane_mask, narrow_word
-from tb.codec import join
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack
+from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
+from warploom.golden_model.coalescing.width import Stored, restore
+from warploom.golden_model.register_file.shared import SharedFile
+from warploom.golden_model.words import spread
+from warploom.golden_model.writeback import Result
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing.values import code, code_of, lane_mask, narrow_word
+from warploom.tb.codec import join
 
 CYCLES = 3000
 
@@ -234,4 +234,4 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("alignment", ["reg", "write"])
 def test_coalescing_writeback(alignment: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
-    runner.run(runner.build(config, "Writeback"), "tb.coalescing.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "warploom.tb.coalescing.test_writeback", seed)

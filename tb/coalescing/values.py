@@ -3,10 +3,10 @@
 import random
 from collections.abc import Mapping
 
-from golden_model.coalescing.width import Code
-from golden_model.words import ALL_LANES, broadcast, spread
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 
 def lane_mask(rng: random.Random) -> int:

@@ -1,1 +1,1 @@
-"""Benches of the units in `rtl.corf`."""
+"""Benches of the units in `warploom.rtl.corf`."""

@@ -3,11 +3,11 @@
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data
 
-from rtl.corf.allocation import Allocator, MaskTable
-from rtl.corf.rename import RenameTable
-from rtl.corf.shifter import Shifter
-from tb.corf.test_allocation import ROWS
-from tb.mutants import Mutant, Tampered
+from warploom.rtl.corf.allocation import Allocator, MaskTable
+from warploom.rtl.corf.rename import RenameTable
+from warploom.rtl.corf.shifter import Shifter
+from warploom.tb.corf.test_allocation import ROWS
+from warploom.tb.mutants import Mutant, Tampered
 
 
 class Late(RenameTable):
@@ -31,11 +31,11 @@ def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("Shifter", "tb.corf.test_shifter::up", "never moves by two",
+    Mutant("Shifter", "warploom.tb.corf.test_shifter::up", "never moves by two",
            lambda c: Tampered(Shifter(up=True), lambda o, m: {"positions": Cat(o.positions[0], Const(0, 1))})),
-    Mutant("RenameTable", "tb.corf.test_rename", "shows a partner as it was", lambda c: Late(config=c)),
-    Mutant("MaskTable", "tb.corf.test_mask_table", "forgets what the second path writes",
+    Mutant("RenameTable", "warploom.tb.corf.test_rename", "shows a partner as it was", lambda c: Late(config=c)),
+    Mutant("MaskTable", "warploom.tb.corf.test_mask_table", "forgets what the second path writes",
            lambda c: Tampered(MaskTable(config=c), _deaf_path)),
-    Mutant("Allocator", "tb.corf.test_allocation", "leaves no room for what a register has",
+    Mutant("Allocator", "warploom.tb.corf.test_allocation", "leaves no room for what a register has",
            lambda c: InItsOwnWay(rows=ROWS)),
 )

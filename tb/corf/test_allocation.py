@@ -1,15 +1,15 @@
-"""Bench of the allocator of a bank: hardware against `golden_model.corf.allocation`."""
+"""Bench of the allocator of a bank: hardware against `warploom.golden_model.corf.allocation`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.corf.allocation import NOWHERE, Allocator, Location
-from rtl.corf.allocation import Allocator as Hardware
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import SmConfig
+from warploom.golden_model.corf.allocation import NOWHERE, Allocator, Location
+from warploom.rtl.corf.allocation import Allocator as Hardware
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 4000
 ROWS = 32
@@ -77,4 +77,4 @@ async def random_writes(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_allocation(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Allocator", component=Hardware(rows=ROWS))
-    runner.run(made, "tb.corf.test_allocation", seed)
+    runner.run(made, "warploom.tb.corf.test_allocation", seed)

@@ -1,17 +1,17 @@
-"""Bench of the mask table: hardware against `golden_model.corf.allocation`."""
+"""Bench of the mask table: hardware against `warploom.golden_model.corf.allocation`."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.corf.allocation import MaskTable
-from rtl.corf.allocation import MaskTable as Hardware
-from rtl.corf.names import PATHS, REGISTERS, SOURCES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.corf.values import Name, array, fields
 from warploom.arch.config import SmConfig
+from warploom.golden_model.corf.allocation import MaskTable
+from warploom.rtl.corf.allocation import MaskTable as Hardware
+from warploom.rtl.corf.names import PATHS, REGISTERS, SOURCES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.corf.values import Name, array, fields
 
 ROUNDS = 3
 """How often every register is read."""
@@ -76,4 +76,5 @@ async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_mask_table(seed: int) -> None:
     config = SmConfig.preset("small")
-    runner.run(runner.build(config, "MaskTable", component=Hardware(config=config)), "tb.corf.test_mask_table", seed)
+    made = runner.build(config, "MaskTable", component=Hardware(config=config))
+    runner.run(made, "warploom.tb.corf.test_mask_table", seed)

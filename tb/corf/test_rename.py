@@ -1,4 +1,4 @@
-"""Bench of the rename table: hardware against `golden_model.corf.rename`."""
+"""Bench of the rename table: hardware against `warploom.golden_model.corf.rename`."""
 
 import random
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.corf.rename import RenameTable
-from rtl.corf.names import PATHS, REGISTERS, SOURCES
-from rtl.corf.rename import RenameTable as Hardware
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.corf.values import Name, array, fields
 from warploom.arch.config import SmConfig
+from warploom.golden_model.corf.rename import RenameTable
+from warploom.rtl.corf.names import PATHS, REGISTERS, SOURCES
+from warploom.rtl.corf.rename import RenameTable as Hardware
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.corf.values import Name, array, fields
 
 CYCLES = 5000
 
@@ -96,4 +96,5 @@ async def random_names(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_rename(preset: str, seed: int) -> None:
     config = SmConfig.preset(preset)
-    runner.run(runner.build(config, "RenameTable", component=Hardware(config=config)), "tb.corf.test_rename", seed)
+    made = runner.build(config, "RenameTable", component=Hardware(config=config))
+    runner.run(made, "warploom.tb.corf.test_rename", seed)

@@ -1,17 +1,17 @@
-"""Bench of the shifters: hardware against `golden_model.corf.shifter`."""
+"""Bench of the shifters: hardware against `warploom.golden_model.corf.shifter`."""
 
 from collections.abc import Callable, Iterator
 
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import SLICE_BITS
-from golden_model.corf.shifter import shift_down, shift_up
-from rtl.corf.shifter import Shifter
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.coalescing.alignment import SLICE_BITS
+from warploom.golden_model.corf.shifter import shift_down, shift_up
+from warploom.rtl.corf.shifter import Shifter
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 300
 SLICE = (1 << SLICE_BITS) - 1
@@ -56,4 +56,4 @@ async def down(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("direction", ["up", "down"])
 def test_shifter(direction: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Shifter", component=Shifter(up=direction == "up"))
-    runner.run(made, "tb.corf.test_shifter", seed, testcase=direction)
+    runner.run(made, "warploom.tb.corf.test_shifter", seed, testcase=direction)

@@ -1,1 +1,1 @@
-"""Benches of the units in `rtl.gating`."""
+"""Benches of the units in `warploom.rtl.gating`."""

@@ -6,16 +6,16 @@ from typing import Any
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
-from rtl.datapath import Datapath
-from rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
-from rtl.operands.collector import Collector
-from rtl.operands.stage import DispatchStage
-from rtl.register_file.forms import ZeroMasked
-from tb.coalescing.mutants import altered
-from tb.mutants import Mutant, Rewire, Tampered, miswired
 from warploom.arch.config import COLUMNS, SmConfig
+from warploom.rtl.datapath import Datapath
+from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
+from warploom.rtl.operands.collector import Collector
+from warploom.rtl.operands.stage import DispatchStage
+from warploom.rtl.register_file.forms import ZeroMasked
+from warploom.tb.coalescing.mutants import altered
+from warploom.tb.mutants import Mutant, Rewire, Tampered, miswired
 
-BENCH = "tb.gating.test_register_file"
+BENCH = "warploom.tb.gating.test_register_file"
 
 
 def _with_paths(config: SmConfig, rewire: Rewire) -> wiring.Component:
@@ -93,7 +93,8 @@ def _exchanged(operands: Any, m: Module) -> None:
 CROSS_LANE = ("gating=cross_lane",)
 INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 
-COLLECTOR, OPERAND, DATAPATH = "tb.gating.test_collector", "tb.gating.test_operand", "tb.test_datapath"
+COLLECTOR, OPERAND = "warploom.tb.gating.test_collector", "warploom.tb.gating.test_operand"
+DATAPATH = "warploom.tb.test_datapath"
 
 MUTANTS = (
     Mutant("Collector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),

@@ -2,14 +2,14 @@
 
 from amaranth import Cat, Const, Module, Mux, Value
 
-from rtl.gating.lane import GatedLane, HoldingLane
-from rtl.gating.trivial import TrivialDetector
-from rtl.integer import IntegerUnit
-from rtl.lane import Lane
-from tb.gating.test_trivial import DecodedDetector
-from tb.mutants import Mutant, Tampered
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
+from warploom.rtl.gating.lane import GatedLane, HoldingLane
+from warploom.rtl.gating.trivial import TrivialDetector
+from warploom.rtl.integer import IntegerUnit
+from warploom.rtl.lane import Lane
+from warploom.tb.gating.test_trivial import DecodedDetector
+from warploom.tb.mutants import Mutant, Tampered
 
 ZERO_MASK = ("gating=in_lane",)
 
@@ -38,20 +38,21 @@ def _shifted(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("TrivialDetector", "tb.gating.test_trivial", "does not look for a carry",
+    Mutant("TrivialDetector", "warploom.tb.gating.test_trivial", "does not look for a carry",
            lambda c: DecodedDetector(Tampered(TrivialDetector(), lambda o, m: {"pred": Const(0, LANES)}))),
-    Mutant("TrivialDetector", "tb.gating.test_trivial", "takes slots backwards",
+    Mutant("TrivialDetector", "warploom.tb.gating.test_trivial", "takes slots backwards",
            lambda c: DecodedDetector(Tampered(TrivialDetector(), _backwards))),
-    Mutant("TrivialDetector", "tb.gating.test_trivial", "looks at lanes that do not execute",
+    Mutant("TrivialDetector", "warploom.tb.gating.test_trivial", "looks at lanes that do not execute",
            lambda c: DecodedDetector(Tampered(TrivialDetector(), lambda o, m: {"lanes": Const(-1, LANES)}))),
-    Mutant("HoldingLane", "tb.gating.test_lane", "holds nothing", lambda c: Tampered(HoldingLane(), _restless)),
-    Mutant("GatedLane", "tb.gating.test_lane", "loses the bypass", lambda c: Hollow()),
-    Mutant("GatedLane", "tb.gating.test_lane", "takes a for c", lambda c: Tampered(GatedLane(), lambda o, m: {
+    Mutant("HoldingLane", "warploom.tb.gating.test_lane", "holds nothing",
+           lambda c: Tampered(HoldingLane(), _restless)),
+    Mutant("GatedLane", "warploom.tb.gating.test_lane", "loses the bypass", lambda c: Hollow()),
+    Mutant("GatedLane", "warploom.tb.gating.test_lane", "takes a for c", lambda c: Tampered(GatedLane(), lambda o, m: {
         "outcome": Mux(o.outcome == Outcome.C, Outcome.A, o.outcome)})),
-    Mutant("IntegerUnit", "tb.gating.test_integer", "computes what is trivial",
+    Mutant("IntegerUnit", "warploom.tb.gating.test_integer", "computes what is trivial",
            lambda c: Tampered(IntegerUnit(config=c, probe=True),
                               lambda o, m: {"trivial": Const(0, OUTCOME_BITS * LANES)}),
            ZERO_MASK),
-    Mutant("IntegerUnit", "tb.gating.test_integer", "gives each outcome to the next lane",
+    Mutant("IntegerUnit", "warploom.tb.gating.test_integer", "gives each outcome to the next lane",
            lambda c: Tampered(IntegerUnit(config=c, probe=True), _shifted), ZERO_MASK),
 )

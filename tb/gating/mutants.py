@@ -3,20 +3,20 @@
 from amaranth import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 
-from rtl.bank import Bank
-from rtl.coalescing.bank import DualBank
-from rtl.gating.reorder import Reorder, exchange
-from rtl.gating.zero_buffer import ZeroBuffer
-from rtl.gating.zero_detector import GROUPS, ZeroDetector
-from rtl.gating.zero_latch import ZeroLatch, reorder_rule
-from rtl.interfaces import zero_layout
-from rtl.register_file.forms import Form, NarrowZeroMasked, ZeroMasked
-from rtl.register_file.paths import Carried
-from rtl.register_file.writeback import Writeback
-from tb.coalescing.mutants import altered
-from tb.mutants import Mutant, Tampered
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.rtl.bank import Bank
+from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.gating.reorder import Reorder, exchange
+from warploom.rtl.gating.zero_buffer import ZeroBuffer
+from warploom.rtl.gating.zero_detector import GROUPS, ZeroDetector
+from warploom.rtl.gating.zero_latch import ZeroLatch, reorder_rule
+from warploom.rtl.interfaces import zero_layout
+from warploom.rtl.register_file.forms import Form, NarrowZeroMasked, ZeroMasked
+from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.writeback import Writeback
+from warploom.tb.coalescing.mutants import altered
+from warploom.tb.mutants import Mutant, Tampered
 
 IN_LANE, CROSS_LANE = ("gating=in_lane",), ("gating=cross_lane",)
 INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
@@ -71,28 +71,28 @@ def _deaf(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 MUTANTS = (
-    Mutant("ZeroDetector", "tb.gating.test_zero_detector", "looks at lanes that do not execute",
+    Mutant("ZeroDetector", "warploom.tb.gating.test_zero_detector", "looks at lanes that do not execute",
            lambda c: Tampered(ZeroDetector(), lambda o, m: {"lanes": Const(-1, LANES)})),
-    Mutant("ZeroLatch", "tb.gating.test_zero_latch::random_results", "keeps the order of groups that execute",
+    Mutant("ZeroLatch", "warploom.tb.gating.test_zero_latch::random_results", "keeps the order of groups that execute",
            _bound, CROSS_LANE),
-    Mutant("ZeroLatch", "tb.gating.test_zero_latch::random_results", "takes all that was not stored for zero",
+    Mutant("ZeroLatch", "warploom.tb.gating.test_zero_latch::random_results", "takes all that was not stored for zero",
            lambda c: Tampered(ZeroLatch(config=c), lambda o, m: {"old": altered(m, o.old, sign=0)}), INTERLEAVED),
-    Mutant("Reorder", "tb.gating.test_reorder", "reorders the groups backwards",
+    Mutant("Reorder", "warploom.tb.gating.test_reorder", "reorders the groups backwards",
            lambda c: Tampered(Reorder(), lambda o, m: {"groups": o.groups[::-1]})),
-    Mutant("ZeroBuffer", "tb.gating.test_zero_buffer", "forgets what the second path writes",
+    Mutant("ZeroBuffer", "warploom.tb.gating.test_zero_buffer", "forgets what the second path writes",
            lambda c: Tampered(ZeroBuffer(config=c), _deaf), CROSS_LANE),
-    Mutant("GatedBank", "tb.gating.test_bank", "reads all columns",
+    Mutant("GatedBank", "warploom.tb.gating.test_bank", "reads all columns",
            lambda c: Tampered(Bank(rows=c.rows, gated=True, poison=True),
                               lambda o, m: {"columns": Const(-1, COLUMNS)})),
-    Mutant("GatedDualBank", "tb.gating.test_bank", "writes all bytes",
+    Mutant("GatedDualBank", "warploom.tb.gating.test_bank", "writes all bytes",
            lambda c: Tampered(DualBank(rows=c.rows, gated=True, poison=True),
                               lambda o, m: {"byte_enable": Const(-1, WARP_BITS // 8)})),
-    Mutant("Writeback", "tb.gating.test_writeback", "does not complete a column",
+    Mutant("Writeback", "warploom.tb.gating.test_writeback", "does not complete a column",
            lambda c: _storing(c, Unclosed(c)), CROSS_LANE),
-    Mutant("Writeback", "tb.gating.test_writeback", "completes a column with anything",
+    Mutant("Writeback", "warploom.tb.gating.test_writeback", "completes a column with anything",
            lambda c: _storing(c, Dirty(c)), CROSS_LANE),
-    Mutant("Writeback", "tb.gating.test_writeback", "does not complete a column of a narrow register",
+    Mutant("Writeback", "warploom.tb.gating.test_writeback", "does not complete a column of a narrow register",
            lambda c: _storing(c, Forgetful(c)), INTERLEAVED),
-    Mutant("Writeback", "tb.gating.test_writeback", "takes left masks for right ones",
+    Mutant("Writeback", "warploom.tb.gating.test_writeback", "takes left masks for right ones",
            lambda c: _storing(c, OneSided(c)), INTERLEAVED),
 )

@@ -2,10 +2,10 @@
 
 import random
 
-from golden_model.gating.zero_mask import Zero
-from golden_model.words import ALL_LANES, join, spread
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
+from warploom.golden_model.gating.zero_mask import Zero
+from warploom.golden_model.words import ALL_LANES, join, spread
 
 _GROUP_MASK = (1 << GROUP) - 1
 

@@ -7,14 +7,14 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import sub_bank_mask
-from golden_model.coalescing.bank import DualBank
-from rtl.subbank import POISON
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.codec import join
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
+from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.coalescing.bank import DualBank
+from warploom.rtl.subbank import POISON
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.codec import join
 
 CYCLES = 2000
 ALL_COLUMNS = (1 << COLUMNS) - 1
@@ -99,4 +99,4 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("unit", ["GatedBank", "GatedDualBank"])
 def test_bank(unit: str, seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_bank", seed)
+    runner.run(runner.build(SmConfig.preset("small"), unit), "warploom.tb.gating.test_bank", seed)

@@ -1,4 +1,5 @@
-"""Bench of the gated collectors: hardware against `golden_model.operands.collector` with a form that has zero masks."""
+"""Bench of the gated collectors: hardware against `warploom.golden_model.operands.collector` with a form that has
+zero masks."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -7,22 +8,22 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import to_sub_banks
-from golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
-from golden_model.placement import Place
-from golden_model.register_file.forms import Packed
-from golden_model.register_file.ports import Metadata
-from golden_model.words import ALL_LANES, spread
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
-from tb.coalescing.test_collector import stimuli as coalescing_stimuli
-from tb.gating.test_operand import zero, zero_of, zero_word
-from tb.operands.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
-from tb.operands.test_collector import stimuli as baseline_stimuli
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.coalescing.alignment import to_sub_banks
+from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
+from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.forms import Packed
+from warploom.golden_model.register_file.ports import Metadata
+from warploom.golden_model.words import ALL_LANES, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
+from warploom.tb.coalescing.test_collector import stimuli as coalescing_stimuli
+from warploom.tb.gating.test_operand import zero, zero_of, zero_word
+from warploom.tb.operands.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
+from warploom.tb.operands.test_collector import stimuli as baseline_stimuli
 
 REGISTERS = 4
 """Registers of an instruction: three sources and the destination."""
@@ -192,4 +193,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "alignment=write"]], ids=["off", "on"])
 def test_collector(settings: list[str], gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
-    runner.run(runner.build(config, "Collector"), "tb.gating.test_collector", seed)
+    runner.run(runner.build(config, "Collector"), "warploom.tb.gating.test_collector", seed)

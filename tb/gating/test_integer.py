@@ -1,4 +1,4 @@
-"""Bench of the gated integer unit: hardware against `golden_model.integer`, which knows of no gating."""
+"""Bench of the gated integer unit: hardware against `warploom.golden_model.integer`, which knows of no gating."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.gating.trivial import outcomes, packed
-from golden_model.words import split
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.lane_driver import sparse_operand
-from tb.test_integer import CYCLES, IntegerCheck, Work, stimuli
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Pipe
+from warploom.golden_model.gating.trivial import outcomes, packed
+from warploom.golden_model.words import split
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.lane_driver import sparse_operand
+from warploom.tb.test_integer import CYCLES, IntegerCheck, Work, stimuli
 
 
 def trivial_stimuli(ports: Ports) -> Iterator[Stimulus]:
@@ -65,4 +65,4 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 ])
 def test_integer(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "IntegerUnit"), "tb.gating.test_integer", seed)
+    runner.run(runner.build(config, "IntegerUnit"), "warploom.tb.gating.test_integer", seed)

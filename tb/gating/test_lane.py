@@ -1,4 +1,4 @@
-"""Bench of the lanes that hold: results are those of `golden_model.lane`, whatever is held."""
+"""Bench of the lanes that hold: results are those of `warploom.golden_model.lane`, whatever is held."""
 
 import random
 from collections import deque
@@ -8,15 +8,15 @@ from typing import NamedTuple
 import cocotb
 import pytest
 
-from golden_model.gating.trivial import outcomes, packed
-from golden_model.lane import lane
-from rtl.lane import STAGES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from tb.lane_driver import OPS, control, encoded, modifiers, sparse_operand
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Op, Pipe
+from warploom.golden_model.gating.trivial import outcomes, packed
+from warploom.golden_model.lane import lane
+from warploom.rtl.lane import STAGES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.lane_driver import OPS, control, encoded, modifiers, sparse_operand
 
 CYCLES = 20000
 
@@ -119,4 +119,4 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("unit", ["HoldingLane", "GatedLane"])
 def test_lane(unit: str, seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), unit), "tb.gating.test_lane", seed)
+    runner.run(runner.build(SmConfig.preset("small"), unit), "warploom.tb.gating.test_lane", seed)

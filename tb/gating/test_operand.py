@@ -1,4 +1,4 @@
-"""Bench of the gated operand paths: hardware against `golden_model.gating.zero_mask`."""
+"""Bench of the gated operand paths: hardware against `warploom.golden_model.gating.zero_mask`."""
 
 import random
 from collections.abc import Iterator
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import from_sub_banks
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.words import ALL_LANES
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.values import code, code_of
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.coalescing.alignment import from_sub_banks
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.words import ALL_LANES
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.values import code, code_of
 
 CYCLES = 1000
 
@@ -96,4 +96,4 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize(("unit", "coalescing"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])
 def test_operand(unit: str, coalescing: str, gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", f"coalescing={coalescing}"])
-    runner.run(runner.build(config, unit), "tb.gating.test_operand", seed)
+    runner.run(runner.build(config, unit), "warploom.tb.gating.test_operand", seed)

@@ -3,13 +3,13 @@
 import cocotb
 import pytest
 
-from golden_model.words import ALL_LANES, join, split
-from tb import runner
-from tb.bench import Checker, Observation, Ports, exercise
-from tb.gating.figures import FIG_4_3
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import issue_fields
 from warploom.arch.isa import NO_SLOT
+from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Observation, Ports, exercise
+from warploom.tb.gating.figures import FIG_4_3
 
 
 @cocotb.test()
@@ -44,4 +44,4 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_000_fig_4_3(seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["gating=in_lane"])
-    runner.run(runner.build(config, "Collector"), "tb.gating.test_read", seed)
+    runner.run(runner.build(config, "Collector"), "warploom.tb.gating.test_read", seed)

@@ -13,19 +13,19 @@ from operator import and_
 import cocotb
 import pytest
 
-from golden_model.functional.operations import Operands, evaluate
-from golden_model.gating.trivial import promised
-from golden_model.words import ALL_LANES, join, split, spread
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from tb.gating.values import outcome_bits, zero_rich
-from tb.outside import to_lanes, to_word
-from tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
-from tb.test_datapath import REGISTER_FILES, for_each
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.functional.operations import Operands, evaluate
+from warploom.golden_model.gating.trivial import promised
+from warploom.golden_model.words import ALL_LANES, join, split, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from warploom.tb.gating.values import outcome_bits, zero_rich
+from warploom.tb.outside import to_lanes, to_word
+from warploom.tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
+from warploom.tb.test_datapath import REGISTER_FILES, for_each
 
 KINDS = ("full", "partial, whole group", "partial, part of a group")
 """What a write is for a group of lanes."""
@@ -175,4 +175,4 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 @for_each(["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
 def test_register_file(core: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(REGISTER_FILES[core])
-    runner.run(runner.build(config, "Datapath"), "tb.gating.test_register_file", seed)
+    runner.run(runner.build(config, "Datapath"), "warploom.tb.gating.test_register_file", seed)

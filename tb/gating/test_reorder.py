@@ -1,17 +1,18 @@
-"""Bench of the reordering switches: hardware against `golden_model.gating.reorder`, and [RADAIDEH], Fig. 4.5."""
+"""Bench of the reordering switches: hardware against `warploom.golden_model.gating.reorder`, and [RADAIDEH],
+Fig. 4.5."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.gating.reorder import reorder
-from golden_model.words import join
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.gating.figures import FIG_4_5, Four
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.words import join
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.gating.figures import FIG_4_5, Four
 
 CYCLES = 500
 ALL = (1 << REORDER_BITS) - 1
@@ -71,9 +72,9 @@ def _build() -> runner.Build:
 
 @pytest.mark.rtl
 def test_reorder(seed: int) -> None:
-    runner.run(_build(), "tb.gating.test_reorder", seed, testcase="random_words")
+    runner.run(_build(), "warploom.tb.gating.test_reorder", seed, testcase="random_words")
 
 
 @pytest.mark.rtl
 def test_000_fig_4_5(seed: int) -> None:
-    runner.run(_build(), "tb.gating.test_reorder", seed, testcase="fig_4_5")
+    runner.run(_build(), "warploom.tb.gating.test_reorder", seed, testcase="fig_4_5")

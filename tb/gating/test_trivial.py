@@ -1,4 +1,4 @@
-"""Bench of the trivial detector behind its decoder: hardware against `golden_model.gating.trivial`."""
+"""Bench of the trivial detector behind its decoder: hardware against `warploom.golden_model.gating.trivial`."""
 
 import random
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-from golden_model.gating.trivial import ROWS, outcomes, packed
-from golden_model.lane import lane
-from golden_model.words import ALL_LANES, join, split
-from rtl.gating.trivial import SLOTS, TrivialDetector, decode_trivial
-from tb import codec, runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.lane_driver import operand
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS, modifier_fields
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Instruction, Op, Pipe
+from warploom.golden_model.gating.trivial import ROWS, outcomes, packed
+from warploom.golden_model.lane import lane
+from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.rtl.gating.trivial import SLOTS, TrivialDetector, decode_trivial
+from warploom.tb import codec, runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.lane_driver import operand
 
 CYCLES = 2000
 EVERY = 1024
@@ -140,4 +140,4 @@ async def all_operations(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 def test_trivial(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "TrivialDetector", component=DecodedDetector())
-    runner.run(made, "tb.gating.test_trivial", seed)
+    runner.run(made, "warploom.tb.gating.test_trivial", seed)

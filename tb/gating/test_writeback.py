@@ -1,4 +1,4 @@
-"""Bench of both forms of gated write-back: hardware against `golden_model.register_file.writeback`."""
+"""Bench of both forms of gated write-back: hardware against `warploom.golden_model.register_file.writeback`."""
 
 import random
 from typing import Any
@@ -6,20 +6,6 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks
-from golden_model.gating.reorder import reorder
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
-from golden_model.register_file.forms import Packed
-from golden_model.register_file.writeback import Writeback
-from golden_model.words import spread
-from golden_model.writeback import Result
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, exercise
-from tb.coalescing import test_writeback as coalescing
-from tb.coalescing.test_writeback import CoalescingWritebackCheck
-from tb.coalescing.values import code_of
-from tb.gating import sparse
-from tb.register_file.test_writeback import WritebackCheck, stimuli
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     CODE_FIELDS,
@@ -32,6 +18,20 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
+from warploom.golden_model.register_file.forms import Packed
+from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.words import spread
+from warploom.golden_model.writeback import Result
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
+from warploom.tb.coalescing import test_writeback as coalescing
+from warploom.tb.coalescing.test_writeback import CoalescingWritebackCheck
+from warploom.tb.coalescing.values import code_of
+from warploom.tb.gating import sparse
+from warploom.tb.register_file.test_writeback import WritebackCheck, stimuli
 
 CYCLES = 3000
 LANE_BYTES = (1 << LANES) - 1
@@ -198,7 +198,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 ])
 def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
-    runner.run(runner.build(config, "Writeback"), "tb.gating.test_writeback", seed)
+    runner.run(runner.build(config, "Writeback"), "warploom.tb.gating.test_writeback", seed)
 
 
 @pytest.mark.rtl
@@ -209,4 +209,4 @@ def test_gated_writeback(gating: str, seed: int) -> None:
 def test_gated_coalescing_writeback(gating: str, alignment: str, seed: int) -> None:
     settings = ["coalescing=on", f"alignment={alignment}", f"gating={gating}"]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")
-    runner.run(made, "tb.gating.test_writeback", seed)
+    runner.run(made, "warploom.tb.gating.test_writeback", seed)

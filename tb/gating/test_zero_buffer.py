@@ -1,4 +1,4 @@
-"""Bench of the zero buffer: hardware against `golden_model.gating.zero_buffer`."""
+"""Bench of the zero buffer: hardware against `warploom.golden_model.gating.zero_buffer`."""
 
 import random
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.gating.zero_buffer import ZeroBuffer
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.gating import sparse
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS, pack, width, zero_fields
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.gating.zero_buffer import ZeroBuffer
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.gating import sparse
 
 READERS = 4
 ROUNDS = 3
@@ -131,4 +131,4 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
 ], ids=" ".join)
 def test_zero_buffer(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroBuffer")
-    runner.run(made, "tb.gating.test_zero_buffer", seed)
+    runner.run(made, "warploom.tb.gating.test_zero_buffer", seed)

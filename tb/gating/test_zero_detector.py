@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from golden_model.words import ALL_LANES, join, split
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.gating import sparse
-from tb.gating.figures import FIG_4_4
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.gating import sparse
+from warploom.tb.gating.figures import FIG_4_4
 
 CYCLES = 1000
 GROUPS = LANES // GROUP
@@ -76,9 +76,9 @@ def _build() -> runner.Build:
 
 @pytest.mark.rtl
 def test_zero_detector(seed: int) -> None:
-    runner.run(_build(), "tb.gating.test_zero_detector", seed, testcase="random_words")
+    runner.run(_build(), "warploom.tb.gating.test_zero_detector", seed, testcase="random_words")
 
 
 @pytest.mark.rtl
 def test_000_fig_4_4(seed: int) -> None:
-    runner.run(_build(), "tb.gating.test_zero_detector", seed, testcase="fig_4_4")
+    runner.run(_build(), "warploom.tb.gating.test_zero_detector", seed, testcase="fig_4_4")

@@ -1,22 +1,22 @@
-"""Bench of the latch that works out zero masks: hardware against `golden_model.gating.zero_mask`, and [RADAIDEH],
-Fig. 4.4."""
+"""Bench of the latch that works out zero masks: hardware against `warploom.golden_model.gating.zero_mask`, and
+[RADAIDEH], Fig. 4.4."""
 
 from collections.abc import Iterator
 
 import cocotb
 import pytest
 
-from golden_model.coalescing import width
-from golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
-from golden_model.words import ALL_LANES, join, spread
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from tb.coalescing.values import code_of
-from tb.gating import sparse
-from tb.gating.figures import FIG_4_4
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
 from warploom.arch.mechanisms import Coalescing
+from warploom.golden_model.coalescing import width
+from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.words import ALL_LANES, join, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.coalescing.values import code_of
+from warploom.tb.gating import sparse
+from warploom.tb.gating.figures import FIG_4_4
 
 CYCLES = 2000
 FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")
@@ -106,10 +106,10 @@ async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", FORMS, ids=" ".join)
 def test_zero_latch(settings: list[str], seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "ZeroLatch")
-    runner.run(made, "tb.gating.test_zero_latch", seed, testcase="random_results")
+    runner.run(made, "warploom.tb.gating.test_zero_latch", seed, testcase="random_results")
 
 
 @pytest.mark.rtl
 def test_000_fig_4_4(seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(["gating=cross_lane"]), "ZeroLatch")
-    runner.run(made, "tb.gating.test_zero_latch", seed, testcase="fig_4_4")
+    runner.run(made, "warploom.tb.gating.test_zero_latch", seed, testcase="fig_4_4")

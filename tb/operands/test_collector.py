@@ -1,4 +1,4 @@
-"""Bench of the operand collector: hardware against `golden_model.operands.collector`."""
+"""Bench of the operand collector: hardware against `warploom.golden_model.operands.collector`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -7,16 +7,16 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.operands.collector import Collector
-from golden_model.placement import Place, Placement
-from golden_model.register_file.forms import form_of
-from golden_model.register_file.ports import Metadata, Read
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.register_file.forms import form_of
+from warploom.golden_model.register_file.ports import Metadata, Read
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
 REGISTERS = 24
@@ -175,4 +175,4 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("layout", ["wshift", "wid"])
 def test_collector(layout: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"layout={layout}"])
-    runner.run(runner.build(config, "Collector"), "tb.operands.test_collector", seed)
+    runner.run(runner.build(config, "Collector"), "warploom.tb.operands.test_collector", seed)

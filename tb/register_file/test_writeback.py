@@ -1,4 +1,4 @@
-"""Bench of the write-back: hardware against `golden_model.register_file.writeback`."""
+"""Bench of the write-back: hardware against `warploom.golden_model.register_file.writeback`."""
 
 import random
 from collections import deque
@@ -8,11 +8,11 @@ from typing import Any
 import cocotb
 import pytest
 
-from golden_model.register_file.single import SingleFile
-from tb import runner
-from tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, WRITERS, result_fields
+from warploom.golden_model.register_file.single import SingleFile
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 3000
 NOTHING = {"row": 0, "lanes": 0, "data": 0}
@@ -122,4 +122,4 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_writeback(preset: str, seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "tb.register_file.test_writeback", seed)
+    runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "warploom.tb.register_file.test_writeback", seed)

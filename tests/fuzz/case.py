@@ -15,13 +15,13 @@ from checked_runs import OFF, ON
 from fuzz.generator import VERSION
 from fuzz.given import ROW_BYTES, by_value, inputs
 from fuzz.program import Program
-from golden_model.functional.executor import Execution, execute
-from golden_model.simulate import simulate
 from warploom.arch.config import SmConfig
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.program import Program as CompiledProgram
 from warploom.compiler.compile import compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional.executor import Execution, execute
+from warploom.golden_model.simulate import simulate
 
 CORES = (OFF, ON)
 """The cores on which programs are timed: without any mechanism, and with all."""

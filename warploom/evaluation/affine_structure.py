@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from golden_model.affine.rules import UNIFORM_OPS, is_eligible
-from golden_model.trace import NONE, Trace, WarpTrace
-from golden_model.widths import lane_bits
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
+from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible
+from warploom.golden_model.trace import NONE, Trace, WarpTrace
+from warploom.golden_model.widths import lane_bits
 
 LONG_LATENCY = frozenset(op for op in Op if Op.FADD <= op <= Op.CVT or Op.MUFU <= op < Op.LD) | {Op.IMUL, Op.IMAD}
 """What the source calls operations of long latency (section 3.2): integer multiplication and division, floating-point

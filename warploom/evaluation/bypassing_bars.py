@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from golden_model.times import KINDS
 from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.bypassing_reuse import WINDOWS
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
 from warploom.evaluation.metrics import saved, share
+from warploom.golden_model.times import KINDS
 
 BASELINE = "off"
 

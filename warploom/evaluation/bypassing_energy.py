@@ -9,22 +9,22 @@
   way to a collector crosses the register file once more; the wires of the register file cache are left out.
 
 **Rescaling.** Table IV's bank has 64 KB, those of section II have 8 KB. Energy goes with the square root of the
-capacity (length of word and bit lines), as in `synth.sram`. The two arrays of Table IV, both 128 B wide, are further
-apart than that: by a power of 1.12 of their capacities (`BETWEEN`), which makes an 8 KB bank less than a third as dear.
-Banks of the register file cache go by the rule of the other banks. Collectors of other sizes than Table IV's go by the
-square root.
+capacity (length of word and bit lines), as in `warploom.synth.sram`. The two arrays of Table IV, both 128 B wide, are
+further apart than that: by a power of 1.12 of their capacities (`BETWEEN`), which makes an 8 KB bank less than a third
+as dear. Banks of the register file cache go by the rule of the other banks. Collectors of other sizes than Table IV's
+go by the square root.
 """
 
 import math
 from dataclasses import dataclass
 
-from synth.sram import FIGURES as SRAM
-from synth.sram import NODE_NM, VOLTAGE, Macro
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Compare, Run
 from warploom.evaluation.metrics import saved, share
+from warploom.synth.sram import FIGURES as SRAM
+from warploom.synth.sram import NODE_NM, VOLTAGE, Macro
 
 WORD_BYTES = LANES * 4
 

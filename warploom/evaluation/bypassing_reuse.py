@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from golden_model.cached.last_use import live_after, overwritten
-from golden_model.trace import Trace, WarpTrace
-from golden_model.words import ALL_LANES
 from warploom.arch.isa import RZ, Instruction, Pipe
 from warploom.arch.program import successors
 from warploom.compiler.writeback_hints import Destination, annotate, destination, transient_registers
+from warploom.golden_model.cached.last_use import live_after, overwritten
+from warploom.golden_model.trace import Trace, WarpTrace
+from warploom.golden_model.words import ALL_LANES
 
 WINDOWS = range(2, 8)
 """Window sizes that are looked at; lists by window are in this order."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from golden_model.statistics import Statistics
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.evaluation import metrics
 from warploom.evaluation.figures import Compare, Figure, Runs, Series
+from warploom.golden_model.statistics import Statistics
 
 BASELINE = "off"
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)

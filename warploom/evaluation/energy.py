@@ -2,7 +2,7 @@
 
 Published figures stand in `energy.toml` and `synth/sram.toml`; everything is rescaled to 45 nm and 1.1 V. The rules:
 
-- *sub-bank*: an access is one to its SRAM macro (`synth.sram.Macro`), a read and a write alike;
+- *sub-bank*: an access is one to its SRAM macro (`warploom.synth.sram.Macro`), a read and a write alike;
 - *wires*: 32 B cross the register file, a square that holds the banks, once for each sub-bank read or written;
 - *collector*: 32 B stored cost a fourth of an access to the published collector, rescaled as `Macro` does; and as much
   again when the operand, all four slices of it, leaves for execution;
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from golden_model.statistics import Statistics
-from synth.sram import NODE_NM, VOLTAGE, Macro
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.mechanisms import Coalescing
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved
 from warploom.evaluation.overhead import allocation_table, mask_buffer, rename_table
+from warploom.golden_model.statistics import Statistics
+from warploom.synth.sram import NODE_NM, VOLTAGE, Macro
 
 FIGURES = tomllib.loads(Path(__file__).with_name("energy.toml").read_text())
 SLICE_BITS = 256

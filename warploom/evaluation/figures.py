@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from golden_model.statistics import Statistics
-from golden_model.values import Values
 from warploom.arch.config import SmConfig
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.bypassing_reuse import Reuse
 from warploom.evaluation.published import Published, published
+from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.values import Values
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from golden_model.values import Values
 from warploom.arch.mechanisms import Gating
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
 from warploom.evaluation.metrics import share
+from warploom.golden_model.values import Values
 
 BYTES, THREADS = "bytes", "threads"
 """The two experiments, by what a bank interleaves: lanes byte by byte, or one byte of each thread after another."""

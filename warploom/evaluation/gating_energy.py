@@ -16,8 +16,6 @@ Left out: decoding of column enables, and the clock.
 
 from dataclasses import dataclass
 
-from golden_model.statistics import Statistics
-from synth.sram import VOLTAGE, Macro
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import width, zero_fields
 from warploom.arch.mechanisms import Gating
@@ -25,6 +23,8 @@ from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share
 from warploom.evaluation.overhead import COPIES, zero_buffer
+from warploom.golden_model.statistics import Statistics
+from warploom.synth.sram import VOLTAGE, Macro
 
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 """Columns of a sub-bank."""

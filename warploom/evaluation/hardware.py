@@ -4,13 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from synth.compare import Comparison, compare
-from synth.flow import glue, synthesise
-from synth.report import Row
-from synth.sram import Macro
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
+from warploom.synth.compare import Comparison, compare
+from warploom.synth.flow import glue, synthesise
+from warploom.synth.report import Row
+from warploom.synth.sram import Macro
 
 CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""

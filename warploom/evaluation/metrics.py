@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 
-from golden_model.statistics import Statistics
+from warploom.golden_model.statistics import Statistics
 
 BYTES = 4
 """Of a lane in a full-width access."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from golden_model.statistics import Statistics
 from warploom.arch.config import SmConfig
 from warploom.evaluation.metrics import share
+from warploom.golden_model.statistics import Statistics
 
 COLUMNS = ("kernel", "setting", "IPC", "requests/cycle", "conflicts", "issuing, %", "collector, %", "port, %",
            "else, %")

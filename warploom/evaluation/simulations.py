@@ -10,11 +10,6 @@ from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 
-from golden_model.functional.executor import execute
-from golden_model.simulate import simulate
-from golden_model.statistics import Statistics
-from golden_model.trace import Trace
-from golden_model.values import Values, values
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
@@ -23,10 +18,15 @@ from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.values import Values, values
 from warploom.kernels.library import kernel
 from warploom.store import Key, Kind
 
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "golden_model",
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model",
            "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
 """What a result depends on, beside its configuration."""
 

@@ -96,10 +96,13 @@ def digest(content: str | bytes) -> str:
 
 
 def sources(*places: str) -> str:
-    """A digest of files, and of all files in folders, of the project: for keys of what is made from them."""
+    """A digest of files, and of all files in folders, of the project: for keys of what is made from them. Raises
+    `FileNotFoundError`."""
     found = hashlib.sha256()
     for name in places:
         root = Path(ROOT, name)
+        if not root.exists():
+            raise FileNotFoundError(root)
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())

@@ -15,7 +15,7 @@ Body = dict[str, Any]
 
 def need_simulator() -> None:
     """Raise `ToolError` now, rather than after minutes of work, where the machine cannot simulate hardware."""
-    from tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
+    from warploom.tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
     versions()
     store.need_place()
 

@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from golden_model.functional.executor import execute
-from golden_model.simulate import simulate
-from tb import bare_loop
-from tb.lockstep import lockstep
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.simulate import simulate
 from warploom.kernels.large import SHAPES
 from warploom.kernels.library import Kernel, kernels
 from warploom.running import find
+from warploom.tb import bare_loop
+from warploom.tb.lockstep import lockstep
 from warploom.verbs import Body, configuration, need_simulator
 
 LOCKSTEP = "pathfinder"

@@ -4,10 +4,10 @@ import argparse
 import dataclasses
 from pathlib import Path
 
-from golden_model.simulate import simulate
-from synth.flow import synthesise
 from warploom import report
+from warploom.golden_model.simulate import simulate
 from warploom.running import find, run
+from warploom.synth.flow import synthesise
 from warploom.verbs import Body, configuration, need_simulator, synth
 from warploom.verbs.run import describe, run_rtl, show, show_timing
 from warploom.verbs.verilog import generate_unit

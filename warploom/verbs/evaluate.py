@@ -5,8 +5,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from synth.compare import Comparison, logic_um2
-from synth.report import Row
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, gating, hardware, tables
@@ -15,6 +13,8 @@ from warploom.evaluation.overhead import Need, affine_overheads, gating_overhead
 from warploom.evaluation.pressure import COLUMNS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
+from warploom.synth.compare import Comparison, logic_um2
+from warploom.synth.report import Row
 from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"

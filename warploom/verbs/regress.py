@@ -4,10 +4,10 @@ import argparse
 import dataclasses
 import shlex
 
-from tb.recording import compare, record
-from tb.regress import Outcome, disagreements, regress
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.tb.recording import compare, record
+from warploom.tb.regress import Outcome, disagreements, regress
 from warploom.verbs import Body, configuration
 
 SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", "bypass", "window", "entries",

@@ -4,11 +4,11 @@ import argparse
 import dataclasses
 from pathlib import Path
 
-from golden_model.simulate import simulate
-from golden_model.statistics import Statistics
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration, need_simulator
@@ -48,7 +48,7 @@ def main(options: argparse.Namespace) -> Body:
 
 def check_waves(path: Path, *, rtl: bool) -> None:
     """Raise `ConfigError` or `ToolError` where no waveform can be recorded in a file of this name."""
-    from tb.toolchain import need_waves  # noqa: PLC0415  (who only runs the model needs no simulator)
+    from warploom.tb.toolchain import need_waves  # noqa: PLC0415  (who only runs the model needs no simulator)
 
     if not rtl:
         raise ConfigError(f"--waves {path}: only hardware has waves: add --rtl")
@@ -60,8 +60,8 @@ def run_rtl(
 ) -> Body:
     """The same launch through the hardware, every cycle compared, as many as the model took; what the bench finds is a
     `failure`. `waves` asks for a waveform of so many cycles, `record` for one of all in that file."""
-    from tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
-    from tb.runner import BenchError  # noqa: PLC0415
+    from warploom.tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
+    from warploom.tb.runner import BenchError  # noqa: PLC0415
 
     try:
         with report.working("hardware and model in lockstep"):

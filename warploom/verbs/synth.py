@@ -4,9 +4,9 @@ import argparse
 import dataclasses
 import json
 
-from synth.flow import synthesise
-from synth.report import Report
 from warploom import report
+from warploom.synth.flow import synthesise
+from warploom.synth.report import Report
 from warploom.verbs import Body, configuration
 
 

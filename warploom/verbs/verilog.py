@@ -5,9 +5,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-from rtl.emit import generate
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.rtl.emit import generate
 from warploom.verbs import Body, configuration
 
 FOLDER = Path("build/verilog")

@@ -6,9 +6,9 @@ Memory operations, special registers and control are not here: they need more th
 
 import numpy as np
 
-from golden_model.functional.operations import approx, convert, float32, float64, integer, warp
-from golden_model.functional.operations.common import Builder, Function, Operands, Outcome
 from warploom.arch.isa import Instruction, Op
+from warploom.golden_model.functional.operations import approx, convert, float32, float64, integer, warp
+from warploom.golden_model.functional.operations.common import Builder, Function, Operands, Outcome
 
 BUILDERS: dict[Op, Builder] = (
     integer.OPERATIONS | float32.OPERATIONS | float64.OPERATIONS | convert.OPERATIONS | approx.OPERATIONS

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.operations.common import Function, Operands, Outcome, join, value
-from golden_model.functional.operations.float32 import reader, writer
-from golden_model.functional.operations.float64 import pair_of, write_double
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Function as Approximate
+from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, join, value
+from warploom.golden_model.functional.operations.float32 import reader, writer
+from warploom.golden_model.functional.operations.float64 import pair_of, write_double
 
 APPROXIMATE = frozenset({Op.MUFU})
 """Operations whose results PTX bounds and does not fix; what is lowered to them (`div.approx`) is approximate too."""

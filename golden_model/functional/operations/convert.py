@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from golden_model.functional.operations.common import Function, Operands, Outcome, join, split
-from golden_model.functional.operations.float32 import reader, writer
-from golden_model.functional.operations.float64 import pair_of, write_double
-from golden_model.functional.operations.rounding import narrow, settle, two_sum
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import DType, Rounding
+from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, join, split
+from warploom.golden_model.functional.operations.float32 import reader, writer
+from warploom.golden_model.functional.operations.float64 import pair_of, write_double
+from warploom.golden_model.functional.operations.rounding import narrow, settle, two_sum
 
 INTEGERS: dict[DType, Any] = {
     DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,

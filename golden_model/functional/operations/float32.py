@@ -8,11 +8,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.operations.common import Builder, Function, Outcome, Words, combined, comparison, value
-from golden_model.functional.operations.ieee import SINGLE, extreme, flush
-from golden_model.functional.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Rounding
+from warploom.golden_model.functional.operations.common import (
+    Builder,
+    Function,
+    Outcome,
+    Words,
+    combined,
+    comparison,
+    value,
+)
+from warploom.golden_model.functional.operations.ieee import SINGLE, extreme, flush
+from warploom.golden_model.functional.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
 
 U32, F32, F64 = np.uint32, np.float32, np.float64
 

@@ -8,7 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from golden_model.functional.operations.common import (
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Rounding
+from warploom.golden_model.functional.operations.common import (
     Builder,
     Function,
     Operands,
@@ -18,8 +20,8 @@ from golden_model.functional.operations.common import (
     join,
     split,
 )
-from golden_model.functional.operations.ieee import DOUBLE, SINGLE, extreme, has_property
-from golden_model.functional.operations.rounding import (
+from warploom.golden_model.functional.operations.ieee import DOUBLE, SINGLE, extreme, has_property
+from warploom.golden_model.functional.operations.rounding import (
     is_ordinary,
     root_fraction,
     round_fraction,
@@ -29,8 +31,6 @@ from golden_model.functional.operations.rounding import (
     two_product,
     two_sum,
 )
-from warploom.arch.isa import Instruction, Op
-from warploom.arch.modifiers import Rounding
 
 Doubles = tuple[np.ndarray, ...]
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from golden_model.functional.operations.common import (
+from warploom.arch.isa import PT, Instruction, Op
+from warploom.arch.modifiers import DType
+from warploom.golden_model.functional.operations.common import (
     Builder,
     Function,
     Operands,
@@ -19,8 +21,6 @@ from golden_model.functional.operations.common import (
     split,
     value,
 )
-from warploom.arch.isa import PT, Instruction, Op
-from warploom.arch.modifiers import DType
 
 U32, U64, I32, I64 = np.uint32, np.uint64, np.int32, np.int64
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from golden_model.functional.operations.common import Function, Mask, Operands, Outcome, Words, join
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Atom, DType, Shuffle, Vote
+from warploom.golden_model.functional.operations.common import Function, Mask, Operands, Outcome, Words, join
 
 U32 = np.uint32
 LANE = np.arange(32, dtype=U32)
