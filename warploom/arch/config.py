@@ -173,6 +173,52 @@ class SmConfig:
         return self.banks * self.rows // self.schedulers
 
     @property
+    def has_sides(self) -> bool:
+        """Whether a warp register is stored on the right or the left of its row, so that a bank takes an access on
+        each side."""
+        return self.coalescing is Coalescing.ON
+
+    @property
+    def stores_sides(self) -> bool:
+        """Whether the side of a register is stored, and not told by its number."""
+        return self.alignment is Alignment.WRITE
+
+    @property
+    def has_zero_mask(self) -> bool:
+        """Whether it is known of each warp register what is zero in it."""
+        return self.gating.has_zero_mask
+
+    @property
+    def zeros_by_granule(self) -> bool:
+        """Whether that is known by byte position in groups of lanes, and not by lane."""
+        return self.gating is Gating.CROSS_LANE
+
+    @property
+    def gates_columns(self) -> bool:
+        """Whether columns of banks and of operand registers are enabled one by one."""
+        return self.gating is not Gating.OFF
+
+    @property
+    def has_window(self) -> bool:
+        """Whether each warp has a collector of its own, which keeps what its last instructions read and wrote."""
+        return self.bypass.has_window
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether collectors hold values that the register file does not have."""
+        return self.bypass.writes_back
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether instructions carry the compiler's hints on where their result goes."""
+        return self.bypass.has_hints
+
+    @property
+    def has_compact_slots(self) -> bool:
+        """Whether an instruction may have base and stride of a source instead of reading it."""
+        return self.affine.is_on
+
+    @property
     def has_address_slot(self) -> bool:
         """Whether loads with a compact address wait for dispatch in a place of their own, without operand storage.
         With a window they wait in the collector of their warp, which others do not use."""

@@ -69,6 +69,12 @@ enabled; columns of operand registers that are stored, in collectors and behind 
 the bypasses beside them, that are loaded (docs/contract/counting.md)."""
 
 
+def early_fields(config: SmConfig) -> Fields:
+    """The metadata of a warp register that are known in the cycle in which they are looked up: with sides how many of
+    its bytes are stored, and where."""
+    return CODE_FIELDS if config.has_sides else []
+
+
 def zero_fields(config: SmConfig) -> Fields:
     """What is known to be zero in a warp register: the zero mask, and where groups may be reordered their R-bits."""
     if not config.gating.has_zero_mask:
