@@ -20,8 +20,8 @@ class Statistics:
     `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.frontend.Stall`); with the issues
     they make up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that
     follows a BARRED (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads`
-    and `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them, a
-    *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
+    and `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them,
+    a *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
     (docs/contract/counting.md). `operands` counts datapath instructions by distinct registers that they read in the
     register file (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living`
     are cycles of the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and

@@ -5,7 +5,6 @@ import dataclasses
 import hashlib
 import json
 import re
-import subprocess
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,10 @@ from typing import Any
 
 from warploom.arch.config import SmConfig, presets
 from warploom.files import write_whole
+from warploom.origin import commit, sources
 from warploom.rtl.package import package
 from warploom.rtl.shared import module_name
-from warploom.rtl.verilog import ROOT, create, ports, to_verilog
+from warploom.rtl.verilog import create, ports, to_verilog
 
 WAIVERS = {
     "DECLFILENAME": "one file holds all modules of a unit",
@@ -67,15 +67,6 @@ def short_name(config: SmConfig) -> str:
     return f"{config.name}-{hashlib.sha256(repr(different).encode()).hexdigest()[:12]}"
 
 
-def commit() -> str:
-    """The commit that the hardware comes from, `unknown` outside a repository."""
-    try:
-        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
 def generate(
     config: SmConfig, out_dir: Path | str, unit: str = "Datapath", *, probe: bool = False, source_lines: bool = False
 ) -> Files:
@@ -84,18 +75,18 @@ def generate(
     Raises `ConfigError` as `create` does, `ToolError` when Yosys or the folder fails. Each file appears whole or not at
     all.
     """
-    component, name, origin = create(config, unit, probe=probe), module_name(unit), commit()
+    component, name = create(config, unit, probe=probe), module_name(unit)
     described = ports(component)
     body = to_verilog(component, name, source_lines=source_lines)
     inputs = set(re.findall(r"^  input wire (\w+)", body.split(f"module {name} (")[1].split(");")[0], re.MULTILINE))
     sidecar = {
-        "configuration": dataclasses.asdict(config), "settings": settings(config), "commit": origin,
+        "configuration": dataclasses.asdict(config), "settings": settings(config), "commit": commit(),
         "unit": unit, "module": name,
         "clock": {"name": "clk", "edge": "rising"} if "clk" in inputs else None,
         "reset": {"name": "rst", "active": "high", "kind": "synchronous"} if "rst" in inputs else None,
         "ports": described, "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
     }
-    head = _header(config, unit, origin, sidecar)
+    head = _header(config, unit, sidecar)
     stem = f"{short_name(config)}_{name}{'_probe' if probe else ''}"
     folder = Path(out_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,13 +98,13 @@ def generate(
     return files
 
 
-def _header(config: SmConfig, unit: str, origin: str, sidecar: dict[str, Any]) -> str:
+def _header(config: SmConfig, unit: str, sidecar: dict[str, Any]) -> str:
     """The comment on top of a file."""
     different = ", ".join(f"{name} = {value}" for name, value in settings(config).items()) or "none"
     every = ", ".join(f"{name} = {value}" for name, value in _flat(config).items())
     clock = sidecar["clock"] and "clk, rising edge"
     reset = sidecar["reset"] and "rst, synchronous, active high"
-    lines = [f"Warploom {unit}, configuration {config.name}, commit {origin}. Generated: do not edit.",
+    lines = [f"Warploom {unit}, configuration {config.name}, {sources()}. Generated: do not edit.",
              f"Clock: {clock or 'none'}. Reset: {reset or 'none'}.",
              f"Settings that differ from {config.name}: {different}.",
              f"All settings: {every}."]

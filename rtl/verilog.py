@@ -17,6 +17,7 @@ from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
+from warploom.origin import ROOT
 from warploom.rtl.affine.address_slot import AddressSlot
 from warploom.rtl.affine.expand import Expander
 from warploom.rtl.affine.register_file import AffineRegisterFile
@@ -150,8 +151,6 @@ NEEDS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 JOINTS = frozenset(module_name(part.__name__) for part in (
     SlotStore, WindowStore, DispatchStage, RegisterFile, SingleBanks, DualBanks, Pipes, AffineSets))
 """Modules of a datapath that do little more than join units."""
-
-ROOT = Path(__file__).absolute().parents[2]
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 

@@ -10,8 +10,8 @@ from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Gating
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
+from warploom.origin import ROOT
 from warploom.rtl.arbiter import Arbiter
-from warploom.store import ROOT
 from warploom.tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
 from warploom.tb.mutants import miswired
 from warploom.tb.test_datapath import AFFINE, REGISTER_FILES

@@ -23,7 +23,7 @@ from warploom.golden_model.bypass.lost import LostValue
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
-from warploom.store import ROOT
+from warploom.origin import ROOT
 
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 FAILED = ROOT / "build" / "random_programs"

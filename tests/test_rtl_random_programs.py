@@ -11,7 +11,7 @@ import pytest
 from random_case import Case
 from random_programs import each, samples
 
-from warploom.store import ROOT
+from warploom.origin import ROOT
 from warploom.tb.lockstep import lockstep_all
 from warploom.tb.test_datapath import AFFINE, WINDOWS, for_each
 

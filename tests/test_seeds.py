@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warploom.store import ROOT
+from warploom.origin import ROOT
 from warploom.tb.seeds import FIXED, LIMIT, NEW, read, seed_of
 
 pytest_plugins = ["pytester"]

@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from warploom import __version__, processes, report, store
+from warploom import __version__, processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.files import write_whole
-from warploom.store import ROOT, Key, Kind
+from warploom.origin import ROOT, commit
+from warploom.store import Key, Kind
 from warploom.tb import regress, runner
 from warploom.tb.lockstep import Lockstep, LockstepError
 from warploom.tb.regress import Case
@@ -156,7 +157,7 @@ def test_what_a_maker_leaves_goes_and_what_it_was_made_of_stays():
     record = json.loads((KEY.path / "record.kept").read_text().partition("\n")[2])
     made = record["made"]
     assert (record["kind"], record["name"], record["parts"]) == (KEY.kind, KEY.name, KEY.parts)
-    assert (made["warploom"], made["commit"]) == (__version__, report.commit())
+    assert (made["warploom"], made["commit"]) == (__version__, commit())
     assert timedelta() <= datetime.now(UTC) - datetime.fromisoformat(made["at"]) < timedelta(minutes=5)
 
 

@@ -3,10 +3,8 @@
 import contextlib
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +17,7 @@ from rich.table import Table
 from warploom import __version__
 from warploom.arch.errors import one_line
 from warploom.files import write_whole
+from warploom.origin import commit
 
 SCHEMA_VERSION = 1
 """Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
@@ -109,17 +108,3 @@ def _text(cell: object) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
-
-
-@cache
-def commit() -> str | None:
-    """The commit of the source tree, `+` appended where files differ from it; None outside a Git tree."""
-    try:
-        changed = _git("status", "--porcelain", "--untracked-files=no")
-        return _git("rev-parse", "HEAD").strip() + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def _git(*command: str) -> str:
-    return subprocess.check_output(("git", *command), cwd=Path(__file__).parent, stderr=subprocess.DEVNULL, text=True)

@@ -8,10 +8,10 @@ error.
 
 from warploom.store.entries import folder, get, text
 from warploom.store.folders import run_folder, runs
-from warploom.store.key import ROOT, Key, Kind, digest, need_place, place, sources
+from warploom.store.key import Key, Kind, digest, need_place, place, sources
 from warploom.store.sealed import read, write
 
 __all__ = [
-    "ROOT", "Key", "Kind", "digest", "folder", "get", "need_place", "place", "read", "run_folder", "runs",
-    "sources", "text", "write",
+    "Key", "Kind", "digest", "folder", "get", "need_place", "place", "read", "run_folder", "runs", "sources",
+    "text", "write",
 ]

@@ -13,9 +13,10 @@ from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
-from warploom import __version__, processes, report
+from warploom import __version__, processes
 from warploom.arch.errors import ToolError
 from warploom.files import write_whole
+from warploom.origin import commit
 from warploom.store.key import Key, need_place
 from warploom.store.sealed import DamagedError, decoding, load, told, write
 
@@ -126,7 +127,7 @@ def remove(path: Path) -> None:
 def _record(key: Key) -> None:
     """Keep the folder of an entry as it is now."""
     paths = sorted(path for path in key.path.rglob("*") if path.is_file())
-    made = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "warploom": __version__, "commit": report.commit()}
+    made = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "warploom": __version__, "commit": commit()}
     write(key.path / RECORD, json.dumps({
         "kind": key.kind, "name": key.name, "made": made, "parts": key.parts,
         "files": {str(path.relative_to(key.path)): _file_digest(path) for path in paths},

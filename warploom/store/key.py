@@ -13,8 +13,7 @@ from typing import Any
 import platformdirs
 
 from warploom.arch.errors import ToolError
-
-ROOT = Path(__file__).resolve().parents[2]
+from warploom.origin import ROOT
 
 
 class Kind(StrEnum):
