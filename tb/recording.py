@@ -5,7 +5,6 @@ A recording has, for each case, the statistics of the run and a checksum of ever
 needs none of its own: lockstep holds it to the model, field by field.
 """
 
-import dataclasses
 import json
 import lzma
 from collections.abc import Callable, Iterator
@@ -19,13 +18,13 @@ from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.interfaces import probe_fields, width
-from warploom.arch.mechanisms import Alignment
+from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.files import write_whole
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.kernels.library import kernel, kernels
 from warploom.running import run
-from warploom.tb.regress import IN_HARDWARE, OFF, Case, cases
+from warploom.tb.regress import Case, cases
 
 Run = dict[str, Any]
 """Statistics by name, and under ``probe`` the checksum of each field."""
@@ -33,14 +32,13 @@ Run = dict[str, Any]
 CYCLES = 4096
 """Of the probe that are looked at together: a multiple of 8, so that bits of a field fill whole bytes."""
 
-MODEL_ONLY = ("coalescing=corf layout=wid", "coalescing=corf_plus layout=wid", "bypass=rfc",
-              *(f"coalescing=on alignment={alignment}" for alignment in Alignment if alignment not in IN_HARDWARE))
+MODEL_ONLY = [settings for mechanism in MECHANISMS for settings in mechanism.model_runs]
 """Settings that have no hardware, so that the regression leaves them out."""
 
 
 def recorded_cases(config: SmConfig) -> dict[str, Case]:
     """By name: the cases of the regression, and every kernel under each of `MODEL_ONLY`."""
-    baseline = dataclasses.replace(config, **OFF)
+    baseline = config.with_settings([*OFF])
     found = {str(case): case for case in cases(config)}
     for settings in MODEL_ONLY:
         core = baseline.with_settings(settings.split())

@@ -4,6 +4,7 @@ Caught is a bug when the bench says that the hardware is wrong, and the same ben
 test, passes on the unit without the bug.
 """
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -13,36 +14,26 @@ import pytest
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.kernels.library import kernel
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
 from warploom.rtl.verilog import UNITS
 from warploom.tb import runner
-from warploom.tb.affine import datapath_mutants as affine_datapath_mutants
-from warploom.tb.affine import mutants as affine
-from warploom.tb.bypass import collector_mutants, writeback_mutants
-from warploom.tb.bypass import datapath_mutants as bypass_datapath_mutants
-from warploom.tb.bypass import mutants as bypass
-from warploom.tb.coalescing import mutants as coalescing
-from warploom.tb.corf import mutants as corf
 from warploom.tb.corf.test_allocation import ROWS
-from warploom.tb.gating import datapath_mutants, lane_mutants
-from warploom.tb.gating import mutants as gating
 from warploom.tb.gating.test_trivial import DecodedDetector
 from warploom.tb.lockstep import LockstepError, lockstep
-from warploom.tb.mutants import MUTANTS, LockstepMutant, Mutant
+from warploom.tb.mutants import LockstepMutant, Mutant
 from warploom.tb.seeds import seed_of
 from warploom.tb.verdict import MISMATCH, caught, raised
 
 CONFIG = SmConfig.preset("small")
 
-ALL = (
-    *MUTANTS, *coalescing.MUTANTS, *corf.MUTANTS, *lane_mutants.MUTANTS, *gating.MUTANTS, *datapath_mutants.MUTANTS,
-    *bypass.MUTANTS, *collector_mutants.MUTANTS, *writeback_mutants.MUTANTS, *bypass_datapath_mutants.MUTANTS,
-    *affine.MUTANTS,
-)
+ALL: list[Mutant] = [mutant for mechanism in MECHANISMS for path in mechanism.bugs
+                     for mutant in pkgutil.resolve_name(path)]
 
-IN_LOCKSTEP = (*coalescing.IN_LOCKSTEP, *affine_datapath_mutants.IN_LOCKSTEP)
+IN_LOCKSTEP: list[LockstepMutant] = [mutant for mechanism in MECHANISMS for path in mechanism.lockstep_bugs
+                                     for mutant in pkgutil.resolve_name(path)]
 
 FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),

@@ -90,7 +90,7 @@ def test_units_without_their_mechanism(unit: str, settings: list[str], message: 
 
 
 def test_a_unit_without_a_probe() -> None:
-    with pytest.raises(ConfigError, match="unit = Arbiter has no probe: those with one are Datapath"):
+    with pytest.raises(ConfigError, match="unit = Arbiter has no probe: those with one are Collector"):
         verilog.create(SMALL, "Arbiter", probe=True)
 
 

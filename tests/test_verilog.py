@@ -14,6 +14,7 @@ import pytest
 from pyslang import ast, driver, syntax
 
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import met
 from warploom.rtl import verilog
 from warploom.rtl.emit import WAIVERS, Files, generate, short_name
 from warploom.rtl.package import member_name, package
@@ -35,8 +36,8 @@ LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollec
 def cases() -> Iterator[Any]:
     """Every unit that each of three configurations has."""
     for config in (SMALL, GATED, ALL):
-        for unit in verilog.UNITS:
-            if all(getattr(config, field) in values for field, values in verilog.NEEDS.get(unit, ())):
+        for unit, described in verilog.UNITS.items():
+            if met(described.needs, config):
                 is_first = (config is ALL and unit not in LARGE) or (config, unit) == (SMALL, "IntegerUnit")
                 yield pytest.param(config, unit, id=f"{short_name(config)}-{unit}",
                                    marks=() if is_first else pytest.mark.long)

@@ -9,10 +9,21 @@ from typing import Any, NoReturn
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import TimingClass
-from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Layout, Scheduler
+from warploom.arch.mechanisms import (
+    MECHANISMS,
+    SWITCHES,
+    Affine,
+    Alignment,
+    Bypass,
+    Coalescing,
+    Gating,
+    Layout,
+    Scheduler,
+)
+from warploom.arch.mechanisms.descriptor import Conflict
 from warploom.arch.parameters import KEY, PARTS, Parameter, check_range, choice, number, parameters
 
-FRONT_END, REGISTER_FILE, OPERANDS, PIPES, MEMORY, AFFINE_UNIT = PARTS
+FRONT_END, REGISTER_FILE, OPERANDS, PIPES, MEMORY, _ = PARTS
 
 TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
 """Where the values of `fermi` come from."""
@@ -65,23 +76,20 @@ class SmConfig:
     warps: int = number(48, FRONT_END, "warp slots", (1, 64), TABLE_3_5)
     blocks: int = number(8, FRONT_END, "thread block slots", (1, 32), TABLE_3_5)
     schedulers: int = number(2, FRONT_END, "warp schedulers, which share the warps evenly", (1, 4), TABLE_3_5)
-    scheduler: Scheduler = choice(Scheduler.TWO_LEVEL, FRONT_END, "how a scheduler picks among its warps", TABLE_3_5)
+    scheduler: Scheduler = choice(SWITCHES["scheduler"])
     active_warps: int = number(8, FRONT_END, "active set of each two_level scheduler, in warps", (1, 64), OURS)
     front_end_interval: int = number(
         1, FRONT_END, "cycles of the datapath to one of the schedulers", (1, 8), AFFINE, unit="cycles")
 
     banks: int = number(4, REGISTER_FILE, "register banks", (1, 32), TABLE_3_5, is_power=True)
     rows: int = number(256, REGISTER_FILE, "warp registers of one bank", (16, 4096), TABLE_3_5, is_power=True)
-    layout: Layout = choice(Layout.WSHIFT, REGISTER_FILE, "which bank a register lies in", "[RADAIDEH], Fig. 3.10")
-    coalescing: Coalescing = choice(
-        Coalescing.OFF, REGISTER_FILE, "how narrow operands share a bank access", "[RADAIDEH], chapter 3")
-    alignment: Alignment = choice(
-        Alignment.REG, REGISTER_FILE, "on which side of its entry a narrow register lies", "[RADAIDEH], section 3.7.1")
-    gating: Gating = choice(
-        Gating.OFF, REGISTER_FILE, "what is not read, written or computed, lanes included", "[RADAIDEH], chapter 4")
+    layout: Layout = choice(SWITCHES["layout"])
+    coalescing: Coalescing = choice(SWITCHES["coalescing"])
+    alignment: Alignment = choice(SWITCHES["alignment"])
+    gating: Gating = choice(SWITCHES["gating"])
 
     collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
-    bypass: Bypass = choice(Bypass.OFF, OPERANDS, "how values pass from one instruction to the next", "[BOW]")
+    bypass: Bypass = choice(SWITCHES["bypass"])
     window: int = number(3, OPERANDS, "instructions of a warp among which values are bypassed", (2, 8), "[BOW]")
     entries: int = number(
         12, OPERANDS, "warp registers that a collector keeps; two or four for each instruction", (4, 32), "[BOW]")
@@ -107,7 +115,7 @@ class SmConfig:
     memory_interval: int = number(
         4, MEMORY, "between lines from beyond the L1: this SM's share of the bandwidth", (1, 1000), OURS, unit="cycles")
 
-    affine: Affine = choice(Affine.OFF, AFFINE_UNIT, "what executes once for a warp", AFFINE)
+    affine: Affine = choice(SWITCHES["affine"])
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
@@ -117,55 +125,20 @@ class SmConfig:
                 object.__setattr__(self, name, parameter.check(name, getattr(self, name)))
         if self.warps % self.schedulers:
             self._disagree("warps", "schedulers", "every scheduler owns the same number of warps")
-        self._check_coalescing()
-        self._check_comparators()
-        self._check_bypass()
-        self._check_affine()
+        for mechanism in MECHANISMS:
+            for conflict in mechanism.conflicts:
+                self._check_conflict(conflict)
+        if self.has_window:
+            object.__setattr__(self, "collectors", self.warps)
         self._check_timing()
 
-    def _check_coalescing(self) -> None:
-        if self.alignment is not Alignment.REG and self.coalescing is not Coalescing.ON:
-            self._disagree("alignment", "coalescing", "only coalescing = on gives registers a side")
-        if self._has_corf and self.layout is not Layout.WID:
-            self._disagree("coalescing", "layout", "CORF needs all registers of a warp in one bank, layout = wid")
-
-    def _check_comparators(self) -> None:
-        """CORF and the bounds of alignment are modelled by themselves."""
-        for name, (corf, bound) in COMPARATORS.items():
-            if getattr(self, name) != "off" and self._has_corf:
-                self._disagree(name, "coalescing", f"{corf}; use coalescing = off or on")
-            if getattr(self, name) != "off" and self._has_bound:
-                self._disagree(name, "alignment", f"{bound}; use alignment = reg or write")
-
-    def _check_bypass(self) -> None:
-        if self.bypass is Bypass.RFC:
-            for name in ("coalescing", "gating"):
-                if getattr(self, name) != "off":
-                    self._disagree("bypass", name, "the register file cache is a comparator on the baseline's "
-                                                   f"register file; use {name} = off")
-        if self.bypass.has_window:
-            object.__setattr__(self, "collectors", self.warps)
-
-    def _check_affine(self) -> None:
-        if self.affine is Affine.OFF:
-            return
-        if self.bypass is Bypass.RFC:
-            self._disagree("affine", "bypass", "the register file cache is a comparator on the baseline's front end; "
-                                               "use bypass = off, bow, bow_wr or bow_hints")
-        if self.schedulers & (self.schedulers - 1):
-            self._disagree("affine", "schedulers", "the affine registers are divided among the schedulers; "
-                                                   "use a power of two")
+    def _check_conflict(self, conflict: Conflict) -> None:
+        if (getattr(self, conflict.field) in conflict.values
+                and getattr(self, conflict.other) in conflict.others):
+            self._disagree(conflict.field, conflict.other, conflict.reason)
 
     def _disagree(self, name: str, other: str, reason: str) -> NoReturn:
         raise ConfigError(f"{name} = {getattr(self, name)} and {other} = {getattr(self, other)} disagree: {reason}")
-
-    @property
-    def _has_corf(self) -> bool:
-        return self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS)
-
-    @property
-    def _has_bound(self) -> bool:
-        return self.alignment in (Alignment.IDEAL, Alignment.UPPER_BOUND)
 
     @property
     def affine_entries(self) -> int:
@@ -214,6 +187,11 @@ class SmConfig:
         return self.bypass.has_hints
 
     @property
+    def waiting_instructions(self) -> int:
+        """Instructions that may wait in one collector: those of a window, or one."""
+        return self.window if self.has_window else 1
+
+    @property
     def has_compact_slots(self) -> bool:
         """Whether an instruction may have base and stride of a source instead of reading it."""
         return self.affine.is_on
@@ -231,15 +209,11 @@ class SmConfig:
 
     def check_hardware(self) -> None:
         """Raise `ConfigError` when the configuration exists in the golden model only."""
-        if self.bypass is Bypass.RFC:
-            raise ConfigError("bypass = rfc: a comparator of the golden model, without hardware; "
-                              "use off, bow, bow_wr or bow_hints")
-        if self._has_corf:
-            raise ConfigError(f"coalescing = {self.coalescing}: a comparator of the golden model, without hardware; "
-                              "use off or on")
-        if self._has_bound:
-            raise ConfigError(f"alignment = {self.alignment}: a bound of the golden model, without hardware; "
-                              "use reg or write")
+        for mechanism in MECHANISMS:
+            for found in mechanism.model_only:
+                if getattr(self, found.field) in found.values:
+                    raise ConfigError(f"{found.field} = {getattr(self, found.field)}: {found.kind} of the golden "
+                                      f"model, without hardware; use {found.instead}")
 
     def _check_timing(self) -> None:
         wanted = {c.name.lower() for c in TimingClass}
@@ -327,15 +301,6 @@ class SmConfig:
                               "or a path ending in .toml")
         return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
 
-
-COMPARATORS = {
-    "gating": ("CORF has no columns to gate", "a bound has no columns to gate"),
-    "bypass": ("CORF's collectors take their operands from its own register file",
-               "bounds are modelled with the baseline's collectors only"),
-    "affine": ("CORF packs registers at compile time, when nobody knows which are compact",
-               "bounds are modelled without the affine unit only"),
-}
-"""Mechanisms that do not go with CORF, and with the bounds of alignment, and why."""
 
 MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from warploom.arch.errors import ConfigError, shown
+from warploom.arch.mechanisms import Switch
 
 PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
 """Parts of the machine (docs/architecture.md); each has a table in a configuration file."""
@@ -62,9 +63,10 @@ def number(default: int, part: str, meaning: str, legal: tuple[int, int], source
     return dataclasses.field(default=default, metadata={KEY: parameter})
 
 
-def choice(default: StrEnum, part: str, meaning: str, source: str) -> Any:
+def choice(switch: Switch) -> Any:
     """A dataclass field that is one of an enumeration."""
-    return dataclasses.field(default=default, metadata={KEY: Parameter(part, meaning, source, choices=type(default))})
+    parameter = Parameter(switch.part, switch.meaning, switch.source, choices=type(switch.default))
+    return dataclasses.field(default=switch.default, metadata={KEY: parameter})
 
 
 def parameters(kind: type) -> dict[str, Parameter]:

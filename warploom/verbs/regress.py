@@ -6,12 +6,12 @@ import shlex
 
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.tb.recording import compare, record
 from warploom.tb.regress import Outcome, disagreements, regress
 from warploom.verbs import Body, configuration
 
-SETTINGS = ("name", "layout", "scheduler", "coalescing", "alignment", "gating", "bypass", "window", "entries",
-            "affine")
+SETTINGS = ("name", *(field for mechanism in MECHANISMS for field in mechanism.varied))
 """Fields of the configuration that vary from run to run."""
 
 

@@ -1,0 +1,92 @@
+"""The affine unit: what is alike or linear in the lanes of a warp executes once for the warp ([AFFINE])."""
+
+from enum import StrEnum
+
+from warploom.arch.mechanisms.bypassing import WINDOWS, Bypass
+from warploom.arch.mechanisms.descriptor import (
+    CONFIG,
+    Conflict,
+    Core,
+    Mechanism,
+    Needs,
+    Overhead,
+    Points,
+    Runs,
+    Switch,
+    Unit,
+)
+
+
+class Affine(StrEnum):
+    """What executes once for a warp, on values that are base + lane * stride ([AFFINE], section 4)."""
+
+    OFF = "off"  # every lane for itself
+    A = "a"  # arithmetic, and uniform loads of constants
+    AB = "ab"  # also comparisons, of which branches are made
+    ABM = "abm"  # also loads find their addresses without a collector
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is an affine register file."""
+        return self is not Affine.OFF
+
+    @property
+    def has_branches(self) -> bool:
+        """Whether comparisons are resolved from the first and the last lane."""
+        return self in (Affine.AB, Affine.ABM)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether loads with a compact address skip operand collection and coalescer."""
+        return self is Affine.ABM
+
+
+KINDS = (Affine.A, Affine.AB, Affine.ABM)
+ON: Needs = (("affine", KINDS),)
+ADDRESS_SLOT: Needs = (("affine", (Affine.ABM,)), ("bypass", (Bypass.OFF,)))
+
+AFFINE = Mechanism(
+    name="affine",
+    switches=(Switch("affine", Affine.OFF, "affine", "what executes once for a warp", "[AFFINE]"),),
+    conflicts=(
+        Conflict("affine", KINDS, "schedulers", (3,),
+                 "the affine registers are divided among the schedulers; use a power of two"),
+    ),
+    units=(
+        Unit("Expander", "warploom.rtl.affine.expand.Expander"),
+        Unit("AffineRegisterFile", "warploom.rtl.affine.register_file.AffineRegisterFile", CONFIG, needs=ON),
+        Unit("AffineUnit", "warploom.rtl.affine.unit.AffineUnit", CONFIG, needs=ON),
+        Unit("CompactSlots", "warploom.rtl.affine.slots.CompactSlots", {"depth": "waiting_instructions"}, needs=ON),
+        Unit("AddressSlot", "warploom.rtl.affine.address_slot.AddressSlot", CONFIG, needs=ADDRESS_SLOT),
+    ),
+    parts=("warploom.rtl.affine.sets.AffineSets",),
+    cores=(
+        Core("abm", ("affine=abm", "schedulers=2"), is_long=True),
+        Core("abm cross_lane write",
+             ("affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write")),
+        Core("abm bow_hints cross_lane",
+             ("affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6")),
+    ),
+    coverage=(
+        Points(("accepted", "refused", "uniform unit", "attempts of all sets", "uniform operand", "affine operand"),
+               ON),
+        Points(("the address slot is taken",), ADDRESS_SLOT),
+    ),
+    runs=(
+        Runs("small", axes=(("affine", KINDS),)),
+        Runs("fermi", ("affine=abm",)),  # two schedulers, and so two sets
+        Runs("small", ("affine=abm", "coalescing=on")),
+        Runs("small", ("affine=abm", "gating=cross_lane")),
+        Runs("small", ("affine=abm",), (("bypass", WINDOWS),)),
+        Runs("small", ("affine=abm", "coalescing=on", "gating=cross_lane", "bypass=bow_hints")),
+    ),
+    varied=("affine",),
+    words=("no affine unit", "affine {config.affine}"),
+    is_on=ON,
+    bugs=("warploom.tb.affine.mutants.MUTANTS",),
+    lockstep_bugs=("warploom.tb.affine.datapath_mutants.IN_LOCKSTEP",),
+    overheads=(Overhead("Affine registers of {config.name}", "affine_registers",
+                        "warploom.evaluation.overhead.affine_overheads"),),
+    names=("affine",),
+    folders=("affine",),
+)

@@ -1,0 +1,56 @@
+"""The machine without any mechanism: what it chooses, its units, its regression and its planted bugs."""
+
+from enum import StrEnum
+
+from warploom.arch.mechanisms.descriptor import CONFIG, MATRIX, ROWS, Core, Mechanism, Points, Runs, Switch, Unit
+
+
+class Scheduler(StrEnum):
+    """How a warp scheduler chooses among ready warps."""
+
+    LRR = "lrr"  # loose round robin
+    GTO = "gto"  # greedy, then oldest
+    TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
+
+
+class Layout(StrEnum):
+    """Register-to-bank mapping ([RADAIDEH], Fig. 3.10); the formulas are in `warploom.arch.layout`."""
+
+    WID = "wid"  # all registers of a warp in one bank
+    WSHIFT = "wshift"  # registers of a warp interleaved across the banks
+
+
+PROBE = {"probe": True}
+
+BASELINE = Mechanism(
+    name="baseline",
+    switches=(
+        Switch("scheduler", Scheduler.TWO_LEVEL, "front_end", "how a scheduler picks among its warps",
+               "[RADAIDEH], Table 3.5"),
+        Switch("layout", Layout.WSHIFT, "register_file", "which bank a register lies in", "[RADAIDEH], Fig. 3.10"),
+    ),
+    units=(
+        Unit("SubBank", "warploom.rtl.subbank.SubBank", ROWS),
+        Unit("Bank", "warploom.rtl.bank.Bank", ROWS),
+        Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", MATRIX),
+        Unit("Crossbar", "warploom.rtl.crossbar.Crossbar", MATRIX),
+        Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
+        Unit("Lane", "warploom.rtl.lane.Lane"),
+        Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
+        Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
+        Unit("Writeback", "warploom.rtl.register_file.writeback.Writeback", CONFIG),
+        Unit("Datapath", "warploom.rtl.datapath.Datapath", CONFIG, probe=PROBE),
+        Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
+    ),
+    parts=(
+        "warploom.rtl.operands.slots.SlotStore", "warploom.rtl.operands.stage.DispatchStage",
+        "warploom.rtl.register_file.file.RegisterFile", "warploom.rtl.register_file.single.SingleBanks",
+        "warploom.rtl.pipes.Pipes",
+    ),
+    cores=(Core("baseline"),),
+    coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),
+    runs=(Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),),
+    full_size=((),),
+    varied=("layout", "scheduler"),
+    bugs=("warploom.tb.mutants.MUTANTS",),
+)

@@ -1,0 +1,98 @@
+"""Bypassing: a collector for each warp keeps what its last instructions read and wrote ([BOW]); and with it
+the register file cache, the comparator of that publication."""
+
+from enum import StrEnum
+
+from warploom.arch.mechanisms.coalescing import Coalescing
+from warploom.arch.mechanisms.descriptor import (
+    CONFIG,
+    MATRIX,
+    Core,
+    Mechanism,
+    Needs,
+    Points,
+    PortField,
+    Runs,
+    Switch,
+    Unit,
+)
+from warploom.arch.mechanisms.gating import Gating
+
+
+class Bypass(StrEnum):
+    """How values pass from one instruction of a warp to the next without the register file ([BOW], section IV)."""
+
+    OFF = "off"
+    BOW = "bow"  # a collector for each warp keeps what its last instructions read and wrote; write-through
+    BOW_WR = "bow_wr"  # write-back: a value overwritten in the window is never written to the register file
+    BOW_HINTS = "bow_hints"  # also, the compiler tells of each result whether collector or register file need it
+    RFC = "rfc"  # a register file cache beside the register file; golden model only
+
+    @property
+    def has_window(self) -> bool:
+        """Whether collectors belong to warps and keep a window of instructions."""
+        return self in WINDOWS
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether instructions carry the compiler's hints."""
+        return self is Bypass.BOW_HINTS
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether collectors hold values that the register file does not have."""
+        return self in (Bypass.BOW_WR, Bypass.BOW_HINTS)
+
+
+WINDOWS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
+WINDOW: Needs = (("bypass", WINDOWS),)
+WRITE_BACK: Needs = (("bypass", (Bypass.BOW_WR, Bypass.BOW_HINTS)),)
+HINTS: Needs = (("bypass", (Bypass.BOW_HINTS,)),)
+FILES = (Coalescing.OFF, Coalescing.ON)
+
+BYPASSING = Mechanism(
+    name="bypassing",
+    switches=(
+        Switch("bypass", Bypass.OFF, "operands", "how values pass from one instruction to the next", "[BOW]"),
+    ),
+    fields=(
+        PortField("issue", "first", bits=1, needs=WINDOW),
+        PortField("issue", "aside", bits=1, needs=(*HINTS, ("affine", ("a", "ab", "abm")))),
+        PortField("hints", "to_collector", bits=1, needs=HINTS), PortField("hints", "to_file", bits=1, needs=HINTS),
+        PortField("result", "warp", counts="warps", needs=WINDOW), PortField("result", "dst", bits=8, needs=WINDOW),
+    ),
+    units=(
+        Unit("BypassingCollector", "warploom.rtl.bypass.collector.BypassingCollector", CONFIG, probe={"probe": True},
+             needs=WINDOW),
+        Unit("RotatingArbiter", "warploom.rtl.bypass.arbiter.RotatingArbiter", MATRIX),
+        Unit("RotatingCoalescingArbiter", "warploom.rtl.bypass.arbiter.RotatingCoalescingArbiter", MATRIX),
+        Unit("EvictionUnit", "warploom.rtl.bypass.eviction.EvictionUnit", CONFIG, needs=WRITE_BACK),
+    ),
+    parts=("warploom.rtl.operands.windows.WindowStore",),
+    cores=(
+        Core("bow", ("bypass=bow",), is_long=True),
+        Core("bow_wr of 6", ("bypass=bow_wr", "entries=6")),
+        Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg")),
+        Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
+        Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
+                                         "alignment=write")),
+    ),
+    coverage=(
+        Points(("a warp without room",), WINDOW),
+        Points(("a result for an entry with other dirty lanes", "evictions queue"), WRITE_BACK),
+    ),
+    runs=(
+        # With a collector for each of 48 warps a build takes many minutes. Entries for each instruction of the window,
+        # all and half of them ([BOW], section IV-C).
+        Runs("small", axes=(("bypass", WINDOWS), ("entries", (12, 6)), ("coalescing", FILES))),
+        Runs("pascal", axes=(("bypass", WINDOWS),)),
+        Runs("maxwell", ("bypass=bow_hints",), (("gating", tuple(Gating)),)),
+    ),
+    varied=("bypass", "window", "entries"),
+    words=("no bypassing", "{config.bypass} of {config.window} in {config.entries}"),
+    is_on=WINDOW,
+    bugs=("warploom.tb.bypass.mutants.MUTANTS", "warploom.tb.bypass.collector_mutants.MUTANTS",
+          "warploom.tb.bypass.writeback_mutants.MUTANTS", "warploom.tb.bypass.datapath_mutants.MUTANTS"),
+    names=("bypass", "bypassing"),
+    folders=("bypass",),
+)
