@@ -19,7 +19,7 @@ PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 
-.PHONY: help setup run test lint verilog regress synth evaluate bench mutation fuzz clean
+.PHONY: help setup run test lint docs verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
 help:  ## list the verbs
@@ -69,6 +69,9 @@ test: lint  ## everything that must hold
 lint: $(STAMP)
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
+
+docs: $(STAMP)  ## write the generated tables of docs/ anew
+	$(VENV)/bin/python -m warploom.documents
 
 mutation: $(STAMP)  ## plant bugs in hardware units and compiler passes, and require each to be caught
 	$(VENV)/bin/pytest -m mutation

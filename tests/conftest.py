@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from checked_runs import all_runs_checked
 
+from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.cli import main
+from warploom.documents import undescribed
 from warploom.evaluation.figures import Figure
 from warploom.kernels.library import kernels
 
@@ -21,6 +23,19 @@ def checked_runs():
     """No functional run of any test goes unchecked."""
     with all_runs_checked():
         yield
+
+
+@pytest.fixture(autouse=True)
+def described_documents(monkeypatch):
+    """No JSON document of any test has a key that docs/json.md does not describe."""
+    made = report.document
+
+    def document(verb, body):
+        found = made(verb, body)
+        assert undescribed(json.loads(json.dumps(found))) == []
+        return found
+
+    monkeypatch.setattr(report, "document", document)
 
 
 @pytest.fixture

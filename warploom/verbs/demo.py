@@ -6,6 +6,7 @@ from pathlib import Path
 
 from warploom import report
 from warploom.golden_model.simulate import simulate
+from warploom.rtl.emit import short_name
 from warploom.running import find, run
 from warploom.synth.flow import synthesise
 from warploom.verbs import Body, configuration, need_simulator, synth
@@ -34,7 +35,7 @@ def main(options: argparse.Namespace) -> Body:
             "verilog": hardware}
     body |= run_rtl(config, file, 1, statistics.cycles, waves=WAVEFORM_CYCLES)
     body["synthesis"] = synth.show(synthesise(config))
-    path = FOLDER / f"{config.name}_{file.path.parent.name}.json"
+    path = FOLDER / f"{short_name(config)}_{file.path.parent.name}.json"
     report.write_json(path, report.document("demo", body))
     report.fields("Where things are", {
         "Verilog": hardware["verilog"], "ports and fields": hardware["sidecar"],

@@ -1,0 +1,97 @@
+"""What the JSON documents of the command line hold, record by record and key by key (`documents.toml`).
+
+The tables of docs/json.md are made of it (``python -m warploom.documents``), and tests hold every document that they
+make against it.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PAGE = Path(__file__).absolute().parents[1] / "docs" / "json.md"
+
+BLOCK = re.compile(r"(<!-- record: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+"""Where a page has the table of a record."""
+
+EVERY = "document"
+"""The record that every document has, beside that of its verb."""
+
+
+class Key(NamedTuple):
+    """One key of a record: its path, what it means, and the record that is below it, if any."""
+
+    path: str
+    meaning: str
+    record: str | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What it stands for: itself, and all that is below it."""
+        names = re.escape(self.path).replace(r"\*", r"[^.\[]+")
+        return re.compile(rf"{names}(?P<below>|[.\[].*)")
+
+
+@cache
+def records() -> dict[str, list[Key]]:
+    """Every record by its name."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    return {name: [Key(*key) for key in keys] for name, keys in tomllib.loads(text).items()}
+
+
+def _of(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The records that a document has."""
+    verb = document["verb"]
+    if verb == "demo":
+        return EVERY, "run", verb
+    return EVERY, "hardware" if document.get("experiment") == "hardware" else verb
+
+
+def undescribed(document: Mapping[str, Any]) -> list[str]:
+    """Paths of a document that no key stands for; without any the document is as described."""
+    return [path for path in _leaves(document, "") if not any(_described(path, record) for record in _of(document))]
+
+
+def _leaves(value: Any, path: str) -> Iterator[str]:
+    """The path of everything that is no object, nor a list of any."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, f"{path}[]")
+    else:
+        yield path
+
+
+def _described(path: str, record: str) -> bool:
+    """Whether a key of the record, or of one below it, stands for a path."""
+    for key in records()[record]:
+        match = key.pattern.fullmatch(path)
+        if match and (key.record is None or not match["below"] or _described(match["below"].lstrip("."), key.record)):
+            return True
+    return False
+
+
+def render(page: str) -> str:
+    """A page with the table of each record that it asks for: as it should be."""
+    return BLOCK.sub(lambda match: match[1] + _table(records()[match[2]]) + match[3], page)
+
+
+def _table(keys: list[Key]) -> str:
+    rows = [f"| `{key.path}` | {key.meaning}{f': [{key.record}](#{key.record})' if key.record else ''} |"
+            for key in keys]
+    return "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
+
+
+def main() -> int:
+    """Write the tables of the page anew."""
+    PAGE.write_text(render(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
