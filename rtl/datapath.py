@@ -24,7 +24,7 @@ from warploom.rtl.operands.slots import SlotStore
 from warploom.rtl.operands.windows import WindowStore
 from warploom.rtl.pipes import Pipes
 from warploom.rtl.placement import STRIDE_BITS
-from warploom.rtl.register_file.file import RegisterFile
+from warploom.rtl.register_file.register_file import RegisterFile
 from warploom.rtl.shared import module_name, share
 
 
@@ -134,7 +134,7 @@ class Datapath(wiring.Component):
         operands, file, pipes = self.operands, self.register_file, self.pipes
         for asked, answered in zip(operands.read, file.read, strict=True):
             connect(m, asked, answered)
-        if ports.has_lookup(self._config):
+        if ports.metadata(self._config):
             connect(m, operands.lookup, file.lookup)
         if self._config.bypass.has_window:
             connect(m, file.delivery, operands.delivery)

@@ -7,11 +7,18 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, WARP_BITS, WRITE_PATHS, WRITERS, index_bits
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.interfaces import (
+    SIDES,
+    TAG_BITS,
+    WARP_BITS,
+    WRITE_PATHS,
+    WRITERS,
+    early_fields,
+    index_bits,
+    zero_fields,
+)
 from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
 from warploom.rtl.interfaces import (
-    CODE,
     COMPACT_SLOTS,
     REGISTERS,
     column_masks,
@@ -19,45 +26,71 @@ from warploom.rtl.interfaces import (
     place_layout,
     result_layout,
     sent_layout,
+    struct,
     unstoppable,
     words,
-    zero_layout,
 )
 from warploom.rtl.lane_control import CONTROL
 
 
 def accesses(config: SmConfig) -> int:
     """Accesses that a bank takes in a cycle: one, or one on each of its sides."""
-    return len(SIDES) if config.coalescing is Coalescing.ON else 1
+    return len(SIDES) if config.has_sides else 1
 
 
-def has_lookup(config: SmConfig) -> bool:
-    """Whether there are metadata to look up."""
-    return config.coalescing is Coalescing.ON or config.gating.has_zero_mask
+def metadata(config: SmConfig) -> dict[str, data.StructLayout]:
+    """What is known of a warp register, by when it is known: `early`, in the cycle of its look-up, how many bytes are
+    stored and where; `late`, one cycle later, what is known to be zero. What a configuration has none of is absent."""
+    fields = {"early": early_fields(config), "late": zero_fields(config)}
+    return {name: struct(table) for name, table in fields.items() if table}
 
 
 def lookup(config: SmConfig) -> wiring.Signature:
-    """Operand store to register file: how the registers of the instruction at the issue port are stored.
+    """Operand store to register file: what is known of the registers of the instruction at the issue port.
 
     place : where they lie; the sources, then the destination.
     taken : those that are named by an instruction which is taken at the end of the cycle.
-    code : with coalescing, how each is stored; in the same cycle.
-    zero : with a zero mask, what of each is known to be zero; in the next cycle, of those that were `taken`.
+    early, late : their `metadata`; the late part is that of registers which were `taken` in the previous cycle.
     """
     return wiring.Signature({
         "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
         "taken": Out(REGISTERS),
-        **({"code": In(data.ArrayLayout(CODE, REGISTERS))} if config.coalescing is Coalescing.ON else {}),
-        **({"zero": In(data.ArrayLayout(zero_layout(config), REGISTERS))} if config.gating.has_zero_mask else {}),
+        **{name: In(data.ArrayLayout(layout, REGISTERS)) for name, layout in metadata(config).items()},
     })
+
+
+def renewal(config: SmConfig) -> wiring.Signature:
+    """Write-back to metadata table: what is known from the next cycle on of a register that is written.
+
+    enable, place : a register is written, and where it lies; `left` is the side on which it is stored from now on.
+    early, late : its `metadata`.
+    """
+    return wiring.Signature({
+        "enable": Out(1), "place": Out(place_layout(config)),
+        **{name: Out(layout) for name, layout in metadata(config).items()},
+    })
+
+
+def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
+    """`lookup` in a table of one part of the metadata: `found`, of this layout, for early and late parts alike."""
+    return wiring.Signature({
+        "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
+        "taken": Out(REGISTERS),
+        "found": In(data.ArrayLayout(layout, REGISTERS)),
+    })
+
+
+def table_renewal(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
+    """`renewal` of an entry of such a table: `metadata`, of this layout."""
+    return wiring.Signature({"enable": Out(1), "place": Out(place_layout(config)), "metadata": Out(layout)})
 
 
 def read(config: SmConfig) -> wiring.Signature:
     """A collector to the register file: what it wants of each access of each bank.
 
     request, row : whether it wants the access, and which row.
-    mask : with coalescing, the sub-banks of that row.
-    columns : with gating, the columns of it that are needed.
+    mask : with sides, the sub-banks of that row.
+    columns : where columns are enabled one by one, those of it that are needed.
     grant : the accesses that it gets in this cycle.
     word : what was granted in the previous cycle, as it is stored.
     """
@@ -67,50 +100,66 @@ def read(config: SmConfig) -> wiring.Signature:
     return wiring.Signature({
         "request": Out(data.ArrayLayout(accesses(config), config.banks)),
         "row": Out(each(index_bits(config.rows))),
-        **({"mask": Out(each(SUB_BANKS))} if config.coalescing is Coalescing.ON else {}),
+        **({"mask": Out(each(SUB_BANKS))} if config.has_sides else {}),
         **({"columns": Out(data.ArrayLayout(column_masks(accesses(config)), config.banks))}
-           if config.gating is not Gating.OFF else {}),
+           if config.gates_columns else {}),
         "grant": In(data.ArrayLayout(accesses(config), config.banks)),
         "word": In(WARP_BITS),
     })
 
 
 def write(config: SmConfig) -> wiring.Signature:
-    """Write latches to banks: requests, and what is written in this cycle, zero where nothing is.
+    """Write-back to banks: requests, and what is written in this cycle, zero where nothing is.
 
     request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle; of the writers of a
         path only the first that requests may be granted.
-    mask : with coalescing, the sub-banks of the bank that it wants.
-    write, row : for each bank, whether it is written, and which row; with coalescing instead
-    right, left : the write on each side of a bank.
-    data : the word as it is stored.
-    lanes, byte_enable : the lanes that are written; with coalescing or gating the bytes.
+    mask : with sides, the sub-banks of the bank that it wants.
+    access : for each bank, the write of each of its accesses.
+    data : for each bank, the word as it is stored. With sides it need not wait for a grant: bytes that are not written
+        may be anything.
+    lanes, byte_enable : for each bank, the lanes that are written or, with sides or where columns are enabled one by
+        one, the bytes.
     """
-    writers, banks, coalescing = len(WRITERS), config.banks, config.coalescing is Coalescing.ON
-    row, by_bytes = index_bits(config.rows), coalescing or config.gating is not Gating.OFF
-    side = data.ArrayLayout(write_layout(config), banks)
+    writers, banks, enables = len(WRITERS), config.banks, write_enables(config)
     return wiring.Signature({
         "request": Out(writers),
         "bank": Out(data.ArrayLayout(index_bits(banks), writers)),
+        **({"mask": Out(data.ArrayLayout(SUB_BANKS, writers))} if config.has_sides else {}),
         "grant": In(writers),
-        **({"mask": Out(data.ArrayLayout(SUB_BANKS, writers)), "right": Out(side), "left": Out(side)} if coalescing
-           else {"write": Out(banks), "row": Out(data.ArrayLayout(row, banks))}),
+        "access": Out(data.ArrayLayout(data.ArrayLayout(write_layout(config), accesses(config)), banks)),
         "data": Out(words(banks)),
-        **({"byte_enable": Out(data.ArrayLayout(WARP_BITS // 8, banks))} if by_bytes
-           else {"lanes": Out(data.ArrayLayout(LANES, banks))}),
+        enables: Out(data.ArrayLayout(LANES if enables == "lanes" else WARP_BITS // 8, banks)),
     })
 
 
+def write_enables(config: SmConfig) -> str:
+    """Whether writes name the lanes or the bytes that they store."""
+    return "byte_enable" if config.has_sides or config.gates_columns else "lanes"
+
+
 def write_layout(config: SmConfig) -> data.StructLayout:
-    """One of the two writes of a bank: `mask` is the sub-banks that it uses."""
-    return data.StructLayout({"enable": 1, "row": index_bits(config.rows), "mask": SUB_BANKS})
+    """A write to an access of a bank: `mask` is the sub-banks that it uses."""
+    return data.StructLayout({
+        "enable": 1, "row": index_bits(config.rows), **({"mask": SUB_BANKS} if config.has_sides else {}),
+    })
+
+
+def latches(config: SmConfig) -> wiring.Signature:
+    """Write latches to a bench: for each writer, whether its latch holds a result, whose, and the `metadata` that its
+    register will have, zero when it writes none."""
+    writers = len(WRITERS)
+    return wiring.Signature({
+        "valid": Out(writers),
+        "tag": Out(data.ArrayLayout(TAG_BITS, writers)),
+        **{name: Out(data.ArrayLayout(layout, writers)) for name, layout in metadata(config).items()},
+    })
 
 
 def access_layout(config: SmConfig) -> data.StructLayout:
     """What a bench sees of an access of a bank: `reader` is the collector that reads, `mask` the sub-banks in use."""
     return data.StructLayout({
         "enable": 1, "write": 1, "row": index_bits(config.rows), "reader": index_bits(config.collectors),
-        **({"mask": SUB_BANKS} if config.coalescing is Coalescing.ON else {}),
+        **({"mask": SUB_BANKS} if config.has_sides else {}),
     })
 
 
@@ -118,7 +167,7 @@ def observed_banks(config: SmConfig) -> wiring.Signature:
     """Banks to a bench.
 
     diagonal : the arbiter's priority.
-    access : for each bank, with coalescing each of its sides, what it does in this cycle; zero when idle.
+    access : for each bank, with sides each of its accesses, what it does in this cycle; zero when idle.
     stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
         hold it, and the bytes of it that they store; zero when the bank is not written.
     read_columns, written_columns : for each bank, the columns that are enabled.

@@ -142,7 +142,7 @@ def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmCon
 def _crossed(register_file: Any, m: Module) -> None:
     """SFU and MEM get each other's grants."""
     grant = register_file.banks.write.grant
-    m.d.comb += register_file.writeback.grant.eq(Cat(grant[0], grant[2], grant[1]))
+    m.d.comb += register_file.writeback.write.grant.eq(Cat(grant[0], grant[2], grant[1]))
 
 
 def _lost(operands: Any, m: Module) -> None:
@@ -194,7 +194,7 @@ MUTANTS = (
     Mutant("Placer", "warploom.tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "writes lanes that do not execute",
-           lambda c: Tampered(Writeback(config=c), lambda o, m: {"lanes": Const(-1, c.banks * LANES)})),
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {"write__lanes": Const(-1, c.banks * LANES)})),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
     Mutant("Datapath", "warploom.tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),

@@ -13,7 +13,8 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
-from warploom.rtl.coalescing.alignment import OperandPath, deinterleave, interleave, swap
+from warploom.rtl.byte_order import deinterleave, interleave, swap
+from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.verilog import to_rtlil
 from warploom.synth import yosys
 

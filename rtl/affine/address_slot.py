@@ -16,7 +16,7 @@ from warploom.rtl.interfaces import (
     place_layout,
     zero_layout,
 )
-from warploom.rtl.register_file.forms import groups
+from warploom.rtl.register_file.columns import groups
 
 
 class AddressSlot(wiring.Component):

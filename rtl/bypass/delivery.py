@@ -1,12 +1,12 @@
 """Delivery: with windows a result goes to a collector, to a bank, or to both ([BOW], section IV-B)."""
 
+from typing import Any
+
 from amaranth import Const, Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, WRITERS, index_bits
-from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
+from warploom.arch.interfaces import WRITERS
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.write_latch import WriteLatch
 
@@ -17,44 +17,31 @@ class Delivery:
     Whether a result is delivered is looked up while it enters its latch. With write-back it is then not written: its
     latch completes without a bank, as soon as it has its path. SP never waits; SFU waits while SP has their path, MEM
     while both paths would deliver to one collector. Only what is written reaches banks, mask buffer and zero buffer.
-
-    Members
-    -------
-    coming, coming_warp : for each writer, the result that its latch takes at the end of this cycle, and whose it is.
-    deliver : for each of them, whether the collector of that warp takes it; in the same cycle.
-    delivery, delivery_warp : for each path, what is delivered in this cycle, the cycle of completion, and to whom.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self._window = config.bypass
-        warp = index_bits(config.warps)
-        self.members: dict[str, wiring.Member] = {
-            "coming": Out(data.ArrayLayout(coming_layout(config), len(WRITERS))),
-            "coming_warp": Out(data.ArrayLayout(warp, len(WRITERS))),
-            "deliver": In(len(WRITERS)),
-            "delivery": Out(data.ArrayLayout(delivery_layout(), len(WRITE_PATHS))),
-            "delivery_warp": Out(data.ArrayLayout(warp, len(WRITE_PATHS))),
-        }
 
-    def enter(self, m: Module, writeback: wiring.Component, i: int, latch: WriteLatch) -> Carried:
-        """Look up a result while it enters the latch of writer i: where it goes, and what is kept of it."""
+    def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
+        """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: where it
+        goes, and what is kept of it."""
         result, fields = latch.result, latch.result.payload
         entering = Signal(name=f"{WRITERS[i]}_entering")
         to_bank, deliver = (Signal(name=f"{WRITERS[i]}_{name}") for name in ("to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
-        self._look_up(m, writeback, i, entering, fields)
+        self._look_up(m, port, i, entering, fields)
         with m.If(result.ready):
             m.d.sync += [
-                deliver.eq(entering & writeback.deliver[i]),
-                to_bank.eq(entering & ~(writeback.deliver[i] & self._window.writes_back)),
+                deliver.eq(entering & port.deliver[i]),
+                to_bank.eq(entering & ~(port.deliver[i] & self._window.writes_back)),
             ]
         return self._kept(m, i, entering, fields) | {
             "deliver": deliver, "request": to_bank, "completes": latch.grant,
         }
 
-    def _look_up(self, m: Module, writeback: wiring.Component, i: int, entering: Value, fields: data.View) -> None:
+    def _look_up(self, m: Module, port: Any, i: int, entering: Value, fields: data.View) -> None:
         """Show a result to the collector of its warp."""
-        coming, warp = writeback.coming[i], writeback.coming_warp[i]
+        coming, warp = port.coming[i], port.coming_warp[i]
         m.d.comb += [coming.valid.eq(entering), coming.register.eq(fields.dst), warp.eq(fields.warp)]
         if self._window.has_hints:
             m.d.comb += coming.to_collector.eq(fields.to_collector)
@@ -69,20 +56,19 @@ class Delivery:
             m.d.sync += [kept[name].eq(value) for name, value in named.items()]
         return kept
 
-    def connect_grants(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]
-                       ) -> None:
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
         sp, (first, second) = latches[0], paths
         meet = first["deliver"] & second["deliver"] & (first["warp"] == second["warp"])
         for i, (latch, waits) in enumerate(zip(latches, (Const(0, 1), sp["claim"], meet), strict=True)):
             m.d.comb += [
-                writeback.request[i].eq(latch["request"] & ~waits),
-                latch["completes"].eq(Mux(latch["request"], writeback.grant[i], ~waits)),
+                write.request[i].eq(latch["request"] & ~waits),
+                latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
             ]
 
-    def deliver(self, m: Module, writeback: wiring.Component, paths: list[Carried]) -> None:
+    def deliver(self, m: Module, port: Any, paths: list[Carried]) -> None:
         """Each path brings its result to a collector in the cycle in which it completes."""
-        for path, delivery, warp in zip(paths, writeback.delivery, writeback.delivery_warp, strict=True):
+        for path, delivery, warp in zip(paths, port.delivery, port.delivery_warp, strict=True):
             m.d.comb += [
                 warp.eq(path["warp"]),
                 delivery.valid.eq(path["deliver"] & path["completes"]),

@@ -100,7 +100,7 @@ class OperandFetcher(wiring.Component):
             here = requested.any() & (form.bank == bank)
             m.d.comb += request.eq(Mux(here, 1 << form.left, 0) if self._coalescing else here)
         if self._coalescing:
-            m.d.comb += self.mask.eq(Mux(requested.any(), self._form.parts(form), 0))
+            m.d.comb += self.mask.eq(Mux(requested.any(), self._form.row.parts(form), 0))
         if config.gating is not Gating.OFF:
             m.d.comb += self.columns.eq(self._form.needed(lanes, code, zero))
 

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
-from warploom.rtl.coalescing.alignment import bytes_below, swap
+from warploom.rtl.byte_order import bytes_below, swap
 from warploom.rtl.coalescing.width import WidthDetector
 from warploom.rtl.interfaces import CODE
 

@@ -2,18 +2,13 @@
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WRITE_PATHS
-from warploom.arch.mechanisms import Alignment
-from warploom.rtl.interfaces import CODE, SOURCES, place_layout
-
-
-def update_layout(config: SmConfig) -> data.StructLayout:
-    """A write to the mask buffer."""
-    return data.StructLayout({"enable": 1, "place": place_layout(config), "code": CODE})
+from warploom.rtl import ports
+from warploom.rtl.interfaces import CODE
 
 
 class MaskBuffer(wiring.Component):
@@ -29,32 +24,27 @@ class MaskBuffer(wiring.Component):
 
     Members
     -------
-    source, source_code : the codes of the sources of an instruction.
-    destination, destination_code : the code of the register that it will overwrite.
-    write : for each write path, a new code; never two for the same place.
+    lookup : the codes of the registers of an instruction, in the same cycle (`warploom.rtl.ports.table_lookup`).
+    renewal : for each write path, a new code; never two for the same place (`warploom.rtl.ports.table_renewal`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         self._bank_bits = exact_log2(config.banks)
         self._rows, self._entries = config.rows, config.banks * config.rows
-        self._sides = config.alignment is Alignment.WRITE
+        self._sides = config.stores_sides
         self._bits = CODE.size if self._sides else CODE["left"].offset
         super().__init__({
-            "source": In(data.ArrayLayout(place_layout(config), len(SOURCES))),
-            "source_code": Out(data.ArrayLayout(CODE, len(SOURCES))),
-            "destination": In(place_layout(config)),
-            "destination_code": Out(CODE),
-            "write": In(data.ArrayLayout(update_layout(config), len(WRITE_PATHS))),
+            "lookup": In(ports.table_lookup(config, CODE)),
+            "renewal": In(ports.table_renewal(config, CODE)).array(len(WRITE_PATHS)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         codes = Signal(self._bits * self._entries, init=self._reset())
-        for write in self.write:
-            with m.If(write.enable):
-                m.d.sync += self._entry(codes, write.place).eq(write.code.as_value())
-        places, outputs = [*self.source, self.destination], [*self.source_code, self.destination_code]
-        for place, code in zip(places, outputs, strict=True):
+        for renewal in self.renewal:
+            with m.If(renewal.enable):
+                m.d.sync += self._entry(codes, renewal.place).eq(renewal.metadata.as_value())
+        for place, code in zip(self.lookup.place, self.lookup.found, strict=True):
             m.d.comb += code.as_value().eq(self._entry(codes, place))
             if not self._sides:
                 m.d.comb += code.left.eq(place.left)

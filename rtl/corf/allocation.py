@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import index_bits
-from warploom.rtl.coalescing.alignment import bytes_below
+from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
 from warploom.rtl.shared import share
 from warploom.rtl.sizes import check_positive

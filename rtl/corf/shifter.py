@@ -1,7 +1,6 @@
 """Byte-level shifter: what aligns registers in CORF ([RADAIDEH], section 3.6.2.3).
 
-Words are in sub-bank form (`warploom.rtl.coalescing.alignment`): slice k, bits 256k .. 256k + 255, has one byte of each
-lane.
+Words are in sub-bank form (`warploom.rtl.byte_order`): slice k, bits 256k .. 256k + 255, has one byte of each lane.
 """
 
 from amaranth import Cat, Module, Mux, Value
@@ -10,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
-from warploom.rtl.coalescing.alignment import SLICE_BITS
+from warploom.rtl.byte_order import SLICE_BITS
 
 
 class Shifter(wiring.Component):

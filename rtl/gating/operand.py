@@ -11,7 +11,8 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
 from warploom.arch.mechanisms import Gating
-from warploom.rtl.coalescing.alignment import OperandPath, bytes_below, swap
+from warploom.rtl.byte_order import bytes_below, swap
+from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.gating.reorder import Reorder
 from warploom.rtl.interfaces import CODE, zero_layout
 from warploom.rtl.shared import share

@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
 from warploom.arch.mechanisms import Coalescing, Gating
-from warploom.rtl.coalescing.alignment import bytes_below
+from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.gating.zero_detector import BYTES, GROUPS, ZeroDetector
 from warploom.rtl.interfaces import stored_layout, zero_layout
 

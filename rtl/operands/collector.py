@@ -193,7 +193,7 @@ class Collector(wiring.Component):
         wanted = self._wanted(source)
         taken_up: list[Value] = []
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
-            here = Cat((place.bank == bank) & self._form.is_on(side, self._metadata(slot)[0])
+            here = Cat((place.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
                        for slot, place in enumerate(source))
             lowest = self._lowest(m, f"bank_{bank}_{side}", here)
             m.d.comb += self.read.request[bank][side].eq(lowest.any())
@@ -206,7 +206,7 @@ class Collector(wiring.Component):
         """What each slot asks of its bank, by the name of the port that shows it."""
         return {
             "row": [place.row for place in source],
-            **({"mask": [self._form.parts(code) for code in self.codes]} if self._has_codes else {}),
+            **({"mask": [self._form.row.parts(code) for code in self.codes]} if self._has_codes else {}),
             **({"columns": list(self.needed)} if self._gated else {}),
         }
 
@@ -232,12 +232,12 @@ class Collector(wiring.Component):
         store = self._store_columns if self._gated else self._store_parts
         for slot, word in enumerate(stored):
             constant = Signal(WARP_BITS, name=f"constant_{slot}")
-            m.d.comb += constant.eq(self._form.constant(self._constant(slot)))
+            m.d.comb += constant.eq(self._form.row.constant(self._constant(slot)))
             store(m, slot, word, constant, arriving[slot])
 
     def _store_parts(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
         """A constant fills the whole word, an operand its parts of it."""
-        used, loads = self._form.parts(self._metadata(slot)[0]), self.loads[slot]
+        used, loads = self._form.row.parts(self._metadata(slot)[0]), self.loads[slot]
         for number in range(len(used)):
             part, new, operand = (whole.word_select(number, WARP_BITS // len(used))
                                   for whole in (word, constant, self.read.word))
@@ -266,7 +266,7 @@ class Collector(wiring.Component):
 
     def _needed_of_constant(self, slot: int) -> Value:
         """The columns of a constant that some executing lane reads, if it is not known to be zero."""
-        read = self._form.constant_columns(self.issue.lanes)
+        read = self._form.row.constant_columns(self.issue.lanes)
         return Mux(self._is_zero(slot), 0, read) if self._has_zeros else read
 
     def _is_zero(self, slot: int) -> Value:

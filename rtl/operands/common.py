@@ -17,7 +17,7 @@ def connect_lookup(m: Module, config: SmConfig, store: Any, taken: Value) -> Non
     it is taken at the end of the cycle."""
     issue, placer = store.issue.payload, store.placer
     m.d.comb += [placer.issue.eq(issue), placer.stride.eq(store.stride)]
-    if ports.has_lookup(config):
+    if ports.metadata(config):
         m.d.comb += [
             store.lookup.place.eq(Cat(placer.source, placer.destination)),
             *(named.eq(taken & wanted)
@@ -33,13 +33,13 @@ def connect_registers(m: Module, config: SmConfig, store: Any, collector: Any) -
         collector.destination.eq(store.placer.destination),
     ]
     if config.coalescing is Coalescing.ON:
-        *sources, destination = store.lookup.code
+        *sources, destination = store.lookup.early
         m.d.comb += [
             *(code.eq(source) for code, source in zip(collector.code, sources, strict=True)),
             collector.destination_code.eq(destination),
         ]
     if config.gating.has_zero_mask:
-        m.d.comb += collector.zero.eq(store.lookup.zero)
+        m.d.comb += collector.zero.eq(store.lookup.late)
 
 
 def connect_dispatch(m: Module, store: Any, collectors: Sequence[Any], holders: Sequence[Any]) -> None:

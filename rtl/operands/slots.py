@@ -62,7 +62,7 @@ class SlotStore(wiring.Component):
             **({"address_ready": Out(1)} if config.has_address_slot else {}),
             "stride": In(STRIDE_BITS),
             **({"compact": In(ports.compact())} if config.affine.is_on else {}),
-            **({"lookup": Out(ports.lookup(config))} if ports.has_lookup(config) else {}),
+            **({"lookup": Out(ports.lookup(config))} if ports.metadata(config) else {}),
             "read": Out(ports.read(config)).array(config.collectors),
             "credit_sfu": In(1),
             "credit_mem": In(1),
@@ -155,9 +155,9 @@ class SlotStore(wiring.Component):
             slot.destination.eq(self.placer.destination),
         ]
         if config.coalescing is Coalescing.ON:
-            m.d.comb += slot.destination_code.eq(self.lookup.code[SLOTS])
+            m.d.comb += slot.destination_code.eq(self.lookup.early[SLOTS])
         if config.gating.has_zero_mask:
-            m.d.comb += slot.zero.eq(self.lookup.zero[SLOTS])
+            m.d.comb += slot.zero.eq(self.lookup.late[SLOTS])
 
     def _observe(self, m: Module) -> None:
         """The state, for a bench."""

@@ -67,7 +67,7 @@ class WindowStore(wiring.Component):
             "room": Out(data.ArrayLayout(ROOM_BITS, config.warps)),
             "stride": In(STRIDE_BITS),
             **({"compact": In(ports.compact())} if config.affine.is_on else {}),
-            **({"lookup": Out(ports.lookup(config))} if ports.has_lookup(config) else {}),
+            **({"lookup": Out(ports.lookup(config))} if ports.metadata(config) else {}),
             "read": Out(ports.read(config)).array(config.collectors),
             "delivery": In(ports.delivery(config)),
             **({"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))} if evicts else {}),

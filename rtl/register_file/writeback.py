@@ -1,16 +1,16 @@
 # amaranth: UnusedElaboratable=no
 """Write-back: one latch for each pipe, between its results and the banks."""
 
-from amaranth import Module
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth import Module, Mux
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import TAG_BITS, WRITERS, index_bits
-from warploom.arch.mechanisms import Coalescing
+from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+from warploom.rtl import ports
 from warploom.rtl.bypass.delivery import Delivery
 from warploom.rtl.interfaces import done_layout, result_layout, unstoppable
-from warploom.rtl.register_file.accesses import SidedAccess, SingleAccess
+from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.register_file.paths import Carried, write_paths
 from warploom.rtl.register_file.write_latch import WriteLatch
@@ -25,37 +25,33 @@ class Writeback(wiring.Component):
 
     Parameters
     ----------
-    config : sizes, and the mechanisms.
+    config : sizes, the stored form, and whether there are windows.
 
     Members
     -------
     result_sp, result_sfu, result_mem : results of the pipes; SP may not stall.
-    request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle; of the writers of
-        a path only the first that requests may be granted.
-    valid, tag : for each writer, whether its latch holds a result, and whose.
     done_sp, done_sfu, done_mem : completions.
-    others : those of the stored form (`form`), of `accesses` to banks and, with windows, of `deliveries`.
+    write : requests, and what is written (`warploom.rtl.ports.write`).
+    renewal : with metadata, for each path those of the register that is written (`warploom.rtl.ports.renewal`).
+    delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
+    latches : what the latches hold (`warploom.rtl.ports.latches`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
         self.form = form_of(config)
-        self.accesses = SidedAccess(config) if config.coalescing is Coalescing.ON else SingleAccess(config)
-        self.deliveries = Delivery(config) if config.bypass.has_window else None
-        result = result_layout(config)
+        self.bank_writes = BankWrites(config)
+        self.deliveries = Delivery(config) if config.has_window else None
+        result, self._metadata = result_layout(config), ports.metadata(config)
         super().__init__({
             "result_sp": In(unstoppable(result)),
             "result_sfu": In(stream.Signature(result)),
             "result_mem": In(stream.Signature(result)),
-            "request": Out(len(WRITERS)),
-            "bank": Out(data.ArrayLayout(index_bits(config.banks), len(WRITERS))),
-            "grant": In(len(WRITERS)),
-            "valid": Out(len(WRITERS)),
-            "tag": Out(data.ArrayLayout(TAG_BITS, len(WRITERS))),
             **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
-            **self.form.members,
-            **self.accesses.members,
-            **(self.deliveries.members if self.deliveries else {}),
+            "write": Out(ports.write(config)),
+            **({"renewal": Out(ports.renewal(config)).array(len(WRITE_PATHS))} if self._metadata else {}),
+            **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
+            "latches": Out(ports.latches(config)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -63,32 +59,51 @@ class Writeback(wiring.Component):
         latches = {writer: self._latch(m, platform, writer) for writer in WRITERS}
         paths, held = write_paths(m, latches), list(latches.values())
         if self.deliveries:
-            self.deliveries.connect_grants(m, self, held, paths)
-            self.deliveries.deliver(m, self, paths)
-        self.form.show(m, self, held, paths)
-        self.accesses.write(m, self, [path | self.form.encode(m, i, path) for i, path in enumerate(paths)])
+            self.deliveries.connect_grants(m, self.write, held, paths)
+            self.deliveries.deliver(m, self.delivery, paths)
+        self._request(m, held)
+        if self._metadata:
+            self._renew(m, paths)
+        self.bank_writes.connect(m, self.write, [path | self.form.encode(m, i, path) for i, path in enumerate(paths)])
         return m
 
     def _latch(self, m: Module, platform: object, writer: str) -> Carried:
         """The latch of a writer, with its ports connected; what it puts on its path."""
         i, latch = WRITERS.index(writer), WriteLatch(config=self._config)
         m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
-        result, done = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}")
+        result, done, write = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}"), self.write
+        connect(m, latch.done, flipped(done))
         m.d.comb += [
             latch.result.valid.eq(result.valid),
             latch.result.payload.eq(result.payload),
-            self.bank[i].eq(latch.bank),
-            self.valid[i].eq(latch.valid),
-            self.tag[i].eq(latch.tag),
-            done.valid.eq(latch.done.valid),
-            done.payload.eq(latch.done.payload),
+            write.bank[i].eq(latch.bank),
+            self.latches.valid[i].eq(latch.valid),
+            self.latches.tag[i].eq(latch.tag),
         ]
         if writer != "sp":
             m.d.comb += result.ready.eq(latch.result.ready)
         held = {name: getattr(latch, name) for name in ("request", "bank", "row", "data", "lanes")}
-        held |= {"claim": latch.request, "grant": self.grant[i]}
+        held |= {"claim": latch.request, "grant": write.grant[i]}
         if self.deliveries:
-            held |= self.deliveries.enter(m, self, i, latch)
+            held |= self.deliveries.enter(m, self.delivery, i, latch)
         else:
-            m.d.comb += [self.request[i].eq(latch.request), latch.grant.eq(self.grant[i])]
+            m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
         return held | self.form.renew(m, platform, writer, result)
+
+    def _request(self, m: Module, held: list[Carried]) -> None:
+        """What latches say of the registers that they write."""
+        for i, latch in enumerate(held):
+            if self._config.has_sides:
+                m.d.comb += self.write.mask[i].eq(latch["mask"])
+            m.d.comb += [getattr(self.latches, name)[i].eq(Mux(latch["request"], latch[name], 0))
+                         for name in self._metadata]
+
+    def _renew(self, m: Module, paths: list[Carried]) -> None:
+        """The metadata of registers that are written."""
+        for path, renewal in zip(paths, self.renewal, strict=True):
+            place = [name for name, _ in renewal.place.shape() if name in path]
+            m.d.comb += [
+                renewal.enable.eq(path["grant"]),
+                *(renewal.place[name].eq(path[name]) for name in place),
+                *(getattr(renewal, name).eq(path[name]) for name in self._metadata),
+            ]

@@ -39,7 +39,7 @@ class DeliveryCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
-        twin, grants = self._twin, [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
+        twin, grants = self._twin, [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
         twin.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
         completes = twin.ready(grants)
         for number in range(len(WRITE_PATHS)):
@@ -76,7 +76,8 @@ class DeliveryCheck:
             expected = {"valid": 1, "register": fields["dst"], "to_collector": fields.get("to_collector")}
             self._equal("coming", coming, {field: expected[field] for field in coming})
         if ready:
-            self._to_register[i], self._to_collector[i] = entering, entering and bool(seen["deliver"] >> i & 1)
+            delivers = bool(seen["delivery__deliver"] >> i & 1)
+            self._to_register[i], self._to_collector[i] = entering, entering and delivers
 
     def _delivered(self, seen: Observation, number: int, writer: int | None) -> None:
         """What a path brings to a collector."""
@@ -91,7 +92,7 @@ class DeliveryCheck:
             })
 
     def _element(self, port: str, seen: Observation, number: int) -> Any:
-        elements = self._ports.codecs[port].unpack(seen[port])
+        elements = self._ports.codecs[f"delivery__{port}"].unpack(seen[f"delivery__{port}"])
         return elements[str(number)]
 
     def _cover(self, grants: list[bool], completes: list[bool]) -> None:
@@ -144,7 +145,9 @@ class Offers:
         """One cycle each."""
         offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
         for _ in range(CYCLES):
-            stimulus: dict[str, Any] = {"grant": self._grants(), "deliver": self._rng.getrandbits(len(WRITERS))}
+            stimulus: dict[str, Any] = {
+                "write__grant": self._grants(), "delivery__deliver": self._rng.getrandbits(len(WRITERS)),
+            }
             for writer in WRITERS:
                 if offered[writer] is None and next(self._active[writer]):
                     offered[writer] = self._draw(self._rng, self._ports.config) | {"warp": self._rng.randrange(WARPS)}
@@ -157,8 +160,8 @@ class Offers:
         if self._ports.config.coalescing is Coalescing.ON:
             sp, sfu, mem = self._arbiter.decide(coalescing.requests(self._ports), []).writes
         else:
-            sp, sfu, mem = (bool(self._ports.peek("request") >> i & 1) for i in range(len(WRITERS)))
-            banks = self._ports.codecs["bank"].array(self._ports.peek("bank"))
+            sp, sfu, mem = (bool(self._ports.peek("write__request") >> i & 1) for i in range(len(WRITERS)))
+            banks = self._ports.codecs["write__bank"].array(self._ports.peek("write__bank"))
             sfu = sfu and next(self._generous)
             mem = mem and banks[2] not in [bank for granted, bank in zip((sp, sfu), banks, strict=False) if granted]
         return sp | sfu << 1 | (mem and next(self._generous)) << 2

@@ -1,12 +1,14 @@
 # amaranth: UnusedElaboratable=no
 """Planted bugs in write-back with windows."""
 
+from typing import Any
+
 from amaranth import Module
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.rtl.bypass.delivery import Delivery
-from warploom.rtl.register_file.accesses import SidedAccess
+from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.write_latch import WriteLatch
 from warploom.rtl.register_file.writeback import Writeback
@@ -18,41 +20,39 @@ HINTS = "bypass=bow_hints"
 class Eager(Delivery):
     """MEM delivers whether or not SP or SFU delivers to the same collector."""
 
-    def connect_grants(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]
-                       ) -> None:
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         first, second = paths
-        super().connect_grants(m, writeback, latches, [first | {"deliver": first["deliver"] & 0}, second])
+        super().connect_grants(m, write, latches, [first | {"deliver": first["deliver"] & 0}, second])
 
 
 class Rash(Delivery):
     """SFU does not wait for SP that needs no bank."""
 
-    def connect_grants(self, m: Module, writeback: wiring.Component, latches: list[Carried], paths: list[Carried]
-                       ) -> None:
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         sp, *others = latches
-        super().connect_grants(m, writeback, [sp | {"claim": sp["request"]}, *others], paths)
+        super().connect_grants(m, write, [sp | {"claim": sp["request"]}, *others], paths)
 
 
 class Thorough(Delivery):
     """What is only delivered is written as well."""
 
-    def enter(self, m: Module, writeback: wiring.Component, i: int, latch: WriteLatch) -> Carried:
-        return super().enter(m, writeback, i, latch) | {"grant": latch.grant & latch.request}
+    def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
+        return super().enter(m, port, i, latch) | {"grant": latch.grant & latch.request}
 
 
 class Mistaken(Delivery):
     """Partial results are transient, whatever the hint says."""
 
-    def enter(self, m: Module, writeback: wiring.Component, i: int, latch: WriteLatch) -> Carried:
-        held = super().enter(m, writeback, i, latch)
+    def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
+        held = super().enter(m, port, i, latch)
         return held | {"transient": ~held["full"]}
 
 
-class Obstructive(SidedAccess):
+class Obstructive(BankWrites):
     """What is only delivered has its way in the bank, too."""
 
-    def write(self, m: Module, writeback: wiring.Component, paths: list[Carried]) -> None:
-        super().write(m, writeback, [path | {"request": path["claim"]} for path in paths])
+    def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
+        super().connect(m, write, [path | {"request": path["claim"]} for path in paths])
 
 
 def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
@@ -64,7 +64,7 @@ def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
 
 def _obstructive(config: SmConfig) -> wiring.Component:
     writeback = Writeback(config=config)
-    writeback.accesses = Obstructive(config)
+    writeback.bank_writes = Obstructive(config)
     return writeback
 
 

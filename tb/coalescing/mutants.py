@@ -15,7 +15,7 @@ from warploom.rtl.coalescing.mask_buffer import MaskBuffer
 from warploom.rtl.coalescing.width import WidthDetector
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.operands.collector import Collector
-from warploom.rtl.register_file.forms import Narrow
+from warploom.rtl.register_file.forms.narrow import Narrow
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, miswired
@@ -89,8 +89,7 @@ def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
 
 
 def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
-    first, second = outer.write
-    return {"write": Cat(first.as_value(), altered(m, second, enable=0))}
+    return {"renewal__1__enable": Const(0, 1)}
 
 
 def _sideless(outer: Tampered, m: Module) -> dict[str, Value]:

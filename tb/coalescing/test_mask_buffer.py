@@ -44,21 +44,21 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
             reads = [place, *(rng.choice([*targets, *recent]) for _ in range(READS - 1))]
             rng.shuffle(reads)
             recent = targets
-            *sources, destination = (fields(config, read, rng.random() < 0.5) for read in reads)
             yield {
-                "source": array(sources),
-                "destination": destination,
-                "write": array([update(rng, config, target, round_) for target in targets]),
+                "lookup__place": array([fields(config, read, rng.random() < 0.5) for read in reads]),
+                "lookup__taken": rng.getrandbits(READS),
+                **{f"renewal__{path}__{name}": value for path, target in enumerate(targets)
+                   for name, value in renewal(rng, config, target, round_).items()},
             }
 
 
-def update(rng: random.Random, config: SmConfig, place: Place, round_: int) -> dict[str, object]:
+def renewal(rng: random.Random, config: SmConfig, place: Place, round_: int) -> dict[str, object]:
     """A write that happens seldom in the first round, which is for the codes after reset."""
     enable = rng.random() < (0.05, 0.5, 0.9)[round_]
-    return {"enable": enable, "place": fields(config, place, rng.random() < 0.5), "code": code(rng).packed}
+    return {"enable": enable, "place": fields(config, place, rng.random() < 0.5), "metadata": code(rng).packed}
 
 
-def array(elements: list[dict[str, int]] | list[dict[str, object]]) -> dict[str, object]:
+def array(elements: list[dict[str, int]]) -> dict[str, object]:
     """Elements of an array port by number."""
     return {str(i): element for i, element in enumerate(elements)}
 
@@ -74,11 +74,15 @@ class MaskBufferCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then write."""
-        updates = list(self._codecs["write"].unpack(seen["write"]).values())
-        writes = {(u["place"]["bank"], u["place"]["row"]): i for i, u in enumerate(updates) if u["enable"]}
-        places = [*self._codecs["source"].unpack(seen["source"]).values(),
-                  self._codecs["destination"].unpack(seen["destination"])]
-        codes = [*self._codecs["source_code"].array(seen["source_code"]), seen["destination_code"]]
+        renewed = {}  # by place: the path that writes it, and the new code
+        for path in range(len(WRITE_PATHS)):
+            place, metadata = (self._codecs[f"renewal__{path}__{name}"].unpack(seen[f"renewal__{path}__{name}"])
+                               for name in ("place", "metadata"))
+            if seen[f"renewal__{path}__enable"]:
+                renewed[place["bank"], place["row"]] = path, code_of(metadata)
+        writes = {place: path for place, (path, _) in renewed.items()}
+        places = self._codecs["lookup__place"].unpack(seen["lookup__place"]).values()
+        codes = self._codecs["lookup__found"].array(seen["lookup__found"])
         for place, actual in zip(places, codes, strict=True):
             bank, row = where = place["bank"], place["row"]
             expected = self._twin.read(bank, row, bool(place["left"]))
@@ -86,8 +90,8 @@ class MaskBufferCheck:
             self._coverage.hit("after reset" if where not in self._written else "written")
             self._coverage.hit("the cycle after a write of the second path", self._just.get(where) == 1)
             self._coverage.hit("in the cycle of a write", where in writes)
-        for (bank, row), i in writes.items():
-            self._twin.write(bank, row, code_of(updates[i]["code"]))
+        for (bank, row), (_, new) in renewed.items():
+            self._twin.write(bank, row, new)
         self._coverage.hit("two writes", len(writes) == 2)
         self._written |= writes.keys()
         self._just = writes

@@ -11,7 +11,7 @@ from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack
 from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
-from warploom.golden_model.coalescing.width import Stored, restore
+from warploom.golden_model.coalescing.width import Code, Stored, restore
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
@@ -67,21 +67,22 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
                 offered[writer] = draw(rng, config)
         grants = list(arbiter.decide(requests(ports), []).writes)
         grants[-1] = grants[-1] and next(generous)
-        stimulus: dict[str, Any] = {"grant": join([int(grant) for grant in grants], 1)}
+        stimulus: dict[str, Any] = {"write__grant": join([int(grant) for grant in grants], 1)}
         for writer in WRITERS:
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
             stimulus[f"result_{writer}__payload"] = offered[writer] or {}
         for i, writer in enumerate(WRITERS):
-            if grants[i] or not ports.peek("request") >> i & 1:
+            if grants[i] or not ports.peek("write__request") >> i & 1:
                 offered[writer] = None
         yield stimulus
 
 
 def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
     """What the latches request, for the arbiter: bank, side and width."""
-    wanted = ports.peek("request")
-    banks = ports.codecs["bank"].array(ports.peek("bank"))
-    codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in ports.codecs["code"].array(ports.peek("code"))]
+    wanted = ports.peek("write__request")
+    banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
+    early = ports.codecs["latches__early"].array(ports.peek("latches__early"))
+    codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in early]
     return [(banks[i], int(codes[i].left), codes[i].width) if wanted >> i & 1 else None for i in range(len(WRITERS))]
 
 
@@ -98,7 +99,7 @@ class CoalescingWritebackCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
-        grants = [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
+        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
         self._latches(seen)
         self._completions(seen, grants)
         written = [i for i, grant in enumerate(grants) if grant]
@@ -123,17 +124,18 @@ class CoalescingWritebackCheck:
     def _latches(self, seen: Observation) -> None:
         """What each latch holds and requests."""
         equal = self._checker.equal
-        arrays = {name: self._codecs[name].array(seen[name]) for name in ("tag", "bank", "mask", "code")}
+        arrays = {name: self._codecs[name].array(seen[name])
+                  for name in ("latches__tag", "write__bank", "write__mask", "latches__early")}
         for i, (latch, request) in enumerate(zip(self._twin.latches, self._twin.requests(), strict=True)):
             stored = self._stored(i) if self._twin.needs_bank(i) else None
-            equal("valid", seen["valid"] >> i & 1, int(latch is not None))
-            equal("request", seen["request"] >> i & 1, int(request is not None))
-            equal("code", arrays["code"][i], stored.code.packed if stored else 0)
+            equal("valid", seen["latches__valid"] >> i & 1, int(latch is not None))
+            equal("request", seen["write__request"] >> i & 1, int(request is not None))
+            equal("code", arrays["latches__early"][i], stored.code.packed if stored else 0)
             if latch is not None:
-                equal("tag", arrays["tag"][i], latch["tag"])
+                equal("tag", arrays["latches__tag"][i], latch["tag"])
             if latch is not None and stored is not None:
-                equal("bank", arrays["bank"][i], latch["bank"])
-                equal("mask", arrays["mask"][i], stored.code.mask)
+                equal("bank", arrays["write__bank"][i], latch["bank"])
+                equal("mask", arrays["write__mask"][i], stored.code.mask)
 
     def _completions(self, seen: Observation, grants: list[bool]) -> None:
         equal, done, ready = self._checker.equal, self._twin.done(grants), self._twin.ready(grants)
@@ -150,11 +152,12 @@ class CoalescingWritebackCheck:
     def _bank(self, seen: Observation, bank: int, writers: list[int]) -> None:
         """The accesses of a bank, and the bytes that they write."""
         equal, granted = self._checker.equal, [self._latch(i) for i in writers]
-        for side in ("right", "left"):
+        accesses = self._codecs["write__access"].unpack(seen["write__access"])[str(bank)]
+        for number, side in enumerate(("right", "left")):
             here = [{"enable": 1, "row": latch["row"], "mask": stored.code.mask}
                     for latch, stored in granted if stored.code.left == (side == "left")]
-            equal(f"{side}[{bank}]", self._codecs[side].unpack(seen[side])[str(bank)], here[0] if here else IDLE)
-        data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("data", "byte_enable"))
+            equal(f"{side}[{bank}]", accesses[str(number)], here[0] if here else IDLE)
+        data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("write__data", "write__byte_enable"))
         covered = form = 0
         for _, stored in granted:
             covered |= to_sub_banks(stored.byte_mask, stored.code.left)
@@ -165,10 +168,14 @@ class CoalescingWritebackCheck:
             self._lanes_read(seen, i, data, enable)
         self._coverage.hit("right and left write of one bank", len(granted) == 2)
 
+    def _new(self, seen: Observation, writer: int) -> Code:
+        """The code that a latch shows."""
+        return code_of(unpack(CODE_FIELDS, self._codecs["latches__early"].array(seen["latches__early"])[writer]))
+
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
         """The property: some register with the old code, written like this, is read with the new code."""
         latch, _ = self._latch(writer)
-        old, new = self._old[writer], code_of(unpack(CODE_FIELDS, self._codecs["code"].array(seen["code"])[writer]))
+        old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
         before = restore(from_sub_banks(entry, old.left), old)
         written = byte_mask(sum(enable & LANE_BYTES << LANES * k for k in range(SUB_BANKS) if new.mask >> k & 1))
@@ -180,19 +187,21 @@ class CoalescingWritebackCheck:
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
         """What the mask buffer is told, by path."""
-        updates = self._codecs["update"].unpack(seen["update"])
-        for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
-            granted = [i for i in written if WRITERS[i] in path]
-            self._checker.equal("update", update["enable"], len(granted))
+        for number, path in enumerate(WRITE_PATHS):
+            port, granted = f"renewal__{number}", [i for i in written if WRITERS[i] in path]
+            self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for i in granted:
                 latch, stored = self._latch(i)
-                actual = update["place"]["bank"], update["place"]["row"], code_of(update["code"])
-                self._checker.equal("update", actual, (latch["bank"], latch["row"], stored.code))
+                place, early = (self._codecs[f"{port}__{name}"].unpack(seen[f"{port}__{name}"])
+                                for name in ("place", "early"))
+                actual = place["bank"], place["row"], bool(place["left"]), code_of(early)
+                expected = latch["bank"], latch["row"], bool(stored.code.left), stored.code
+                self._checker.equal("renewal", actual, expected)
 
     def _meetings(self, seen: Observation, written: list[int]) -> None:
-        waiting = [i for i in range(len(WRITERS)) if seen["request"] >> i & 1 and i not in written]
+        waiting = [i for i in range(len(WRITERS)) if seen["write__request"] >> i & 1 and i not in written]
         self._coverage.hit("SFU waits for SP", 0 in written and 1 in waiting)
-        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["valid"] & 1)
+        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
         if 2 in waiting:
             latch, stored = self._latch(2)
             others = [self._latch(i) for i in written]

@@ -11,7 +11,7 @@ from warploom.rtl.datapath import Datapath
 from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.operands.stage import DispatchStage
-from warploom.rtl.register_file.forms import ZeroMasked
+from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
 from warploom.tb.coalescing.mutants import altered
 from warploom.tb.mutants import Mutant, Rewire, Tampered, miswired
 
@@ -49,8 +49,8 @@ class Late(Collector):
 class Rigid(ZeroMasked):
     """Reordered groups are read as if their columns were lanes."""
 
-    def needed(self, lanes: Value, code: data.View | None, zero: data.View) -> Value:
-        return lanes & ~zero.zero
+    def needed(self, lanes: Value, early: data.View | None, late: data.View) -> Value:
+        return lanes & ~late.zero
 
 
 def _rigid(config: SmConfig) -> wiring.Component:
@@ -86,7 +86,7 @@ def _uncounted(pipes: Any, m: Module) -> None:
 
 def _exchanged(operands: Any, m: Module) -> None:
     """The zero masks of the second and the third source are taken for each other's."""
-    first, second, third, destination = (zero.as_value() for zero in operands.lookup.zero)
+    first, second, third, destination = (zero.as_value() for zero in operands.lookup.late)
     m.d.comb += [collector.zero.eq(Cat(first, third, second, destination)) for collector in operands.collectors]
 
 

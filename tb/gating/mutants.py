@@ -1,6 +1,6 @@
 """Planted bugs in what keeps zero masks, and in what is written with them."""
 
-from amaranth import Cat, Const, Module, Value
+from amaranth import Const, Module, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import COLUMNS, LANES, SmConfig
@@ -12,7 +12,9 @@ from warploom.rtl.gating.zero_buffer import ZeroBuffer
 from warploom.rtl.gating.zero_detector import GROUPS, ZeroDetector
 from warploom.rtl.gating.zero_latch import ZeroLatch, reorder_rule
 from warploom.rtl.interfaces import zero_layout
-from warploom.rtl.register_file.forms import Form, NarrowZeroMasked, ZeroMasked
+from warploom.rtl.register_file.forms.form import Form
+from warploom.rtl.register_file.forms.narrow_zero_masked import NarrowZeroMasked
+from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.tb.coalescing.mutants import altered
@@ -33,7 +35,7 @@ class Dirty(ZeroMasked):
     """Lanes that do not execute are written with what they happen to show."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
-        known = data.View(zero_layout(self._config), path["zero"])
+        known = data.View(zero_layout(self._config), path["late"])
         return super().encode(m, number, path) | {"data": exchange(path["data"], known.reorder)}
 
 
@@ -66,8 +68,7 @@ def _bound(config: SmConfig) -> wiring.Component:
 
 
 def _deaf(outer: Tampered, m: Module) -> dict[str, Value]:
-    first, second = outer.write
-    return {"write": Cat(first.as_value(), Const(0, len(second.as_value())))}
+    return {"renewal__1__enable": Const(0, 1)}
 
 
 MUTANTS = (

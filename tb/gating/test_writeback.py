@@ -8,13 +8,11 @@ import pytest
 
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
-    CODE_FIELDS,
     WARP_BITS,
     WRITE_PATHS,
     WRITERS,
     pack,
     result_fields,
-    unpack,
     zero_fields,
 )
 from warploom.arch.mechanisms import Coalescing
@@ -29,7 +27,6 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
 from warploom.tb.coalescing import test_writeback as coalescing
 from warploom.tb.coalescing.test_writeback import CoalescingWritebackCheck
-from warploom.tb.coalescing.values import code_of
 from warploom.tb.gating import sparse
 from warploom.tb.register_file.test_writeback import WritebackCheck, stimuli
 
@@ -74,21 +71,19 @@ class ZeroPorts:
 
     def masks(self, seen: Observation, twin: Writeback[Any]) -> None:
         """The new zero mask of each latch that writes to a bank, zero of the others."""
-        for i, actual in enumerate(self._codecs["zero"].array(seen["zero"])):
+        for i, actual in enumerate(self._codecs["latches__late"].array(seen["latches__late"])):
             expected = self._pack(rewrite_of(twin, i).zero) if twin.needs_bank(i) else 0
             self._checker.equal(f"{WRITERS[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
         """What the zero buffer is told of the writers that are granted: result, rewrite and new side."""
-        updates = self._codecs["zero_update"].unpack(seen["zero_update"])
-        for path, update in zip(WRITE_PATHS, updates.values(), strict=True):
-            granted = [written[i] for i in written if WRITERS[i] in path]
-            self._checker.equal("zero update", update["enable"], len(granted))
+        for number, path in enumerate(WRITE_PATHS):
+            port, granted = f"renewal__{number}", [written[i] for i in written if WRITERS[i] in path]
+            self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for latch, rewrite, left in granted:
                 place = {"bank": latch["bank"], "row": latch["row"], "left": left}
-                self._checker.equal("zero place", update["place"], place)
-                self._checker.equal("zero update", pack(zero_fields(self._config), update["zero"]),
-                                    self._pack(rewrite.zero))
+                self._checker.equal("place", self._codecs[f"{port}__place"].unpack(seen[f"{port}__place"]), place)
+                self._checker.equal("zero", seen[f"{port}__late"], self._pack(rewrite.zero))
 
     def _pack(self, zero: Zero) -> int:
         return pack(zero_fields(self._config), {"zero": zero.mask, "reorder": zero.reorder})
@@ -110,14 +105,16 @@ class GatedWritebackCheck(WritebackCheck):
             self._zero_ports.updates(seen, {i: (*self._held(i), False) for i in written})
         for bank in range(self._banks):
             here = [i for i in written if requests[i] == bank]
-            row, data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("row", "data", "byte_enable"))
-            self._checker.equal(f"write[{bank}]", seen["write"] >> bank & 1, len(here))
+            access = self.access(seen, bank)
+            row, data, enable = access["row"], *(self._codecs[name].array(seen[name])[bank]
+                                                 for name in ("write__data", "write__byte_enable"))
+            self._checker.equal(f"write[{bank}]", access["enable"], len(here))
             if here:
                 self._entry_written(here[0], row, data, enable)
             else:
                 self._checker.equal(f"bank {bank}", (row, data, enable), (0, 0, 0))
         self._coverage.hit("both paths", len(written) == 2)
-        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["valid"] & 1)
+        self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:
         latch = self._twin.latches[writer]
@@ -163,7 +160,7 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
         latch, _ = self._latch(writer)
         rewrite = rewrite_of(self._twin, writer)
-        old, new = self._old[writer], code_of(unpack(CODE_FIELDS, self._codecs["code"].array(seen["code"])[writer]))
+        old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
         before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(dict(latch)), old)
         enabled = sum(enable & LANE_BYTES << LANES * k for k in range(SUB_BANKS) if new.mask >> k & 1)

@@ -43,8 +43,10 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                               for _ in range(READERS - 1))]
             rng.shuffle(reads)
             recent = targets
-            yield {"lookup": _array([{"enable": rng.random() < 0.9, "place": _place(read)} for read in reads]),
-                   "write": _array([_update(rng, config, target, round_) for target in targets])}
+            yield {"lookup__place": _array([_place(read) for read in reads]),
+                   "lookup__taken": sum((rng.random() < 0.9) << reader for reader in range(READERS)),
+                   **{f"renewal__{path}__{name}": value for path, target in enumerate(targets)
+                      for name, value in _renewal(rng, config, target, round_).items()}}
 
 
 def _apart(rng: random.Random, everything: list[Entry]) -> list[Entry]:
@@ -54,10 +56,10 @@ def _apart(rng: random.Random, everything: list[Entry]) -> list[Entry]:
                      for _ in WRITE_PATHS[1:])]
 
 
-def _update(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
+def _renewal(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
     """A write that happens seldom in the first round, which is for the entries after reset."""
     return {"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "place": _place(entry),
-            "zero": {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}}
+            "metadata": {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}}
 
 
 def _place(entry: Entry) -> dict[str, int]:
@@ -80,26 +82,27 @@ class ZeroBufferCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then write."""
-        for actual, expected in zip(self._codecs["found"].array(seen["found"]), self._expected, strict=True):
+        found = self._codecs["lookup__found"].array(seen["lookup__found"])
+        for actual, expected in zip(found, self._expected, strict=True):
             if expected is not None:
                 self._checker.equal("found", actual, expected)
-        lookups = self._codecs["lookup"].unpack(seen["lookup"])
-        self._expected = [self._read(lookup) for lookup in lookups.values()]
-        updates = self._codecs["write"].unpack(seen["write"])
+        places = self._codecs["lookup__place"].unpack(seen["lookup__place"]).values()
+        self._expected = [self._read(place) if seen["lookup__taken"] >> reader & 1 else None
+                          for reader, place in enumerate(places)]
         self._just = {}
-        for path, update in enumerate(updates.values()):
-            if update["enable"]:
-                entry = _entry(update)
-                self._twin.write(*entry, sparse.zero_of(update["zero"]))
+        for path in range(len(WRITE_PATHS)):
+            port = f"renewal__{path}"
+            if seen[f"{port}__enable"]:
+                entry = _entry(self._codecs[f"{port}__place"].unpack(seen[f"{port}__place"]))
+                known = self._codecs[f"{port}__metadata"].unpack(seen[f"{port}__metadata"])
+                self._twin.write(*entry, sparse.zero_of(known))
                 self._written.add(entry)
                 self._just[entry] = path
         self._coverage.hit("two writes", len(self._just) == 2)
 
-    def _read(self, lookup: dict[str, Any]) -> int | None:
+    def _read(self, place: dict[str, Any]) -> int:
         """What a look-up should find."""
-        if not lookup["enable"]:
-            return None
-        entry = _entry(lookup)
+        entry = _entry(place)
         zero = self._twin.read(*entry)
         for path in range(len(WRITE_PATHS)):
             self._coverage.hit(f"the cycle after a write of path {path}", self._just.get(entry) == path)
@@ -108,8 +111,7 @@ class ZeroBufferCheck:
         return pack(zero_fields(self._config), values)
 
 
-def _entry(port: dict[str, Any]) -> Entry:
-    place = port["place"]
+def _entry(place: dict[str, Any]) -> Entry:
     return place["bank"], place["row"], bool(place["left"])
 
 
@@ -121,7 +123,7 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
     coverage = Coverage("after reset", "written", "two writes",
                         *(f"the cycle after a write of path {path}" for path in range(len(WRITE_PATHS))))
     await exercise(ports, stimuli(ports), ZeroBufferCheck(ports, checker, coverage), checker)
-    assert width(zero_fields(ports.config)) * READERS == ports.codecs["found"].width
+    assert width(zero_fields(ports.config)) * READERS == ports.codecs["lookup__found"].width
     coverage.finish()
 
 

@@ -15,7 +15,7 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 3000
-NOTHING = {"row": 0, "lanes": 0, "data": 0}
+NOTHING = {"lanes": 0, "data": 0}
 """What a bank without a write is given."""
 
 
@@ -36,19 +36,19 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     generous = busy(rng, 0.7)
     offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
     for _ in range(CYCLES):
-        banks = ports.codecs["bank"].array(ports.peek("bank"))
-        sp, sfu, mem = (bool(ports.peek("request") >> i & 1) for i in range(len(WRITERS)))
+        banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
+        sp, sfu, mem = (bool(ports.peek("write__request") >> i & 1) for i in range(len(WRITERS)))
         sfu = sfu and not sp and next(generous)
         taken = [bank for granted, bank in zip((sp, sfu), banks, strict=False) if granted]
         mem = mem and banks[2] not in taken and next(generous)
         granted = sp | sfu << 1 | mem << 2
-        stimulus: dict[str, Any] = {"grant": granted}
+        stimulus: dict[str, Any] = {"write__grant": granted}
         for i, writer in enumerate(WRITERS):
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = draw(rng, config)
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
             stimulus[f"result_{writer}__payload"] = offered[writer] or {}
-            waits = ports.peek("valid") >> i & 1 and ports.peek("request") >> i & 1 and not granted >> i & 1
+            waits = ports.peek("latches__valid") & ports.peek("write__request") & ~granted & 1 << i
             if not waits:
                 offered[writer] = None
         yield stimulus
@@ -67,14 +67,14 @@ class WritebackCheck:
         """Check one cycle, then step the twin through its end."""
         twin, equal = self._twin, self._checker.equal
         requests = twin.requests()
-        grants = [bool(seen["grant"] >> i & 1) for i in range(len(WRITERS))]
-        equal("request", seen["request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
-        equal("valid", seen["valid"], sum((latch is not None) << i for i, latch in enumerate(twin.latches)))
+        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
+        equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
+        equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(twin.latches)))
         done, ready = twin.done(grants), twin.ready(grants)
         results = []
         for i, writer in enumerate(WRITERS):
             if (latch := twin.latches[i]) is not None:
-                equal(f"{writer} tag", self._codecs["tag"].array(seen["tag"])[i], latch["tag"])
+                equal(f"{writer} tag", self._codecs["latches__tag"].array(seen["latches__tag"])[i], latch["tag"])
             self._completion(seen, writer, done[i])
             if writer != "sp":
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
@@ -96,17 +96,24 @@ class WritebackCheck:
             order = self._taken[writer]
             self._checker.equal(f"{writer} order", actual["tag"], order.popleft() if order else None)
 
+    def access(self, seen: Observation, bank: int) -> dict[str, int]:
+        """What the only access of a bank writes."""
+        fields: dict[str, int] = self._codecs["write__access"].unpack(seen["write__access"])[str(bank)]["0"]
+        return fields
+
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         for bank in range(self._banks):
             written = [self._twin.latches[i] for i, target in enumerate(requests) if grants[i] and target == bank]
-            self._checker.equal(f"write[{bank}]", seen["write"] >> bank & 1, len(written))
-            latch = written[0] if written else NOTHING
-            assert latch is not None
+            latch = written[0] if written else None
+            self._checker.equal(f"access[{bank}]", self.access(seen, bank),
+                                {"enable": len(written), "row": latch["row"] if latch else 0})
             for name in NOTHING:
-                self._checker.equal(f"{name}[{bank}]", self._codecs[name].array(seen[name])[bank], latch[name])
+                actual = self._codecs[f"write__{name}"].array(seen[f"write__{name}"])[bank]
+                self._checker.equal(f"{name}[{bank}]", actual, (latch or NOTHING)[name])
         granted = [WRITERS[i] for i, grant in enumerate(grants) if grant]
         self._coverage.hit("both paths", len(granted) == 2)
-        self._coverage.hit("SFU while SP holds a result without a bank", "sfu" in granted and seen["valid"] & 1)
+        self._coverage.hit("SFU while SP holds a result without a bank",
+                           "sfu" in granted and seen["latches__valid"] & 1)
 
 
 @cocotb.test()

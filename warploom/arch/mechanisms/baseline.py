@@ -44,8 +44,8 @@ BASELINE = Mechanism(
     ),
     parts=(
         "warploom.rtl.operands.slots.SlotStore", "warploom.rtl.operands.stage.DispatchStage",
-        "warploom.rtl.register_file.file.RegisterFile", "warploom.rtl.register_file.single.SingleBanks",
-        "warploom.rtl.pipes.Pipes",
+        "warploom.rtl.register_file.register_file.RegisterFile", "warploom.rtl.register_file.banks.Banks",
+        "warploom.rtl.register_file.metadata.MetadataTable", "warploom.rtl.pipes.Pipes",
     ),
     cores=(Core("baseline"),),
     coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),

@@ -78,7 +78,6 @@ COALESCING = Mechanism(
         Unit("CoalescingArbiter", "warploom.rtl.coalescing.arbiter.CoalescingArbiter", MATRIX),
         Unit("SlicedCrossbar", "warploom.rtl.coalescing.crossbar.SlicedCrossbar", MATRIX),
     ),
-    parts=("warploom.rtl.register_file.dual.DualBanks",),
     cores=(
         Core("reg", ("coalescing=on", "alignment=reg"), is_long=True),
         Core("write", ("coalescing=on", "alignment=write"), is_long=True),

@@ -1,30 +1,25 @@
 # amaranth: UnusedElaboratable=no
 """The register file: banks, write-back, and what is known of each register."""
 
-from typing import Any
-
 from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES, WRITERS, bank_probe_fields, latch_probe_fields, zero_fields
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.rtl import ports
-from warploom.rtl.coalescing.mask_buffer import MaskBuffer
-from warploom.rtl.gating.zero_buffer import ZeroBuffer
 from warploom.rtl.interfaces import done_layout, result_layout, struct, unstoppable
-from warploom.rtl.register_file.dual import DualBanks
-from warploom.rtl.register_file.single import SingleBanks
+from warploom.rtl.register_file.banks import Banks
+from warploom.rtl.register_file.metadata import MetadataTable
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 
 
 class RegisterFile(wiring.Component):
-    """Banks in the form that the configuration asks for, the latches that write them, and the metadata tables.
+    """Banks, the latches that write them in stored form, and the metadata table.
 
-    A table is read for the registers of the instruction at the issue port, and written when a result is.
+    The table is read for the registers of the instruction at the issue port, and written when a result is.
 
     Parameters
     ----------
@@ -45,41 +40,36 @@ class RegisterFile(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        self._coalescing, self._has_zeros = config.coalescing is Coalescing.ON, config.gating.has_zero_mask
         done = unstoppable(done_layout(config))
         super().__init__({
-            **({"lookup": In(ports.lookup(config))} if ports.has_lookup(config) else {}),
+            **({"lookup": In(ports.lookup(config))} if ports.metadata(config) else {}),
             "read": In(ports.read(config)).array(config.collectors),
             "result_sp": In(unstoppable(result_layout(config))),
             "result_sfu": In(stream.Signature(result_layout(config))),
             "memory": In(ports.memory(config)),
             "done_sp": Out(done),
             "done_sfu": Out(done),
-            **({"delivery": Out(ports.delivery(config))} if config.bypass.has_window else {}),
+            **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
             **({"observed": Out(ports.observed_banks(config)), "probe": Out(self._probe_layout())} if probe else {}),
         })
-        self.banks = (DualBanks if self._coalescing else SingleBanks)(config=config, probe=probe)
-        self.writeback = Writeback(config=config)
-        self.mask_buffer = MaskBuffer(config=config) if self._coalescing else None
-        self.zero_buffer = ZeroBuffer(config=config) if self._has_zeros else None
+        self.banks, self.writeback = Banks(config=config, probe=probe), Writeback(config=config)
+        self.metadata_table = MetadataTable(config=config) if ports.metadata(config) else None
 
     def _probe_layout(self) -> data.StructLayout:
         return struct([*bank_probe_fields(self._config), *latch_probe_fields(self._config)])
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.banks = share(platform, module_name(type(self.banks).__name__), self.banks)
-        m.submodules.writeback = share(platform, module_name(type(self.writeback).__name__), self.writeback)
-        for table in filter(None, (self.mask_buffer, self.zero_buffer)):
-            name = module_name(type(table).__name__)
-            m.submodules[name] = share(platform, name, table)
+        for part in filter(None, (self.banks, self.writeback, self.metadata_table)):
+            name = module_name(type(part).__name__)
+            m.submodules[name] = share(platform, name, part)
         for client, read in zip(self.read, self.banks.read, strict=True):
             connect(m, flipped(client), read)
         self._connect_writeback(m)
-        if self.mask_buffer is not None:
-            self._connect_codes(m, self.mask_buffer)
-        if self.zero_buffer is not None:
-            self._connect_zeros(m, self.zero_buffer)
+        if self.metadata_table is not None:
+            connect(m, flipped(self.lookup), self.metadata_table.lookup)
+            for told, renewal in zip(self.writeback.renewal, self.metadata_table.renewal, strict=True):
+                connect(m, told, renewal)
         if self._with_probe:
             connect(m, self.banks.observed, flipped(self.observed))
             self._observe(m)
@@ -94,59 +84,34 @@ class RegisterFile(wiring.Component):
         connect(m, writeback.done_sp, flipped(self.done_sp))
         connect(m, writeback.done_sfu, flipped(self.done_sfu))
         connect(m, writeback.done_mem, flipped(self.memory.done))
-        connect_members(m, ports.write(self._config), writeback, self.banks.write)
-        if self._config.bypass.has_window:
-            connect_members(m, ports.delivery(self._config), writeback, self.delivery)
-
-    def _connect_codes(self, m: Module, buffer: MaskBuffer) -> None:
-        *sources, destination = self.lookup.place
-        m.d.comb += [
-            *(place.eq(source) for place, source in zip(buffer.source, sources, strict=True)),
-            buffer.destination.eq(destination),
-            self.lookup.code.eq(Cat(buffer.source_code, buffer.destination_code)),
-            buffer.write.eq(self.writeback.update),
-        ]
-
-    def _connect_zeros(self, m: Module, buffer: ZeroBuffer) -> None:
-        """The side on which a register is stored is part of its place in the table."""
-        for k, (asked, place) in enumerate(zip(buffer.lookup, self.lookup.place, strict=True)):
-            m.d.comb += [
-                asked.enable.eq(self.lookup.taken[k]),
-                asked.place.eq(place),
-                asked.place.left.eq(self.lookup.code[k].left if self._coalescing else place.left),
-            ]
-        m.d.comb += [self.lookup.zero.eq(buffer.found), buffer.write.eq(self.writeback.zero_update)]
+        connect(m, writeback.write, self.banks.write)
+        if self._config.has_window:
+            connect(m, writeback.delivery, flipped(self.delivery))
 
     def _observe(self, m: Module) -> None:
         """The state of banks and latches."""
-        probe, observed, writeback, coalescing = self.probe, self.banks.observed, self.writeback, self._coalescing
+        probe, observed, latches = self.probe, self.banks.observed, self.writeback.latches
         m.d.comb += probe.diagonal.eq(observed.diagonal)
         for b, accesses in enumerate(observed.access):
-            names = [f"bank{b}_{side}" for side in SIDES] if coalescing else [f"bank{b}"]
+            names = [f"bank{b}_{side}" for side in SIDES] if self._config.has_sides else [f"bank{b}"]
             for side, (name, access) in enumerate(zip(names, accesses, strict=True)):
                 m.d.comb += [
                     *(probe[f"{name}_{field}"].eq(access[field]) for field, _ in access.shape() if field != "reader"),
                     probe[f"{name}_who"].eq(access.reader | merge(self._writers(b, side), range(len(WRITERS)))),
                 ]
-            if self._config.gating is not Gating.OFF:
+            if self._config.gates_columns:
                 m.d.comb += probe[f"bank{b}_columns"].eq(observed.read_columns[b] | observed.written_columns[b])
         for i, writer in enumerate(WRITERS):
-            valid = writeback.valid[i]
+            valid = latches.valid[i]
             m.d.comb += [
                 probe[f"{writer}_latch_valid"].eq(valid),
-                probe[f"{writer}_latch_tag"].eq(Mux(valid, writeback.tag[i], 0)),
-                *([probe[f"{writer}_latch_code"].eq(writeback.code[i])] if coalescing else []),
-                *(probe[f"{writer}_latch_{name}"].eq(writeback.zero[i][name]) for name, _ in zero_fields(self._config)),
+                probe[f"{writer}_latch_tag"].eq(Mux(valid, latches.tag[i], 0)),
+                *([probe[f"{writer}_latch_code"].eq(latches.early[i])] if self._config.has_sides else []),
+                *(probe[f"{writer}_latch_{name}"].eq(latches.late[i][name]) for name, _ in zero_fields(self._config)),
             ]
 
     def _writers(self, b: int, side: int) -> Value:
         """The writers that an access of a bank is granted to, at most one."""
-        here = self.writeback.grant & Cat(target == b for target in self.writeback.bank)
-        return here & Cat(code.left == side for code in self.writeback.code) if self._coalescing else here
-
-
-def connect_members(m: Module, edge: wiring.Signature, asks: wiring.Component, answers: Any) -> None:
-    """Connect the members of a signature that one part has as ports of its own with those of an interface."""
-    for name, member in edge.members.items():
-        ours, theirs = getattr(asks, name), getattr(answers, name)
-        m.d.comb += ours.eq(theirs) if member.flow is In else theirs.eq(ours)
+        write, latches = self.writeback.write, self.writeback.latches
+        here = write.grant & Cat(target == b for target in write.bank)
+        return here & Cat(early.left == side for early in latches.early) if self._config.has_sides else here

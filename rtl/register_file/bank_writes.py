@@ -1,0 +1,60 @@
+"""How the banks take what the write paths carry."""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+
+from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.rtl import ports
+from warploom.rtl.byte_order import SLICE_BITS
+from warploom.rtl.register_file.paths import Carried
+
+
+class BankWrites:
+    """Brings what each path carries to the access of a bank that it was granted. With sides both paths may write one
+    bank in one cycle, each on its side; otherwise they never do."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self._has_sides, self._enables = config.has_sides, ports.write_enables(config)
+
+    def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
+        """Drive what is written to the banks, of a port `warploom.rtl.ports.write`."""
+        for bank, accesses in enumerate(write.access):
+            here = Signal(len(paths), name=f"paths_to_bank_{bank}")
+            m.d.comb += here.eq(Cat(path["grant"] & (path["bank"] == bank) for path in paths))
+            for side, access in enumerate(accesses):
+                granted = [chosen & self._is_on(side, path) for chosen, path in zip(here, paths, strict=True)]
+                m.d.comb += [access.enable.eq(Cat(granted).any()), *(
+                    access[name].eq(_merged(granted, [path[name] for path in paths]))
+                    for name, _ in access.shape() if name != "enable")]
+            m.d.comb += [
+                write.data[bank].eq(self._data(bank, list(here), paths)),
+                getattr(write, self._enables)[bank].eq(_merged(list(here), [path[self._enables] for path in paths])),
+            ]
+
+    def _is_on(self, side: int, path: Carried) -> Value:
+        """Whether a path writes to this access of its bank."""
+        return path["left"] == side if self._has_sides else Const(1, 1)
+
+    def _data(self, bank: int, here: list[Value], paths: list[Carried]) -> Value:
+        """What a bank stores. With sides it need not wait for a grant, and bytes that are not enabled may be anything:
+        the first path is never refused, so the sub-banks that it wants get its word, and the others that of the second.
+        """
+        if not self._has_sides:
+            return _merged(here, [path["data"] for path in paths])
+        first, second = paths
+        wanted = first["request"] & (first["bank"] == bank)
+        slices = zip(first["mask"], _slices(first["data"]), _slices(second["data"]), strict=True)
+        return Cat(Mux(wanted & used, ours, theirs) for used, ours, theirs in slices)
+
+
+def _slices(form: Value) -> list[Value]:
+    """The slices of a word in sub-bank form."""
+    return [form.word_select(k, SLICE_BITS) for k in range(SUB_BANKS)]
+
+
+def _merged(chosen: list[Value], values: list[Value]) -> Value:
+    """The value that is chosen; zero when none is."""
+    return reduce(or_, (Mux(choice, value, 0) for choice, value in zip(chosen, values, strict=True)))

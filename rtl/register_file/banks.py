@@ -1,0 +1,143 @@
+# amaranth: UnusedElaboratable=no
+"""The banks of a register file, with the arbiter before them and the crossbar behind them."""
+
+from functools import reduce
+from itertools import product
+from operator import or_
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import COLUMNS, SmConfig
+from warploom.rtl import ports
+from warploom.rtl.register_file.access import SidedAccess, SingleAccess
+from warploom.rtl.register_file.columns import columns_of, written_columns
+from warploom.rtl.select import merge
+from warploom.rtl.shared import module_name, share
+
+
+class Banks(wiring.Component):
+    """An access of a bank does the write or the read that the arbiter granted it.
+
+    Parameters
+    ----------
+    config : the machine.
+    probe : add the port of a bench, and poison where nobody may look.
+
+    Members
+    -------
+    write : what write latches request (`warploom.rtl.ports.write`).
+    read : what collectors request (`warploom.rtl.ports.read`).
+    observed : with a probe, `warploom.rtl.ports.observed_banks`.
+    """
+
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._with_probe = config, probe
+        self._enables = ports.write_enables(config)
+        super().__init__({
+            "write": In(ports.write(config)),
+            "read": In(ports.read(config)).array(config.collectors),
+            **({"observed": Out(ports.observed_banks(config))} if probe else {}),
+        })
+        self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        access = self.access
+        units: dict[str, Any] = {"arbiter": access.arbiter, "crossbar": access.crossbar}
+        units |= {f"bank_{b}": bank for b, bank in enumerate(access.banks)}
+        for name, unit in units.items():
+            m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
+        self._connect_requests(m)
+        for b, bank in enumerate(access.banks):
+            self._connect_bank(m, b, bank)
+        if self._with_probe:
+            self._observe(m)
+        return m
+
+    def _connect_requests(self, m: Module) -> None:
+        """Requests go to the arbiter, grants come back and to the crossbar."""
+        access, write = self.access, self.write
+        m.d.comb += [
+            access.arbiter.write_request.eq(write.request),
+            access.arbiter.write_bank.eq(write.bank),
+            write.grant.eq(access.arbiter.write_grant),
+            access.crossbar.grant.eq(access.connections),
+            *(read.word.eq(word) for read, word in zip(self.read, access.crossbar.operand, strict=True)),
+        ]
+        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
+            request, grant = access.requests[b][side][c], access.grants[b][side][c]
+            m.d.comb += [request.eq(read.request[b][side]), read.grant[b][side].eq(grant)]
+        if isinstance(access, SidedAccess):
+            self._connect_masks(m, access)
+
+    def _connect_masks(self, m: Module, access: SidedAccess) -> None:
+        """The arbiter knows the sub-banks of each request."""
+        m.d.comb += access.arbiter.write_mask.eq(self.write.mask)
+        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
+            m.d.comb += access.masks[b][side][c].eq(read.mask[b][side])
+
+    def _accesses(self) -> tuple[range, range]:
+        """Numbers of banks, and of the accesses of each."""
+        return range(self._config.banks), range(ports.accesses(self._config))
+
+    def _connect_bank(self, m: Module, b: int, bank: Any) -> None:
+        for side, access in enumerate(self.access.accesses[b]):
+            write, grant = self.write.access[b][side], self.access.grants[b][side]
+            asked = [name for name, _ in write.shape() if name != "enable"]
+            m.d.comb += [
+                access.enable.eq(write.enable | grant.any()),
+                access.write.eq(write.enable),
+                *(getattr(access, name).eq(write[name] | self._asked(name, b, side)) for name in asked),
+            ]
+        m.d.comb += [
+            bank.data.eq(self.write.data[b]),
+            getattr(bank, self._enables).eq(getattr(self.write, self._enables)[b]),
+            self.access.crossbar.read_data[b].eq(bank.read_data),
+        ]
+        if self._config.gates_columns:
+            sides = range(ports.accesses(self._config))
+            m.d.comb += bank.columns.eq(reduce(or_, (self._asked("columns", b, side) for side in sides)))
+
+    def _asked(self, name: str, b: int, side: int) -> Value:
+        """What the collector asks of an access of a bank that is granted it; zero if none is."""
+        return merge(self.access.grants[b][side], [getattr(read, name)[b][side] for read in self.read])
+
+    # ------------------------------------------------------------------ for a bench
+
+    def _observe(self, m: Module) -> None:
+        observed = self.observed
+        m.d.comb += observed.diagonal.eq(self.access.arbiter.diagonal)
+        for b, bank in enumerate(self.access.banks):
+            for seen, access, grant in zip(
+                    observed.access[b], self.access.accesses[b], self.access.grants[b], strict=True):
+                own = [name for name, _ in seen.shape() if name != "reader"]
+                m.d.comb += [*(seen[name].eq(getattr(access, name)) for name in own),
+                             seen.reader.eq(merge(grant, range(len(grant))))]
+            written = Cat(access.write for access in self.access.accesses[b]).any()
+            m.d.comb += [
+                observed.stored_data[b].eq(Mux(written, bank.data, 0)),
+                observed.stored_bytes[b].eq(Mux(written, self._bytes(bank), 0)),
+                observed.read_columns[b].eq(self._read_columns(b, bank)),
+                observed.written_columns[b].eq(self._written_columns(b, bank)),
+            ]
+
+    def _bytes(self, bank: Any) -> Value:
+        """The bytes that a write to a bank stores."""
+        return bank.byte_enable if self._enables == "byte_enable" else Cat(lane.replicate(4) for lane in bank.lanes)
+
+    def _read_columns(self, b: int, bank: Any) -> Value:
+        return bank.columns if self._config.gates_columns else self._used(b, writes=False)
+
+    def _written_columns(self, b: int, bank: Any) -> Value:
+        return written_columns(bank.byte_enable) if self._config.gates_columns else self._used(b, writes=True)
+
+    def _used(self, b: int, *, writes: bool) -> Value:
+        """The columns of the sub-banks of those accesses of a bank that write, or read."""
+        used = []
+        for access in self.access.accesses[b]:
+            columns = columns_of(access.mask) if self._config.has_sides else Const(-1, COLUMNS)
+            used.append(Mux(access.enable & (access.write == writes), columns, 0))
+        return reduce(or_, used)

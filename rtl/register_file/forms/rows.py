@@ -1,0 +1,63 @@
+"""Where the bytes of a warp register lie in its row: all of it, or as many sub-banks as needed from a side on."""
+
+from typing import Protocol
+
+from amaranth import Cat, Const, Value
+from amaranth.lib import data
+
+from warploom.arch.config import LANES, SUB_BANKS
+from warploom.rtl.byte_order import bytes_below, swap
+from warploom.rtl.register_file.columns import groups
+
+Metadata = data.View | None
+"""Of a register, the early or the late part of its metadata; None where there is none."""
+
+
+class Row(Protocol):
+    """Where the bytes of a warp register lie."""
+
+    def is_on(self, side: int, early: Metadata) -> Value:
+        """Whether this access of its bank reads a register."""
+
+    def parts(self, early: Metadata) -> Value:
+        """Of the equal parts of a row, those that a register fills."""
+
+    def constant(self, value: Value) -> Value:
+        """The row whose lanes all hold a 32-bit value."""
+
+    def constant_columns(self, lanes: Value) -> Value:
+        """The columns of such a row that some of these lanes read."""
+
+
+class WholeRow:
+    """Byte-interleaved words, each in a whole row."""
+
+    def is_on(self, side: int, early: Metadata) -> Value:
+        """See `Row`, here and below."""
+        return Const(1, 1)
+
+    def parts(self, early: Metadata) -> Value:
+        return Const(1, 1)
+
+    def constant(self, value: Value) -> Value:
+        return value.replicate(LANES)
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return lanes
+
+
+class SidedRow:
+    """Words in sub-bank form, each in as many sub-banks as it has bytes, from the right or the left on."""
+
+    def is_on(self, side: int, early: data.View) -> Value:
+        """See `Row`, here and below."""
+        return early.left == side
+
+    def parts(self, early: data.View) -> Value:
+        return swap(bytes_below(early.size), early.left)
+
+    def constant(self, value: Value) -> Value:
+        return Cat(value.word_select(number, 8).replicate(LANES) for number in range(SUB_BANKS))
+
+    def constant_columns(self, lanes: Value) -> Value:
+        return groups(lanes).replicate(SUB_BANKS)
