@@ -4,7 +4,7 @@ from collections import deque
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import TimingClass
-from warploom.golden_model.blocks import Flight
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.writeback import Result
 
 

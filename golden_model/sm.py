@@ -9,27 +9,26 @@ from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
-from warploom.golden_model.affine.issue import AffineDecisions
+from warploom.golden_model.affine.decisions import AffineDecisions
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.assembly import datapath_of
-from warploom.golden_model.blocks import Flight, Warp
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
-from warploom.golden_model.decode import decode
 from warploom.golden_model.external import OutsideSp, Sfu
-from warploom.golden_model.frontend import FrontEnd
+from warploom.golden_model.front_end.decisions import NO_ROOM, Decisions
+from warploom.golden_model.front_end.decode import decode
+from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.front_end import FrontEnd
+from warploom.golden_model.front_end.instructions import Direct, Instructions
+from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts, Inputs
-from warploom.golden_model.issue import Decisions, Direct, Instructions
-from warploom.golden_model.memory_pipe import MemoryPipe
+from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.writeback import Result, result_of
 
 _TAGS = 1 << TAG_BITS
-
-_NO_ROOM = (0,) * 4
-"""No warp may issue into the datapath."""
 
 
 class Sm:
@@ -55,7 +54,7 @@ class Sm:
         self._attempting = self._affine_decisions()
         self._decisions: Decisions = self._attempting or Direct(Instructions(trace, self.statics))
         self.affine_counts = None if self._attempting is None else self._attempting.counts
-        self.frontend = FrontEnd(config, trace, self.statics, self._decisions)
+        self.front_end = FrontEnd(config, trace, self.statics, self._decisions)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
         self.checker = Checker() if check else None
@@ -82,7 +81,7 @@ class Sm:
         if self.cycle >= 0:
             self._clock()
         self.cycle += 1
-        self.finished = self.frontend.finished
+        self.finished = self.front_end.finished
         if not self.finished:
             self._settle()
 
@@ -95,21 +94,21 @@ class Sm:
 
         Raises `ExecutionError` when nothing ever will.
         """
-        if self._picked or self._ended or self.frontend.dispatches or not self.datapath.quiet:
+        if self._picked or self._ended or self.front_end.dispatches or not self.datapath.quiet:
             return
         if self.inputs != self._no_inputs:
             return
         units = (self.datapath, self.outside_sp, self.sfu, self.memory)
-        nexts = (self.frontend.next_event(self.cycle), *(unit.next_event() for unit in units))
+        nexts = (self.front_end.next_event(self.cycle), *(unit.next_event() for unit in units))
         events = [event for event in nexts if event is not None]
         if not events:
             raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
                                  "barrier that the others never reach; let all threads reach it")
         cycles = min(events) - self.cycle - 1
-        self.frontend.advance(self.cycle, cycles)
+        self.front_end.advance(self.cycle, cycles)
         self.cycle += cycles
         self.datapath.advance(cycles)
-        self.occupied += cycles * self.frontend.residency.warps
+        self.occupied += cycles * self.front_end.residency.warps
 
     # ------------------------------------------------------------------ wires
 
@@ -117,8 +116,8 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         operands = datapath.operands
-        roomy = operands.roomy if operands.issue_ready else _NO_ROOM
-        self._picked = self.frontend.select(cycle, len(self._flights) < _TAGS, roomy)
+        roomy = operands.roomy if operands.issue_ready else NO_ROOM
+        self._picked = self.front_end.select(cycle, len(self._flights) < _TAGS, roomy)
         issue, attempts = None, self._no_attempts
         for warp in self._picked:
             if warp.enters:
@@ -144,13 +143,13 @@ class Sm:
     # ------------------------------------------------------------------ the end of a cycle
 
     def _clock(self) -> None:
-        inputs, datapath, frontend = self.inputs, self.datapath, self.frontend
+        inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
         dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
         outcomes = () if self.affine is None else self.affine.outcomes
         datapath.clock(inputs)
-        self.occupied += frontend.residency.warps
-        if frontend.dispatches:
-            frontend.dispatch_block()
+        self.occupied += front_end.residency.warps
+        if front_end.dispatches:
+            front_end.dispatch_block()
         if inputs.mem is not None and mem_ready:
             self.memory.taken()
         ended = [self._flights[result["tag"]] for result in done if result is not None] + self._ended
@@ -158,19 +157,19 @@ class Sm:
             del self._flights[flight.tag]
             self.defined.pop(flight.tag, None)
             self.times.ended(self.cycle, flight)
-            frontend.done(flight.warp, flight.static)
+            front_end.done(flight.warp, flight.static)
         for slot, register in datapath.operands.granted:
-            frontend.read(slot, register)
+            front_end.read(slot, register)
         if dispatch is not None:
             self._dispatched(dispatch)
         for warp in self._picked:
             if inputs.issue is not None and warp.enters:
                 self._launch(warp, inputs.issue)
-            frontend.issued(warp)
+            front_end.issued(warp)
         for outcome in outcomes:
             if outcome is not None and self._attempting is not None:
-                warp = frontend.warps[outcome["warp"]]
-                frontend.answered(warp, self._attempting.outcome(warp, outcome, self.checker))
+                warp = front_end.warps[outcome["warp"]]
+                front_end.answered(warp, self._attempting.outcome(warp, outcome, self.checker))
 
     def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""

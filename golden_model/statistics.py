@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from warploom.arch.isa import RZ, Pipe
-from warploom.golden_model.frontend import Stall
+from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.widths import histograms
@@ -17,8 +17,8 @@ from warploom.golden_model.widths import histograms
 class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
-    `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.frontend.Stall`); with the issues
-    they make up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that
+    `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.front_end.stalls.Stall`); with the
+    issues they make up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that
     follows a BARRED (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads`
     and `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them,
     a *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
@@ -93,7 +93,7 @@ def collect(sm: Sm) -> Statistics:
         warp_instructions=trace.warp_instructions, thread_instructions=trace.thread_instructions,
         datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
-        stalls={stall.name.lower(): sm.frontend.stalls[stall] for stall in Stall},
+        stalls={stall.name.lower(): sm.front_end.stalls.counts[stall] for stall in Stall},
         **(register_file.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
         lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial, collecting=sm.times.collecting,
         living=sm.times.living, bypassed=_events(sm.datapath.counts),

@@ -1,6 +1,6 @@
 """How long instructions take, and how much of it in a collector ([BOW], Figs. 4 and 12)."""
 
-from warploom.golden_model.blocks import Flight
+from warploom.golden_model.front_end.flight import Flight
 
 KINDS = ("other", "memory")
 """Instructions of SP and SFU, and those of MEM."""

@@ -37,9 +37,9 @@ from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Coalescing
 from warploom.files import write_whole
-from warploom.golden_model.blocks import Flight
 from warploom.golden_model.check import Defined, Mismatch
 from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.functional.executor import Execution
 from warploom.golden_model.gating.trivial import promised
 from warploom.golden_model.gating.zero_mask import Zero

@@ -7,7 +7,7 @@ import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.isa import PT, Op, Pipe
-from warploom.golden_model.blocks import Flight
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.functional.operations import BUILDERS, Operands, evaluate
 from warploom.golden_model.words import ALL_LANES, merge, spread
 

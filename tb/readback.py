@@ -4,9 +4,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
 from warploom.arch.layout import place, resident_warps, rows_per_warp
-from warploom.golden_model.blocks import Flight
 from warploom.golden_model.check import Defined
 from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.inputs import NO_INPUTS
 from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.words import ALL_LANES

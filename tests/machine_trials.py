@@ -20,8 +20,8 @@ from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
 from warploom.compiler.ir import Function, Imm, Node, Operand, Param, RegisterClass, VirtualRegister
 from warploom.compiler.simplify import simplify
+from warploom.golden_model.front_end.hazards import has_wide_result
 from warploom.golden_model.functional.executor import execute
-from warploom.golden_model.scoreboard import has_wide_result
 
 WORDS = (0, 1, 0xFFFFFFFF, 16, 1 << 31, 0x3F800000)
 """0, 1, -1, powers of two, and 1.0."""

@@ -176,13 +176,13 @@ def test_the_cycle_in_which_a_barrier_opens(last):
     asm.op(Op.MOV, 5, Imm(9))
     asm.op(Op.EXIT)
     sm, issues = Sm(SMALL, execute(asm.program(), Launch((1, 1, 1), (128, 1, 1))).trace, check=True), []
-    issued = sm.frontend.issued
+    issued = sm.front_end.issued
 
     def note(warp):
-        issues.append((sm.cycle, warp.slot, warp.next.op, warp.lanes[warp.index] != 0))
+        issues.append((sm.cycle, warp.slot, warp.next.op, warp.walk.lanes != 0))
         issued(warp)
 
-    sm.frontend.issued = note
+    sm.front_end.issued = note
     while not sm.finished and sm.cycle < 1000:
         sm.step()
     opens, = (cycle for cycle, slot, op, lanes in issues if slot == 3 and op is last and lanes)

@@ -15,7 +15,7 @@ from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.affine.compact import Compact
-from warploom.golden_model.frontend import Stall
+from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -79,7 +79,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
         if datapath.operands.address_busy:
             behind |= any(collector.ready and collector.fields["op"] == Op.LD
                           for collector in datapath.operands.collectors)
-            held |= datapath.operands.issue_ready and sm.frontend.stalled == [Stall.COLLECTOR]
+            held |= datapath.operands.issue_ready and sm.front_end.stalls.now == [Stall.COLLECTOR]
     assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
     assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
     checked(setting, executed(*code))

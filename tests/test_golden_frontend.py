@@ -1,6 +1,5 @@
-"""Warp schedulers, block dispatch and statistics of the golden SM."""
+"""Block dispatch, the issue port and statistics of the golden SM."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -9,49 +8,13 @@ from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
-from warploom.golden_model.blocks import Residency
-from warploom.golden_model.frontend import Stall
-from warploom.golden_model.schedulers import GreedyThenOldest, RoundRobin, TwoLevel
+from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.widths import histograms, width
-from warploom.golden_model.words import ALL_LANES
 
 MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
-
-
-def test_loose_round_robin_passes_nobody_over() -> None:
-    scheduler = RoundRobin(0b10101)
-    assert [scheduler.pick(0b10101) for _ in range(6)] == [0, 2, 4, 0, 2, 4]
-    assert scheduler.pick(0b00001) == 0
-
-
-def test_greedy_then_oldest() -> None:
-    scheduler = GreedyThenOldest(0b1111)
-    for slot in (2, 0, 3):
-        scheduler.joined(slot)
-    assert scheduler.pick(0b1101) == 2
-    assert scheduler.pick(0b1001) == 0
-    assert scheduler.pick(0b1101) == 0  # greedy
-    scheduler.left(0)
-    scheduler.joined(0)
-    assert scheduler.pick(0b1001) == 3  # the new warp in the slot is the youngest
-
-
-def test_two_level_gives_places_in_order() -> None:
-    scheduler = TwoLevel(0b1111, 2)
-    for slot in range(4):
-        scheduler.joined(slot)
-    assert scheduler.scope == 0b0011
-    scheduler.waits(0, True)
-    assert scheduler.scope == 0b0110
-    scheduler.waits(0, False)
-    assert scheduler.scope == 0b0110
-    scheduler.left(1)
-    assert scheduler.scope == 0b1100
-    scheduler.left(3)
-    assert scheduler.scope == 0b0101
 
 
 @pytest.mark.parametrize("policy", ["lrr", "gto", "two_level"])
@@ -88,21 +51,9 @@ def test_blocks_wait_for_room_and_take_the_lowest_slots() -> None:
         sm.step()
         if sm.finished:
             break
-        resident.append(sm.frontend.residency.warps)
+        resident.append(sm.front_end.residency.warps)
     assert resident[:4] == [0, 1, 2, 2] and max(resident) == 2
-    assert set(sm.frontend.warps) == {0, 1}
-
-
-def test_full_means_every_lane_that_is_still_there() -> None:
-    """An instruction of the lanes that others left behind is full; so is EXIT itself."""
-    half = ALL_LANES >> 16
-    leave = Instruction(op=Op.EXIT)
-    trace = trace_of([MOV, MOV, leave, MOV, MOV], lanes=[ALL_LANES, half, half, ALL_LANES & ~half, 1 << 31])
-    warp = Residency(SmConfig(), trace).dispatch().warps[0]
-    assert warp.full == [1, 0, 0, 1, 0, 1]
-    launched = dataclasses.replace(trace.warps[0], live=half)
-    trace = dataclasses.replace(trace, warps=(launched,))
-    assert Residency(SmConfig(), trace).dispatch().warps[0].full[:2] == [1, 1]
+    assert set(sm.front_end.warps) == {0, 1}
 
 
 def test_schedulers_share_the_port_in_turn() -> None:

@@ -7,8 +7,8 @@ from golden_traces import trace_of
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, DType, Space
-from warploom.golden_model.cache import L1
-from warploom.golden_model.memory_pipe import MemoryPipe
+from warploom.golden_model.memory.cache import L1
+from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.simulate import simulate
 
 CONFIG = SmConfig()

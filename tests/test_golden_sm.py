@@ -10,8 +10,8 @@ from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.check import Mismatch
-from warploom.golden_model.frontend import Stall
-from warploom.golden_model.scoreboard import READ_MASK, Hazards
+from warploom.golden_model.front_end.hazards import READ_MASK, Hazards
+from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -141,7 +141,7 @@ def test_a_barrier_holds_until_the_last_warp() -> None:
         if sm.inputs.issue is not None:
             order.append(Op(sm.inputs.issue["op"]))
     assert order == [Op.LD] * 4 + [Op.MOV] * 4 + [Op.IADD] * 4
-    assert sm.frontend.stalls[Stall.BARRIER] > 0
+    assert sm.front_end.stalls.counts[Stall.BARRIER] > 0
 
 
 def test_no_progress_is_an_error() -> None:

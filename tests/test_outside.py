@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Shuffle
-from warploom.golden_model.blocks import Flight
-from warploom.golden_model.decode import Static
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.tb.outside import OutsideUnits
 

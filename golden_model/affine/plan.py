@@ -12,8 +12,8 @@ from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import is_eligible, may_execute
 from warploom.golden_model.affine.special import special_value
-from warploom.golden_model.blocks import Warp
-from warploom.golden_model.decode import Static
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.lane import decode_modifiers
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.trace import Trace
@@ -60,7 +60,7 @@ class Planner:
         sources = static.hazards.sources
         generic = tuple(register for register in sources if registers.read(slot, register) is None)
         destination = registers.read(slot, fields["dst"]) if fields["writes"] else None
-        special, full = self._special(warp, static), warp.full[warp.index]
+        special, full = self._special(warp, static), warp.walk.full
         able = not (generic or refused) and self._may_execute(static, slots, special)
         way = Way.DATAPATH
         if able and (full or not fields["writes"]):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from warploom.arch.isa import Pipe
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.dispatch import Dispatcher
-from warploom.golden_model.schedulers import lowest
+from warploom.golden_model.masks import lowest
 
 
 class InTurn:

@@ -1,6 +1,6 @@
 """`EvictionUnit`: dirty registers on their way to the register file (docs/contract/operands.md, *Evictions*)."""
 
-from warploom.golden_model.schedulers import lowest
+from warploom.golden_model.masks import lowest
 from warploom.golden_model.writeback import Result
 
 

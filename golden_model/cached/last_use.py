@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from warploom.arch.isa import RZ, Instruction
 from warploom.arch.program import successors
-from warploom.golden_model.decode import Static
+from warploom.golden_model.front_end.decode import Static
 
 
 def mark_last_uses(statics: Sequence[Static]) -> None:

@@ -14,9 +14,9 @@ from warploom.golden_model.bypass.eviction import EvictionUnit
 from warploom.golden_model.bypass.probe import WindowProbe
 from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.masks import lowest
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.ports import Read, RegisterFile
-from warploom.golden_model.schedulers import lowest
 from warploom.golden_model.writeback import Result
 
 _SP, _SFU, _MEM = range(len(WRITERS))

@@ -1,12 +1,10 @@
-"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/contract/front_end.md, *Hazards*).
+"""`Hazards`: what an instruction has to wait for, and what waits for it (docs/contract/front_end.md, *Hazards*).
 
 All of a warp's hazards are bits of one integer, and so are the needs of an instruction: it may issue when the two do
 not meet. Bits 0..255 are registers that are still to be written, the next ones predicates, then the shared resources
 below; from `READ` on, registers that are still to be read.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
@@ -60,57 +58,3 @@ class Hazards:
             return 1 << MEMORY
         waits = instruction.op in (Op.LATCH, Op.HIGH) or has_wide_result(instruction)
         return 1 << LATCH[instruction.pipe] if waits and not instruction.latched else 0
-
-
-class Scoreboard:
-    """Hazard bits of every warp slot. `memory` are those of them that a memory instruction will clear. Registers that
-    are still to be read are hazards if it `tracks_reads`: not where instructions of a warp leave in order."""
-
-    def __init__(self, warps: int, *, tracks_reads: bool = True) -> None:
-        self.pending = [0] * warps
-        self.memory = [0] * warps
-        self._shared: Counter[tuple[int, int]] = Counter()
-        self._reads: Counter[int] = Counter()
-        self._tracks_reads = tracks_reads
-
-    def issue(self, warp: int, hazards: Hazards, sources: Sequence[int], *, memory: bool) -> None:
-        """An instruction enters the datapath, where it will read the registers `sources`."""
-        pending = hazards.produces
-        for bit in hazards.shared:
-            self._shared[warp, bit] += 1
-        if self._tracks_reads:
-            for register in sources:
-                self._reads[warp << 8 | register] += 1
-                pending |= 1 << READ + register
-        self.pending[warp] |= pending
-        if memory:
-            self.memory[warp] |= hazards.own
-
-    def read(self, warp: int, register: int) -> int:
-        """A collector was granted the register. Returns the hazard bits that this clears."""
-        key = warp << 8 | register
-        self._reads[key] -= 1
-        if self._reads[key]:
-            return 0
-        cleared = 1 << READ + register
-        self.pending[warp] &= ~cleared
-        return cleared
-
-    def done(self, warp: int, hazards: Hazards) -> int:
-        """An instruction is done. Returns the hazard bits that this clears."""
-        cleared = hazards.own
-        for bit in hazards.shared:
-            self._shared[warp, bit] -= 1
-            if not self._shared[warp, bit]:
-                cleared |= 1 << bit
-        self.pending[warp] &= ~cleared
-        self.memory[warp] &= ~cleared
-        return cleared
-
-    def set_barrier(self, warp: int) -> None:
-        """The warp waits at a barrier."""
-        self.pending[warp] |= 1 << BARRIER
-
-    def clear_barrier(self, warp: int) -> None:
-        """The warp goes on."""
-        self.pending[warp] &= ~(1 << BARRIER)

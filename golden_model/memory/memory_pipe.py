@@ -12,8 +12,8 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW
 from warploom.arch.modifiers import Space
-from warploom.golden_model.blocks import Flight
-from warploom.golden_model.cache import L1
+from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.memory.cache import L1
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.writeback import Result
 

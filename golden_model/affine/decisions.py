@@ -10,11 +10,13 @@ from warploom.golden_model.affine.counts import AffineCounts
 from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import COMPARISONS
-from warploom.golden_model.blocks import Flight, Warp
 from warploom.golden_model.check import Checker
-from warploom.golden_model.decode import Static
+from warploom.golden_model.front_end.decisions import NO_PORT, Issued
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.instructions import Instructions
+from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
-from warploom.golden_model.issue import NO_PORT, Instructions, Issued
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.trace import NONE, Trace
 from warploom.golden_model.words import ALL_LANES
@@ -97,7 +99,7 @@ class AffineDecisions:
 
     def demand(self, warp: Warp, static: Static) -> int:
         """See `Decisions`, here and below."""
-        if static.control or not warp.lanes[warp.index]:
+        if static.control or not warp.walk.lanes:
             self._plans[warp.slot] = None
             self._addressing &= ~(1 << warp.slot)
             return NO_PORT

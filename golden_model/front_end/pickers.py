@@ -1,19 +1,15 @@
-"""Warp schedulers: which of the warps that may issue does (docs/contract/front_end.md, *Picking*)."""
+"""Pickers: which of its warps that may issue a scheduler takes (docs/contract/front_end.md, *Picking*)."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Scheduler as Policy
+from warploom.arch.mechanisms import Scheduler
+from warploom.golden_model.masks import lowest
 
 
-def lowest(mask: int) -> int:
-    """Index of the lowest set bit."""
-    return (mask & -mask).bit_length() - 1
-
-
-class Scheduler(Protocol):
-    """A scheduler over the warp slots of the mask `own`; `scope` are those that it looks at."""
+class Picker(Protocol):
+    """The picker of the scheduler that has the warp slots of the mask `own`; `scope` are those that it looks at."""
 
     own: int
     scope: int
@@ -39,7 +35,7 @@ class RoundRobin:
         self._last = -1
 
     def pick(self, candidates: int) -> int:
-        """See `Scheduler`, here and below."""
+        """See `Picker`, here and below."""
         after = candidates >> self._last + 1
         self._last = self._last + 1 + lowest(after) if after else lowest(candidates)
         return self._last
@@ -63,7 +59,7 @@ class GreedyThenOldest:
         self._ages: list[int] = []
 
     def pick(self, candidates: int) -> int:
-        """See `Scheduler`, here and below."""
+        """See `Picker`, here and below."""
         if self._last < 0 or not candidates >> self._last & 1:
             self._last = next(slot for slot in self._ages if candidates >> slot & 1)
         return self._last
@@ -91,7 +87,7 @@ class TwoLevel:
         self._queue: list[int] = []
 
     def joined(self, slot: int) -> None:
-        """See `Scheduler`, here and below."""
+        """See `Picker`, here and below."""
         self._queue.append(slot)
         self._fill()
 
@@ -115,11 +111,11 @@ class TwoLevel:
             self.scope |= 1 << self._queue.pop(0)
 
 
-def build(config: SmConfig) -> list[Scheduler]:
-    """The schedulers of an SM; warp slot mod schedulers = scheduler."""
-    policies: dict[Policy, Callable[[int], Scheduler]] = {
-        Policy.LRR: RoundRobin, Policy.GTO: GreedyThenOldest,
-        Policy.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps),
+def pickers_of(config: SmConfig) -> list[Picker]:
+    """Those of an SM; warp slot mod schedulers = scheduler."""
+    kinds: dict[Scheduler, Callable[[int], Picker]] = {
+        Scheduler.LRR: RoundRobin, Scheduler.GTO: GreedyThenOldest,
+        Scheduler.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps),
     }
-    count, policy = config.schedulers, policies[config.scheduler]
-    return [policy(sum(1 << slot for slot in range(index, config.warps, count))) for index in range(count)]
+    count, kind = config.schedulers, kinds[config.scheduler]
+    return [kind(sum(1 << slot for slot in range(index, config.warps, count))) for index in range(count)]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.golden_model.front_end.hazards import Hazards
 from warploom.golden_model.functional.memory import Memory
-from warploom.golden_model.scoreboard import Hazards
 from warploom.golden_model.trace import Trace
 
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})

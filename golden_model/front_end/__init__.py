@@ -1,0 +1,1 @@
+"""Which warp issues what: warps, SIMT, scoreboard, pickers and issue, with decisions plugged in."""

@@ -1,0 +1,45 @@
+"""What becomes of an instruction that issues: the decisions of a front end (docs/contract/front_end.md)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.warps import Warp
+
+NO_PORT = 4
+"""Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
+
+NO_ROOM = (0,) * 4
+"""By demand of 0 to 3 registers: no warp may issue into the datapath."""
+
+
+class Issued(NamedTuple):
+    """What an issue comes to: what enters the datapath (`None` for nothing), and the registers that it reads there.
+    Then the warp goes on; or its instruction is there `again`, with that demand; or it `waits` for an answer."""
+
+    entering: Static | None = None
+    sources: Sequence[int] = ()
+    again: int | None = None
+    waits: bool = False
+
+
+class Decisions(Protocol):
+    """A plug-in of the front end."""
+
+    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+        """The masks of warps that may issue an instruction which reads 0 to 3 registers, of those of the operand store.
+        """
+
+    def demand(self, warp: Warp, static: Static) -> int:
+        """The warp comes to an instruction: what its issue demands of the datapath, registers that it reads there or
+        `NO_PORT`."""
+
+    def issued(self, warp: Warp) -> Issued:
+        """The end of the cycle in which the warp's next instruction issued."""
+
+    def fields(self, warp: Warp) -> dict[str, int]:
+        """The fields of the issue port, but for the tag, of what issues next of the warp."""
+
+    def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
+        """What issues next of the warp enters the datapath in this cycle."""

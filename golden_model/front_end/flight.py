@@ -1,0 +1,24 @@
+"""`Flight`: a dynamic instruction on its way."""
+
+from dataclasses import dataclass
+
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.warps import Warp
+
+
+@dataclass(slots=True)
+class Flight:
+    """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace; `issued`
+    is the cycle of its issue, `word` the result as 1024 bits. `vector` says that it is a load whose lines follow from
+    the first and the last address (docs/contract/memory.md)."""
+
+    static: Static
+    warp: Warp
+    tag: int
+    lanes: int
+    pred_out: int
+    result: int
+    address: int
+    issued: int
+    word: int = 0
+    vector: bool = False

@@ -1,0 +1,151 @@
+"""`FrontEnd`: the stages of the front end, joined (docs/contract/front_end.md)."""
+
+from collections.abc import Sequence
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+from warploom.golden_model.front_end.decisions import NO_PORT, Decisions
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.issue import Issue
+from warploom.golden_model.front_end.residency import Residency
+from warploom.golden_model.front_end.scoreboard import Scoreboard
+from warploom.golden_model.front_end.stalls import Stall
+from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.trace import Trace
+
+
+class FrontEnd:
+    """`select` picks what issues in a cycle, from the state at its start; the other methods report what happened, at
+    its end. `decisions` say what becomes of an instruction that issues. Raises `LaunchError` when not even one block
+    fits the SM."""
+
+    def __init__(self, config: SmConfig, trace: Trace, statics: Sequence[Static], decisions: Decisions) -> None:
+        self._statics, self._decisions = statics, decisions
+        self.residency = Residency(config, trace)
+        self.warps: dict[int, Warp] = {}  # by slot
+        self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.bypass.has_window)
+        self._issue = Issue(config, decisions)
+        self.stalls = self._issue.stalls
+        self.next_event, self.advance = self._issue.next_event, self._issue.advance
+        self._may_dispatch = True
+
+    @property
+    def finished(self) -> bool:
+        """All blocks have come and gone."""
+        return not (self.residency.pending or self.residency.warps)
+
+    @property
+    def dispatches(self) -> bool:
+        """A block may be dispatched in this cycle."""
+        return self._may_dispatch and self.residency.pending
+
+    def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> list[Warp]:
+        """The warps that issue in this cycle, one of them into the datapath if `port` says that it is open and `roomy`
+        that there is room for the registers that its instruction reads (`OperandStore`)."""
+        slots = self._issue.select(cycle, port, roomy)
+        return [self.warps[slot] for slot in slots] if slots else []
+
+    # ------------------------------------------------------------------ the end of a cycle
+
+    def dispatch_block(self) -> None:
+        """The end of a cycle that may dispatch a block; call before the other events of the cycle."""
+        block = self.residency.dispatch()
+        if block is None:
+            self._may_dispatch = False
+            return
+        self._issue.blocks_to_come = self.residency.pending
+        for warp in block.warps:
+            self.warps[warp.slot] = warp
+            self._issue.joined(warp.slot)
+            self._look(warp, self._statics[warp.walk.pc])
+
+    def issued(self, warp: Warp) -> None:
+        """The end of the cycle in which the warp's next instruction issued."""
+        static, lanes = warp.next, warp.walk.lanes
+        entering, sources, again, waits = self._decisions.issued(warp)
+        if entering is not None:
+            self._enter(warp, entering, sources)
+        elif static.op in (Op.BAR, Op.BARRED) and lanes:
+            self._arrive(warp, static)
+        if waits:
+            self._scoreboard.look(warp.slot, 0)
+            self._issue.enter(warp.slot, Stall.SCOREBOARD)
+        elif again is not None:
+            self._await(warp, static, again)
+        elif static.then is not None and lanes:
+            self._look(warp, static.then)
+        else:
+            self._go_on(warp)
+
+    def answered(self, warp: Warp, again: int | None) -> None:
+        """What a warp waited for is there: it goes on, or its instruction is there `again`, with that demand."""
+        if again is None:
+            self._go_on(warp)
+        else:
+            self._await(warp, warp.next, again)
+
+    def read(self, slot: int, register: int) -> None:
+        """A collector was granted a register of the slot's warp."""
+        if self._scoreboard.read(slot, register):
+            self._refresh(slot)
+
+    def done(self, warp: Warp, static: Static) -> None:
+        """An instruction of the warp is done."""
+        warp.block.in_flight -= 1
+        if self._scoreboard.done(warp.slot, static.hazards):
+            self._refresh(warp.slot)
+        elif warp.block.over:
+            self._retire(warp)
+
+    # ------------------------------------------------------------------ a warp goes its way
+
+    def _enter(self, warp: Warp, static: Static, sources: Sequence[int]) -> None:
+        """An instruction of the warp enters the datapath, where it will read the registers `sources`."""
+        warp.entered = True
+        warp.block.in_flight += 1
+        self._scoreboard.issue(warp.slot, static.hazards, sources, memory=static.memory)
+
+    def _arrive(self, warp: Warp, static: Static) -> None:
+        """The warp comes to a barrier."""
+        self._scoreboard.set_barrier(warp.slot)
+        warp.block.barriers.arrive(warp.slot, static.instruction.imm, static.instruction.count)
+        self._open_barriers(warp)
+
+    def _go_on(self, warp: Warp) -> None:
+        """The warp's next instruction is behind it."""
+        if warp.walk.advance():
+            self._look(warp, self._statics[warp.walk.pc])
+        else:
+            self._leave(warp)
+
+    def _look(self, warp: Warp, static: Static) -> None:
+        """`static` is the warp's next instruction."""
+        self._await(warp, static, self._decisions.demand(warp, static))
+
+    def _await(self, warp: Warp, static: Static, demand: int) -> None:
+        """`static` issues next of the warp, and demands so much of the datapath."""
+        warp.next, warp.enters = static, demand != NO_PORT
+        self._issue.comes(warp.slot, demand, self._scoreboard.look(warp.slot, static.needs))
+
+    def _refresh(self, slot: int) -> None:
+        """Find out what holds the next instruction of the slot's warp."""
+        self._issue.enter(slot, self._scoreboard.state(slot))
+
+    def _open_barriers(self, warp: Warp) -> None:
+        """After a warp arrived or left: whoever waits at a complete barrier goes on."""
+        for slot in warp.block.barriers.opened(warp.block.running):
+            self._scoreboard.clear_barrier(slot)
+            self._refresh(slot)
+
+    def _leave(self, warp: Warp) -> None:
+        """The warp has nothing left to issue."""
+        self._scoreboard.look(warp.slot, 0)
+        self._issue.left(warp.slot)
+        warp.block.running -= 1
+        self._open_barriers(warp)
+        if warp.block.over:
+            self._retire(warp)
+
+    def _retire(self, warp: Warp) -> None:
+        self.residency.retire(warp.block)
+        self._may_dispatch = True

@@ -1,0 +1,59 @@
+"""The instructions of a trace, as they are issued (docs/contract/front_end.md)."""
+
+from collections.abc import Sequence
+
+from warploom.golden_model.front_end.decisions import NO_PORT, Issued
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.trace import NONE, Trace
+
+_ROW_BYTES = 128
+
+
+class Instructions:
+    """Fields and values of what issues next of a warp."""
+
+    def __init__(self, trace: Trace, statics: Sequence[Static]) -> None:
+        self._trace = trace
+        self._words = trace.results.tobytes()
+        self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
+
+    def fields(self, warp: Warp) -> dict[str, int]:
+        """The fields of the issue port, but for the tag, of the warp's next instruction."""
+        walk = warp.walk
+        fields = {**warp.next.fields, "warp": warp.slot, "lanes": walk.lanes, "full": walk.full, "pred": walk.pred_in,
+                  "first": int(not warp.entered)}
+        if walk.pc in self._counts:
+            lane = (walk.lanes & -walk.lanes).bit_length() - 1
+            fields["imm"] = int(self._trace.results[walk.result, lane])
+        return fields
+
+    def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
+        """The warp's next instruction enters the datapath in this cycle."""
+        walk = warp.walk
+        return Flight(warp.next, warp, tag, walk.lanes, walk.pred_out, walk.result, walk.address, cycle,
+                      self._word(walk.result))
+
+    def _word(self, row: int) -> int:
+        """A result of the trace as 1024 bits."""
+        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
+
+
+class Direct:
+    """The decisions without any plug-in: whatever has executing lanes, and is not CONTROL, enters the datapath as it
+    is."""
+
+    def __init__(self, instructions: Instructions) -> None:
+        self.fields, self.flight = instructions.fields, instructions.flight
+
+    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+        """See `Decisions`, here and below."""
+        return roomy
+
+    def demand(self, warp: Warp, static: Static) -> int:
+        enters = not static.control and warp.walk.lanes != 0
+        return len(static.hazards.sources) if enters else NO_PORT
+
+    def issued(self, warp: Warp) -> Issued:
+        return Issued(warp.next, warp.next.hazards.sources) if warp.enters else Issued()

@@ -1,0 +1,60 @@
+"""`Residency`: the dispatch of blocks to the SM (docs/contract/front_end.md, *Blocks*)."""
+
+import numpy as np
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+from warploom.arch.layout import check_fits, resident_warps
+from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.front_end.warps import Block, Warp
+from warploom.golden_model.trace import Trace
+
+
+class Residency:
+    """Hands out warp slots, block slots and shared memory to blocks in order of their linear index.
+
+    Raises `LaunchError` when not even one block fits the SM.
+    """
+
+    def __init__(self, config: SmConfig, trace: Trace) -> None:
+        program, launch = trace.program, trace.launch
+        self._trace = trace
+        self._warps = launch.warps_per_block
+        self._shared = program.shared_bytes + launch.dynamic_shared
+        check_fits(config, program, launch)
+        self._exits = np.array([instruction.op is Op.EXIT for instruction in program.instructions])
+        self._free_slots = list(range(resident_warps(config, program.registers)))
+        self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
+        self._next = 0
+        self._blocks = len(trace.warps) // self._warps
+        self.warps = 0
+        """Resident warps."""
+
+    @property
+    def pending(self) -> bool:
+        """Blocks are still to come."""
+        return self._next < self._blocks
+
+    def dispatch(self) -> Block | None:
+        """The next block, its warps in the lowest free slots, if there is one and it fits."""
+        if not self.pending or self._warps > len(self._free_slots):
+            return None
+        if not self._free_blocks or self._shared > self._free_shared:
+            return None
+        block, first = Block(), self._next * self._warps
+        for number in range(first, first + self._warps):
+            walk = Walk(self._trace.warps[number], self._exits)
+            block.warps.append(Warp(walk, number, self._free_slots.pop(0), block))
+        block.running = self._warps
+        self._free_blocks -= 1
+        self._free_shared -= self._shared
+        self._next += 1
+        self.warps += self._warps
+        return block
+
+    def retire(self, block: Block) -> None:
+        """The block is over: its resources are free."""
+        self._free_slots = sorted(self._free_slots + [warp.slot for warp in block.warps])
+        self._free_blocks += 1
+        self._free_shared += self._shared
+        self.warps -= self._warps

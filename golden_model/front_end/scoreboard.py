@@ -1,0 +1,80 @@
+"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/contract/front_end.md, *Hazards*)."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from warploom.golden_model.front_end.hazards import BARRIER, MEMORY, READ, READ_MASK, Hazards
+from warploom.golden_model.front_end.stalls import READY, Stall
+
+
+class Scoreboard:
+    """Hazard bits of every warp slot, and what the next instruction there needs clear of them. Registers that are still
+    to be read are hazards if it `tracks_reads`: not where instructions of a warp leave in order."""
+
+    def __init__(self, warps: int, *, tracks_reads: bool = True) -> None:
+        self._pending = [0] * warps
+        self._memory = [0] * warps  # bits of them that a memory instruction will clear
+        self._needs = [0] * warps
+        self._shared: Counter[tuple[int, int]] = Counter()
+        self._reads: Counter[int] = Counter()
+        self._tracks_reads = tracks_reads
+
+    def state(self, warp: int) -> int:
+        """What holds the warp's next instruction: a `Stall`, or `READY`."""
+        blocked = self._pending[warp] & self._needs[warp]
+        if not blocked:
+            return READY
+        if blocked >> BARRIER & 1:
+            return Stall.BARRIER
+        if blocked & self._memory[warp]:
+            return Stall.MEMORY
+        if blocked >> MEMORY & 1:
+            return Stall.FENCE
+        return Stall.SCOREBOARD if blocked & ~READ_MASK else Stall.WAR
+
+    def look(self, warp: int, needs: int) -> int:
+        """The warp's next instruction needs these hazards clear (0: there is none, or not yet). Returns the `state`."""
+        self._needs[warp] = needs
+        return self.state(warp)
+
+    def issue(self, warp: int, hazards: Hazards, sources: Sequence[int], *, memory: bool) -> None:
+        """An instruction enters the datapath, where it will read the registers `sources`."""
+        pending = hazards.produces
+        for bit in hazards.shared:
+            self._shared[warp, bit] += 1
+        if self._tracks_reads:
+            for register in sources:
+                self._reads[warp << 8 | register] += 1
+                pending |= 1 << READ + register
+        self._pending[warp] |= pending
+        if memory:
+            self._memory[warp] |= hazards.own
+
+    def read(self, warp: int, register: int) -> bool:
+        """A collector was granted the register. Whether that clears what the next instruction needs clear."""
+        key = warp << 8 | register
+        self._reads[key] -= 1
+        if self._reads[key]:
+            return False
+        cleared = 1 << READ + register
+        self._pending[warp] &= ~cleared
+        return bool(self._needs[warp] & cleared)
+
+    def done(self, warp: int, hazards: Hazards) -> bool:
+        """An instruction is done. Whether that clears what the next instruction needs clear."""
+        cleared = hazards.own
+        for bit in hazards.shared:
+            self._shared[warp, bit] -= 1
+            if not self._shared[warp, bit]:
+                cleared |= 1 << bit
+        self._pending[warp] &= ~cleared
+        self._memory[warp] &= ~cleared
+        return bool(self._needs[warp] & cleared)
+
+    def set_barrier(self, warp: int) -> None:
+        """The warp waits at a barrier."""
+        self._pending[warp] |= 1 << BARRIER
+
+    def clear_barrier(self, warp: int) -> None:
+        """The warp goes on."""
+        self._pending[warp] &= ~(1 << BARRIER)

@@ -1,0 +1,43 @@
+"""`Walk`: what fetch and a SIMT stack tell of a warp.
+
+Functional execution has resolved control flow (`warploom.golden_model.functional.simt`), so a warp walks along the
+dynamic instructions of its trace.
+"""
+
+import numpy as np
+
+from warploom.golden_model.trace import WarpTrace
+
+
+class Walk:
+    """A warp's way through the program. Of the instruction at which it stands: `pc`, `lanes` that execute it, whether
+    these are all that were launched and have not exited (`full`), and its predicates and rows (see `WarpTrace`).
+    `exits` tells EXIT by pc."""
+
+    pc: int
+    lanes: int
+    full: int
+    pred_in: int
+    pred_out: int
+    result: int
+    address: int
+
+    def __init__(self, trace: WarpTrace, exits: np.ndarray) -> None:
+        full = (~trace.lanes & _live(trace, exits) == 0).astype(int)
+        columns = (trace.pc, trace.lanes, full, trace.pred_in, trace.pred_out, trace.result, trace.address)
+        self._instructions = zip(*(column.tolist() for column in columns), strict=True)
+        self.advance()
+
+    def advance(self) -> bool:
+        """Go on to the next instruction, if there is one."""
+        instruction = next(self._instructions, None)
+        if instruction is None:
+            return False
+        self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address = instruction
+        return True
+
+
+def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:
+    """The lanes that are launched and have not exited, before each instruction."""
+    exited = np.bitwise_or.accumulate(np.where(exits[trace.pc], trace.lanes, 0))
+    return trace.live & ~np.concatenate([[np.uint32(0)], exited[:-1]])

@@ -1,0 +1,31 @@
+"""Warps and blocks that are resident on the SM."""
+
+from warploom.golden_model.front_end.barriers import Barriers
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.simt import Walk
+
+
+class Block:
+    """A resident block: its warps, how many still issue, its instructions in flight, and its barriers."""
+
+    def __init__(self) -> None:
+        self.warps: list[Warp] = []
+        self.running = 0
+        self.in_flight = 0
+        self.barriers = Barriers()
+
+    @property
+    def over(self) -> bool:
+        """Nothing of the block is left to issue or to finish."""
+        return not (self.running or self.in_flight)
+
+
+class Warp:
+    """A resident warp, and where it stands. `number` counts the grid's warps."""
+
+    def __init__(self, walk: Walk, number: int, slot: int, block: Block) -> None:
+        self.walk, self.number, self.slot, self.block = walk, number, slot, block
+        self.next: Static  # what issues next: the instruction at which it stands, or what follows from it
+        self.enters = False  # it goes into the datapath
+        self.entered = False  # an instruction of the warp has gone there
+        self.blocked = 0  # hazard bits that hold it

@@ -1,0 +1,1 @@
+"""The load/store unit and what lies behind it."""

@@ -1,0 +1,157 @@
+"""The issue stage alone: candidates, turns at the port, causes of stalls, a slower clock."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.golden_model.front_end.candidates import Candidates
+from warploom.golden_model.front_end.decisions import NO_PORT
+from warploom.golden_model.front_end.issue import Issue
+from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
+
+ANY = (0b1111,) * 4
+"""Every warp may read as many registers as it likes."""
+
+
+class Room:
+    """Decisions of which the issue stage sees one: some slots may not enter the datapath."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+
+    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+        """See `Decisions`."""
+        return [mask & ~self.refused for mask in roomy]
+
+    demand = issued = fields = flight = None
+
+
+def issue_of(*settings: str, slots: int = 4) -> tuple[Issue, Room]:
+    """An issue stage with warps in all slots, none of which has come to an instruction."""
+    room = Room()
+    config = SmConfig().with_settings([f"warps={slots}", "scheduler=lrr", *settings])
+    issue = Issue(config, room)  # type: ignore[arg-type]
+    for slot in range(slots):
+        issue.joined(slot)
+    return issue, room
+
+
+def test_candidates_are_those_of_their_sets() -> None:
+    rng, sets = random.Random(2), Candidates(6)
+    states: list[int | None] = [None] * 6
+    demands: list[int | None] = [None] * 6
+    for _ in range(500):
+        slot = rng.randrange(6)
+        state, demand = rng.choice([None, READY, *HOLDS]), rng.choice([None, *range(NO_PORT + 1)])
+        assert sets.enter(slot, state) == states[slot]
+        sets.demand(slot, demand)
+        states[slot], demands[slot] = state, demand
+        assert sets.ready == _mask(state == READY for state in states)
+        assert sets.portless == _mask(demand == NO_PORT for demand in demands)
+        roomy = [rng.getrandbits(6) for _ in range(4)]
+        assert sets.entering(roomy) == _mask(
+            demand is not None and demand != NO_PORT and roomy[demand] >> slot & 1 == 1
+            for slot, demand in enumerate(demands))
+        scope = rng.getrandbits(6)
+        held = [state for slot, state in enumerate(states) if scope >> slot & 1 and state in HOLDS]
+        assert sets.cause(scope) == min(held, default=None)
+
+
+def _mask(bits: object) -> int:
+    return sum(1 << slot for slot, bit in enumerate(bits) if bit)  # type: ignore[call-overload]
+
+
+def test_the_port_goes_round_and_others_stall_for_it() -> None:
+    issue, _ = issue_of("schedulers=2")
+    for slot in range(4):
+        issue.comes(slot, 2, READY)
+    assert [issue.select(cycle, True, ANY) for cycle in range(4)] == [[0], [1], [2], [3]]
+    assert issue.stalls.now == [Stall.PORT] and issue.stalls.counts[Stall.PORT] == 4
+
+
+def test_what_needs_no_port_issues_beside() -> None:
+    issue, _ = issue_of("schedulers=2")
+    issue.comes(0, 1, READY)
+    issue.comes(1, 1, READY)
+    issue.comes(3, NO_PORT, READY)
+    assert issue.select(0, True, ANY) == [0, 3]  # the port is taken, so scheduler 1 has slot 3 only
+    assert issue.select(1, True, ANY) == [1]
+    assert issue.select(2, False, ANY) == [3]
+    assert issue.stalls.now == [Stall.COLLECTOR]
+
+
+def test_room_is_asked_for_the_registers_of_each_warp() -> None:
+    issue, room = issue_of("schedulers=1")
+    for slot in range(4):
+        issue.comes(slot, slot, READY)
+    assert issue.select(0, True, (0, 0, 0b0100, 0b0111)) == [2]
+    room.refused = 0b0100
+    assert not issue.select(1, True, (0, 0, 0b0100, 0b0111))
+    assert issue.stalls.now == [Stall.COLLECTOR]
+
+
+def test_of_several_causes_the_first_counts() -> None:
+    issue, _ = issue_of("schedulers=2")
+    assert not issue.select(0, True, ANY) and issue.stalls.now == [Stall.NO_WARP] * 2
+    issue.comes(0, 1, Stall.MEMORY)
+    issue.comes(2, 1, Stall.WAR)
+    issue.comes(1, NO_PORT, Stall.BARRIER)
+    assert not issue.select(1, True, ANY)
+    assert sorted(issue.stalls.now) == [Stall.WAR, Stall.BARRIER]
+    issue.left(2)
+    issue.left(1)
+    issue.blocks_to_come = False
+    issue.left(3)
+    assert not issue.select(2, True, ANY)
+    assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]
+
+
+@pytest.mark.parametrize("interval", [1, 3])
+@pytest.mark.parametrize("start", range(3))
+def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) -> None:
+    """As many stalls are counted as cycle by cycle, whichever cycle the leaps start in."""
+    stepped, leapt = (issue_of(f"front_end_interval={interval}")[0] for _ in range(2))
+    for issue in (stepped, leapt):
+        issue.comes(1, 1, Stall.FENCE)
+    for cycle in range(start, 20):
+        assert not stepped.select(cycle, True, ANY)
+    cycle = start
+    while cycle < 20:
+        assert not leapt.select(cycle, True, ANY)
+        cycles = min(leapt.next_event(cycle) or 20, 20) - cycle - 1
+        leapt.advance(cycle, cycles)
+        cycle += 1 + cycles
+    assert leapt.stalls.counts == stepped.stalls.counts
+    assert stepped.stalls.counts[Stall.FENCE] == sum(cycle % interval == 0 for cycle in range(start, 20))
+
+
+@pytest.mark.parametrize("scheduler", ["lrr", "gto", "two_level"])
+def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> None:
+    """Whatever changes between two cycles without an issue."""
+    rng = random.Random(scheduler)
+    settings = (f"scheduler={scheduler}", "active_warps=1", "schedulers=2")
+    issue, _ = issue_of(*settings)
+    for cycle in range(300):
+        for _ in range(rng.randrange(2)):
+            issue.comes(rng.randrange(4), rng.randrange(NO_PORT + 1), rng.choice(HOLDS))
+        assert not issue.select(cycle, True, ANY)
+        known = issue.stalls.now
+        issue._causes = ()
+        assert not issue.select(cycle, True, ANY)
+        assert issue.stalls.now == known
+
+
+def test_a_two_level_picker_is_told_of_long_waits() -> None:
+    issue, _ = issue_of("schedulers=1", "scheduler=two_level", "active_warps=1")
+    for slot in range(4):
+        issue.comes(slot, 0, READY)
+    assert issue.select(0, True, ANY) == [0]
+    issue.comes(0, 0, Stall.SCOREBOARD)
+    assert not issue.select(1, True, ANY)  # a short wait keeps its place
+    issue.enter(0, Stall.MEMORY)
+    assert issue.select(2, True, ANY) == [1]
+    issue.enter(0, READY)
+    issue.left(1)
+    assert issue.select(3, True, ANY) == [2]

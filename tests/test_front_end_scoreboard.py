@@ -1,0 +1,116 @@
+"""The scoreboard alone, against the rules of the contract applied to a list of the instructions in flight."""
+
+import random
+from dataclasses import dataclass
+
+import pytest
+from golden_traces import random_instruction
+
+from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.golden_model.front_end.hazards import Hazards
+from warploom.golden_model.front_end.scoreboard import Scoreboard
+from warploom.golden_model.front_end.stalls import READY, Stall
+
+MEMBAR = Instruction(op=Op.MEMBAR)
+BEATS = (Instruction(op=Op.LATCH, src=(1, 2, RZ)), Instruction(op=Op.DADD, dst=1, src=(3, 4, RZ)),
+         Instruction(op=Op.HIGH, dst=2))
+
+
+@dataclass
+class InFlight:
+    """An instruction in the datapath, and the registers that it still has to read."""
+
+    instruction: Instruction
+    unread: list[int]
+
+    def writes(self, other: Instruction) -> bool:
+        """It still has to write what another instruction reads or writes."""
+        own = self.instruction
+        registers, predicates = {*other.sources, other.dst} - {RZ}, {*other.predicates_read, other.pdst} - {PT}
+        return own.dst in registers or own.pdst in predicates
+
+    def occupies(self, other: Instruction) -> bool:
+        """It has the unit latch that another instruction needs free."""
+        holds = self.instruction.op is Op.LATCH or self.instruction.latched or self.instruction.op is Op.DADD
+        needs = (other.op in (Op.LATCH, Op.HIGH, Op.DADD)) and not other.latched
+        return holds and needs and self.instruction.pipe is other.pipe
+
+
+def expected(flights: list[InFlight], following: Instruction) -> int:
+    """What holds an instruction that comes after those in flight."""
+    before = [flight for flight in flights if flight.writes(following)]
+    if any(flight.instruction.pipe is Pipe.MEM for flight in before):
+        return Stall.MEMORY
+    if following.op is Op.MEMBAR and any(flight.instruction.pipe is Pipe.MEM for flight in flights):
+        return Stall.FENCE
+    if before or any(flight.occupies(following) for flight in flights):
+        return Stall.SCOREBOARD
+    return Stall.WAR if any(following.dst in flight.unread for flight in flights) else READY
+
+
+def chosen(rng: random.Random) -> Instruction:
+    """Any instruction whose rules are written down here."""
+    if rng.random() < 0.3:
+        return rng.choice([MEMBAR, *BEATS])
+    return random_instruction(rng, 4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("tracks_reads", [True, False])
+def test_states_are_those_of_the_rules(seed: int, tracks_reads: bool) -> None:
+    rng, seen = random.Random(seed), set()
+    board, slots = Scoreboard(3, tracks_reads=tracks_reads), range(3)
+    flights: list[list[InFlight]] = [[] for _ in slots]
+    following = [chosen(rng) for _ in slots]
+    for _ in range(1500):
+        slot = rng.choice(slots)
+        before = expected(flights[slot], following[slot])
+        assert board.look(slot, Hazards(following[slot]).needs) == before
+        changed = _event(rng, board, slot, flights[slot], following, before, tracks_reads=tracks_reads)
+        after = expected(flights[slot], following[slot])
+        assert board.state(slot) == after
+        assert changed or before == after  # whoever is told of no change need not look again
+        seen.add(after)
+    everything = {READY, Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE}
+    assert seen == everything - (set() if tracks_reads else {Stall.WAR})
+
+
+def _event(  # noqa: PLR0917 - what it changes
+    rng: random.Random, board: Scoreboard, slot: int, flights: list[InFlight], following: list[Instruction], state: int,
+    *, tracks_reads: bool,
+) -> bool:
+    """Something happens: the next instruction issues, an operand is read, or an instruction is done."""
+    instruction = following[slot]
+    if state == READY and rng.random() < 0.6:
+        if instruction.pipe is not Pipe.CONTROL:
+            sources = instruction.sources if tracks_reads else ()
+            flights.append(InFlight(instruction, list(sources)))
+            board.issue(slot, Hazards(instruction), instruction.sources, memory=instruction.pipe is Pipe.MEM)
+        following[slot] = chosen(rng)
+        board.look(slot, Hazards(following[slot]).needs)
+        return True
+    if not flights:
+        return False
+    flight = rng.choice(flights)
+    if flight.unread:
+        register = flight.unread.pop()
+        return board.read(slot, register)
+    flights.remove(flight)
+    return board.done(slot, Hazards(flight.instruction))
+
+
+def test_a_barrier_holds_whatever_comes() -> None:
+    board = Scoreboard(2)
+    needs = Hazards(Instruction(op=Op.NOP)).needs
+    board.set_barrier(1)
+    assert (board.look(0, needs), board.look(1, needs)) == (READY, Stall.BARRIER)
+    board.clear_barrier(1)
+    assert board.state(1) == READY
+
+
+def test_who_needs_nothing_is_not_told() -> None:
+    board, load = Scoreboard(1), Instruction(op=Op.LD, dst=1, src=(2, RZ, RZ))
+    board.issue(0, Hazards(load), load.sources, memory=True)
+    board.look(0, 0)
+    assert not board.read(0, 2)
+    assert not board.done(0, Hazards(load))

@@ -1,0 +1,109 @@
+"""Warps of the front end: their way through a program, the dispatch of blocks, and barriers."""
+
+import dataclasses
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from golden_traces import random_trace, trace_of
+
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import LaunchError
+from warploom.arch.isa import Instruction, Op
+from warploom.golden_model.front_end.barriers import Barriers
+from warploom.golden_model.front_end.residency import Residency
+from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.trace import WarpTrace
+from warploom.golden_model.words import ALL_LANES
+
+MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
+LEAVE = Instruction(op=Op.EXIT)
+HALF = ALL_LANES >> 16
+
+
+def walked(trace: WarpTrace, exits: Sequence[bool], name: str) -> list[int]:
+    """What a walk shows by a name, instruction by instruction."""
+    walk = Walk(trace, np.array(exits))
+    seen = [getattr(walk, name)]
+    while walk.advance():
+        seen.append(getattr(walk, name))
+    return seen
+
+
+@pytest.mark.parametrize("name", ["pc", "lanes", "pred_in", "pred_out", "result", "address"])
+def test_a_walk_shows_every_instruction_once(name: str) -> None:
+    trace = random_trace(1).warps[3]
+    assert walked(trace, [False] * len(trace), name) == getattr(trace, name).tolist()
+
+
+def test_full_means_every_lane_that_is_still_there() -> None:
+    """An instruction of the lanes that others left behind is full; so is EXIT itself."""
+    code = [MOV, MOV, LEAVE, MOV, MOV]
+    trace = trace_of(code, lanes=[ALL_LANES, HALF, HALF, ALL_LANES & ~HALF, 1 << 31]).warps[0]
+    exits = [instruction.op is Op.EXIT for instruction in (*code, LEAVE)]
+    assert walked(trace, exits, "full") == [1, 0, 0, 1, 0, 1]
+    assert walked(dataclasses.replace(trace, live=HALF), exits, "full")[:2] == [1, 1]
+
+
+def residency(*settings: str, warps: int, per_block: int) -> Residency:
+    return Residency(SmConfig().with_settings(list(settings)), trace_of([MOV], warps=warps, per_block=per_block))
+
+
+def test_blocks_come_in_order_and_take_the_lowest_slots() -> None:
+    blocks = residency("warps=8", warps=10, per_block=2)
+    first, second, third, fourth = (blocks.dispatch() for _ in range(4))
+    assert first and second and third and fourth and blocks.warps == 8 and blocks.pending
+    assert [(warp.number, warp.slot) for warp in (*first.warps, *second.warps)] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert blocks.dispatch() is None  # no slot is free
+    blocks.retire(third)
+    blocks.retire(second)
+    last = blocks.dispatch()
+    assert last and [(warp.number, warp.slot) for warp in last.warps] == [(8, 2), (9, 3)] and blocks.warps == 6
+    assert last.running == 2 and not last.over and not blocks.pending
+
+
+@pytest.mark.parametrize("settings", [["blocks=2"], ["shared_bytes=512"]])  # of which a block takes 256
+def test_blocks_wait_for_every_resource(settings: list[str]) -> None:
+    blocks = residency(*settings, warps=4, per_block=1)
+    first = blocks.dispatch()
+    assert first and blocks.dispatch() and blocks.dispatch() is None
+    blocks.retire(first)
+    assert blocks.dispatch() and blocks.dispatch() is None
+
+
+def test_a_block_that_never_fits_is_refused() -> None:
+    with pytest.raises(LaunchError):
+        residency("warps=2", warps=4, per_block=4)
+
+
+def test_a_barrier_opens_for_those_who_wait_at_it() -> None:
+    barriers = Barriers()
+    barriers.arrive(3, 0, 0)
+    barriers.arrive(1, 1, 64)
+    assert not barriers.opened(3)
+    barriers.arrive(2, 1, 64)
+    assert barriers.opened(3) == [1, 2]  # two warps are 64 threads; barrier 0 waits for three
+    assert not barriers.opened(3)
+    assert barriers.opened(1) == [3]  # the others have left
+
+
+def test_a_count_of_threads_does_not_heed_who_left() -> None:
+    barriers = Barriers()
+    barriers.arrive(0, 2, 33)
+    assert not barriers.opened(1)
+    barriers.arrive(1, 2, 33)
+    assert barriers.opened(1) == [0, 1]
+
+
+def test_barriers_release_everybody_once() -> None:
+    rng, barriers = random.Random(4), Barriers()
+    waiting: set[int] = set()
+    for _ in range(500):
+        slot = rng.choice([slot for slot in range(8) if slot not in waiting])
+        waiting.add(slot)
+        barriers.arrive(slot, slot % 2, 0)
+        released = barriers.opened(4)
+        assert len(released) == len(set(released)) and waiting.issuperset(released)
+        waiting.difference_update(released)
+        assert all(sum(slot % 2 == number for slot in waiting) < 4 for number in range(2))
