@@ -1,10 +1,12 @@
 """`Arbiter`: writes first, then reads by a wrapped wavefront (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16a)."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
+
+from warploom.arch.pipes import WritePaths
 
 
 class Decision(NamedTuple):
@@ -45,10 +47,17 @@ def _steps(size: int, first: int, mask: int) -> int:
     return (ahead & -ahead).bit_length() - 1 if ahead else size - first + (mask & -mask).bit_length() - 1
 
 
-@lru_cache(maxsize=1 << 16)
-def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tuple[int, ...]) -> Decision:
-    """Grants and conflicts of one cycle. A pure function of a few recurring patterns, hence the cache."""
-    granted = _share_paths(*writes)
+@cache
+def _decider(size: int, paths: WritePaths) -> Callable[[int, tuple[int | None, ...], tuple[int, ...]], Decision]:
+    """What decides for arbiters of one kind, from a few recurring patterns, hence the cache."""
+    return lru_cache(maxsize=1 << 16)(partial(_decide, size, paths))
+
+
+def _decide(
+    size: int, paths: WritePaths, priority: int, writes: tuple[int | None, ...], reads: tuple[int, ...]
+) -> Decision:
+    """Grants and conflicts of one cycle."""
+    granted = _share_paths(paths, writes)
     left, written = list(reads), 0
     for bank, grant in zip(writes, granted, strict=True):
         if bank is not None and grant:
@@ -66,26 +75,33 @@ def decide(size: int, priority: int, writes: tuple[int | None, ...], reads: tupl
     return Decision(granted, tuple(grants), not refused_writes, conflicts, ports)
 
 
-def _share_paths(sp: int | None, sfu: int | None, mem: int | None) -> tuple[bool, bool, bool]:
-    """SP and SFU share a write path, MEM has the other, and the two paths cannot meet in one bank."""
-    first = sfu if sp is None else sp
-    return sp is not None, sp is None and sfu is not None, mem is not None and mem != first
+def _share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> tuple[bool, ...]:
+    """The first writer of each path that requests may go, unless the bank is written over a path before."""
+    granted, taken = [False] * len(writes), set()
+    for path in paths:
+        for writer in path:
+            if (bank := writes[writer]) is not None:
+                granted[writer] = bank not in taken
+                taken.add(bank)
+                break
+    return tuple(granted)
 
 
 class Arbiter:
     """Grants bank ports to write latches and collectors, once a cycle. Combinational but for the priority diagonal."""
 
-    def __init__(self, banks: int, collectors: int) -> None:
+    def __init__(self, banks: int, collectors: int, paths: WritePaths) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
+        self._decider = _decider(self.size, paths)
 
     def decide(self, writes: Sequence[int | None], reads: Sequence[int]) -> Decision:
         """What becomes of this cycle's requests.
 
-        `writes` holds for each of `WRITERS` the bank that its latch requests or `None`; `reads` for each bank the mask
+        `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask
         of collectors that request it.
         """
-        return decide(self.size, self.diagonal, tuple(writes), tuple(reads))
+        return self._decider(self.diagonal, tuple(writes), tuple(reads))
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""

@@ -1,11 +1,12 @@
 """`Datapath`: register file, operand store, lanes and write-back joined (docs/contract/)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import WRITERS, pack
+from warploom.arch.interfaces import pack
+from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.inputs import NO_INPUTS, Inputs
@@ -44,6 +45,8 @@ class Datapath:
         self.sent: dict[str, Any] | None = None
         self.dispatch: dict[str, Any] | None = None
         self._places = Placement(config, stride)
+        self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
+        self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
     def settle(self) -> None:
@@ -60,27 +63,38 @@ class Datapath:
     def clock(self, inputs: Inputs = NO_INPUTS) -> None:
         """The end of the cycle. An issue is taken when the operand store does; results of SFU and memory are when
         `ready`."""
-        issue, sp, sfu, mem, credit_sfu, credit_mem, attempts = inputs
+        issue, _, given, attempts = inputs
         operands, register_file = self.operands, self.register_file
         if issue is not None:
             self._issue(issue)
         operands.read()
-        own = self.integer.step(self.sent)
-        assert own is None or sp is None, "two SP results in one cycle"
-        results = own or sp, sfu if self.ready[1] else None, mem if self.ready[2] else None
-        register_file.write(operands.results(self.done, results))
+        register_file.write(operands.results(self.done, self._results(inputs.results)))
         dispatch = self.sent = self.dispatch
         if dispatch is None:
-            operands.dispatcher.step(None, {}, credit_sfu=credit_sfu, credit_mem=credit_mem)
+            operands.dispatcher.step(None, {}, given)
         else:
             index = dispatch["collector"]
             self.lanes.dispatched(operands.dispatcher.cycle, dispatch, operands.holders[index])
             operands.release(index)
-            operands.dispatcher.step(index, dispatch, credit_sfu=credit_sfu, credit_mem=credit_mem)
+            operands.dispatcher.step(index, dispatch, given)
         register_file.arbiter.advance()
         operands.clock()
         if self.affine is not None:
             self.affine.clock(attempts)
+
+    def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
+        """The results that their latches take, of the lanes and from outside: all but those that find theirs full."""
+        own = self.integer.step(self.sent)
+        if own is None and not outside:
+            return self._no_results
+        results = list(outside or self._no_results)
+        for writer in self._stalling:
+            if not self.ready[writer]:
+                results[writer] = None
+        if own is not None:
+            assert results[Pipe.SP] is None, "two SP results in one cycle"
+            results[Pipe.SP] = own
+        return results
 
     # ------------------------------------------------------------------ passing time
 
@@ -182,7 +196,8 @@ class Datapath:
         if self.dispatch is not None:
             values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
                        "dispatch_tag": self.dispatch["tag"]}
-        for writer, latch, done in zip(WRITERS, register_file.writeback.latches, self.done, strict=True):
+        latches = register_file.writeback.latches
+        for writer, latch, done in zip(self.config.writers, latches, self.done, strict=True):
             values |= _shown(f"{writer}_latch", latch) | _shown(f"{writer}_done", done)
         return operands.insert(pack(operands.probe_fields, values))
 

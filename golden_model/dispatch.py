@@ -70,9 +70,9 @@ class Dispatcher:
         self._interval = [timing.interval for timing in timings]
         self._order = order
         self.cycle = 0
-        self.free_at = [0, 0, 0]  # first cycle in which each pipe takes its next instruction
+        self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe takes its next instruction
         self.slots = 0  # bit k: the write-back of SP is taken k cycles ahead
-        self.credits = [0, config.sfu_queue, config.memory_queue]
+        self.credits = [pipe.credits for pipe in config.pipes]
 
     def has_slot(self, timing: int) -> bool:
         """The write-back slot of SP that an instruction of this class needs is not taken."""
@@ -82,8 +82,9 @@ class Dispatcher:
         """The collector that dispatches in this cycle, or `None`."""
         return self._order.select(self, collectors)
 
-    def step(self, index: int | None, fields: Mapping[str, Any], *, credit_sfu: bool, credit_mem: bool) -> None:
-        """The end of a cycle: `index` is the selected collector, `fields` its instruction."""
+    def step(self, index: int | None, fields: Mapping[str, Any], given: int) -> None:
+        """The end of a cycle: `index` is the selected collector, `fields` its instruction; pipes of the mask `given`
+        get a credit back."""
         if index is not None:
             self._order.left(index)
             pipe, timing = fields["pipe"], fields["timing"]
@@ -92,8 +93,9 @@ class Dispatcher:
                 self.slots |= 1 << self._latency[timing]
             else:
                 self.credits[pipe] -= 1
-        self.credits[Pipe.SFU] += credit_sfu
-        self.credits[Pipe.MEM] += credit_mem
+        if given:
+            for pipe in range(len(self.credits)):
+                self.credits[pipe] += given >> pipe & 1
         self.advance()
 
     def issued(self, index: int) -> None:

@@ -10,15 +10,12 @@ Attempts = Sequence[Mapping[str, int] | None]
 
 
 class Inputs(NamedTuple):
-    """Fields of the issue port, and results with `data` and credits of the units outside. With an affine unit the
-    attempts."""
+    """Fields of the issue port, and of the units outside, by pipe, results with `data` and the mask of those that give
+    a credit. Without any result `results` may be empty. With an affine unit the attempts."""
 
     issue: Mapping[str, int] | None = None
-    sp: Result | None = None
-    sfu: Result | None = None
-    mem: Result | None = None
-    credit_sfu: bool = False
-    credit_mem: bool = False
+    results: Sequence[Result | None] = ()
+    credits: int = 0
     attempts: Attempts = ()
 
 

@@ -124,14 +124,16 @@ class Sm:
                 issue = self._issue_fields(warp)
         if self._attempting is not None:
             attempts = self._attempting.attempts(self._picked)
-        sfu, left = self.sfu.settle(cycle, datapath.ready[1])
+        sfu, left = self.sfu.settle(cycle, datapath.ready[Pipe.SFU])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
         if left is not None and not left.static.returns:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        self.inputs = Inputs(issue, self.outside_sp.result(cycle), sfu, mem, left is not None, taken, attempts)
+        results = self.outside_sp.result(cycle), sfu, mem
+        given = (left is not None) << Pipe.SFU | taken << Pipe.MEM
+        self.inputs = Inputs(issue, results if any(results) else (), given, attempts)
 
     def _issue_fields(self, warp: Warp) -> dict[str, int]:
         while self._tag in self._flights:
@@ -144,13 +146,13 @@ class Sm:
 
     def _clock(self) -> None:
         inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
-        dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[2]
+        dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[Pipe.MEM]
         outcomes = () if self.affine is None else self.affine.outcomes
         datapath.clock(inputs)
         self.occupied += front_end.residency.warps
         if front_end.dispatches:
             front_end.dispatch_block()
-        if inputs.mem is not None and mem_ready:
+        if inputs.results and inputs.results[Pipe.MEM] is not None and mem_ready:
             self.memory.taken()
         ended = [self._flights[result["tag"]] for result in done if result is not None] + self._ended
         for flight in ended:

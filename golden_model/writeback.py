@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from warploom.arch.interfaces import WRITERS
-
 Result = Mapping[str, int]
 """The fields of a result port and `data`, the 1024-bit word."""
 
@@ -29,7 +27,7 @@ Request = TypeVar("Request")
 
 
 class Latches(Generic[Request]):
-    """One latch for each writer, in the order SP, SFU, MEM, and what each of them requests.
+    """One latch for each writer, in the order of the pipes, and what each of them requests.
 
     `request` says what a result requests that enters the latch of a writer and writes a register. A latch holds a
     result from the end of cycle w until it is granted. One that writes no register needs no bank and is
@@ -39,11 +37,11 @@ class Latches(Generic[Request]):
     latches that are `held_back` request nothing and do not complete in this cycle.
     """
 
-    def __init__(self, request: Callable[[int, Result], Request]) -> None:
-        self._request = request
-        self.latches: list[Result | None] = [None] * len(WRITERS)
+    def __init__(self, writers: Sequence[str], request: Callable[[int, Result], Request]) -> None:
+        self.writers, self._request = writers, request
+        self.latches: list[Result | None] = [None] * len(writers)
         self.held = 0  # latches that hold something
-        self._wanted: list[Request | None] = [None] * len(WRITERS)  # what each has to be granted
+        self._wanted: list[Request | None] = [None] * len(writers)  # what each has to be granted
         self.unwritten = self.held_back = 0
 
     def requests(self) -> list[Request | None]:
@@ -88,6 +86,6 @@ class Latches(Generic[Request]):
 
     def _enter(self, writer: int, result: Result, wanted: Request | None) -> None:
         """The end of a cycle: a result enters, after others left."""
-        assert self.latches[writer] is None, f"{WRITERS[writer]} result while its latch is full"
+        assert self.latches[writer] is None, f"{self.writers[writer]} result while its latch is full"
         self.latches[writer], self._wanted[writer] = result, wanted
         self.held += 1

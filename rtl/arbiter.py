@@ -1,10 +1,14 @@
 """Register file arbiter: writes first, then reads by wrapped wavefront ([RADAIDEH], Fig. 3.16a and 3.17)."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.arch.interfaces import index_bits
+from warploom.arch.pipes import WritePaths
 from warploom.rtl.sizes import check_positive
 
 
@@ -13,36 +17,45 @@ def advance(m: Module, diagonal: Signal, size: int) -> None:
     m.d.sync += diagonal.eq(Mux(diagonal == size - 1, 0, diagonal + 1))
 
 
-def bank_ports(banks: int, collectors: int) -> dict[str, wiring.Member]:
+def bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, wiring.Member]:
     """The ports of an arbiter whose banks serve one request a cycle: the members of `Arbiter`."""
-    matrix = data.ArrayLayout(collectors, banks)
+    matrix, writers = data.ArrayLayout(collectors, banks), sum(map(len, paths))
     return {
-        "write_request": In(len(WRITERS)),
-        "write_bank": In(data.ArrayLayout(index_bits(banks), len(WRITERS))),
+        "write_request": In(writers),
+        "write_bank": In(data.ArrayLayout(index_bits(banks), writers)),
         "read_request": In(matrix),
-        "write_grant": Out(len(WRITERS)),
+        "write_grant": Out(writers),
         "read_grant": Out(matrix),
         "diagonal": Out(index_bits(max(banks, collectors))),
     }
 
 
-def grant_writes(m: Module, request: Value, bank: data.View, grant: Signal, banks: int) -> Value:
+def first_requests(request: Value, paths: WritePaths) -> dict[int, Value]:
+    """For each writer, whether it is the first of its path that requests."""
+    return {writer: request[writer] & ~Cat(request[ahead] for ahead in path[:turn]).any() if turn else request[writer]
+            for path in paths for turn, writer in enumerate(path)}
+
+
+def grant_writes(m: Module, arbiter: wiring.Component, banks: int, paths: WritePaths) -> Value:
     """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
-    sp, sfu, mem = request
-    first, second = Signal(banks), Signal(banks)
-    m.d.comb += [
-        first.eq((sp | sfu) << Mux(sp, bank[0], bank[1])),
-        second.eq(mem << bank[2]),
-        grant.eq(Cat(sp, sfu & ~sp, mem & ~(first & second).any())),
-    ]
-    return first | second
+    request, bank, grant = arbiter.write_request, arbiter.write_bank, arbiter.write_grant
+    firsts, taken = first_requests(request, paths), []
+    for number, path in enumerate(paths):
+        wanted, target = Signal(banks, name=f"path_{number}_banks"), bank[path[-1]]
+        for writer in reversed(path[:-1]):
+            target = Mux(request[writer], bank[writer], target)
+        m.d.comb += wanted.eq(Cat(request[writer] for writer in path).any() << target)
+        free = ~(reduce(or_, taken) & wanted).any() if taken else 1
+        m.d.comb += [grant[writer].eq(firsts[writer] & free) for writer in path]
+        taken.append(wanted)
+    return reduce(or_, taken)
 
 
 class Arbiter(wiring.Component):
     """Gives each bank one access and each collector one operand a cycle.
 
-    Writes are served first, over the paths of `WRITE_PATHS`: SFU shares that of SP and waits for it, MEM has its own
-    and waits where its bank is taken. Reads compete for the banks that are left: diagonal (bank + collector) mod N of
+    Writes are served first, path by path: of the writers of a path the first that requests has it, and waits where its
+    bank is taken over a path before. Reads compete for the banks that are left: diagonal (bank + collector) mod N of
     the request matrix, N = max(banks, collectors), is visited from the priority diagonal on, and a requesting cell is
     granted when its bank and its collector are still free. The priority diagonal advances by one every cycle, so no
     read waits longer than N cycles in a row in which no write takes its bank.
@@ -54,6 +67,7 @@ class Arbiter(wiring.Component):
     Parameters
     ----------
     banks, collectors : sizes of the request matrix.
+    paths : the writers of each write path.
 
     Members
     -------
@@ -68,16 +82,16 @@ class Arbiter(wiring.Component):
         When a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors = banks, collectors
+        self._banks, self._collectors, self._paths = banks, collectors, paths
         self._size = max(banks, collectors)
-        super().__init__(bank_ports(banks, collectors))
+        super().__init__(bank_ports(banks, collectors, paths))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self.write_request, self.write_bank, self.write_grant, self._banks)
+        taken = grant_writes(m, self, self._banks, self._paths)
         left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
         left += [Const(0, self._collectors)] * (self._size - self._banks)
         granted = self._wavefront(m, self._rotate(m, "request", left, 1))

@@ -6,16 +6,15 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS
+from warploom.arch.interfaces import ROOM_BITS, WARP_BITS
+from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.activity import ActivityCounters
 from warploom.rtl.affine.sets import AffineSets, edges
 from warploom.rtl.interfaces import (
     activity_layout,
-    done_layout,
     issue_layout,
     probe_layout,
-    result_layout,
     sent_layout,
     unstoppable,
     words,
@@ -44,9 +43,9 @@ class Datapath(wiring.Component):
         with windows an instruction comes only of a warp with room for it.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen.
-    result_sp, result_sfu, result_mem : results of the units outside; one of SP comes in exactly its write-back slot.
-    credit_sfu, credit_mem : the unit outside has room for one more instruction.
-    done_sp, done_sfu, done_mem : completions, with the predicate result.
+    result_sp, ... : for each pipe, results of the unit outside (`warploom.rtl.ports.result`).
+    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
+    done_sp, ... : for each pipe, completions, with the predicate result.
     room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
     registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
@@ -66,17 +65,14 @@ class Datapath(wiring.Component):
         self.activity_counters = ActivityCounters(config=config) if probe else None
 
     def _ports(self) -> dict[str, wiring.Member]:
-        config, result = self._config, result_layout(self._config)
+        config = self._config
         return {
             "issue": In(stream.Signature(issue_layout(config))),
             "stride": In(STRIDE_BITS),
             "dispatch": Out(unstoppable(sent_layout(config))),
-            "result_sp": In(unstoppable(result)),
-            "result_sfu": In(stream.Signature(result)),
-            "result_mem": In(stream.Signature(result)),
-            "credit_sfu": In(1),
-            "credit_mem": In(1),
-            **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
+            **ports.results(config),
+            **ports.credits(config),
+            **ports.completions(config),
             **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.bypass.has_window else {}),
             **(edges(config) | {"registers": In(8)} if config.affine.is_on else {}),
             **({"address_ready": Out(1)} if config.has_address_slot else {}),
@@ -140,29 +136,32 @@ class Datapath(wiring.Component):
             connect(m, file.delivery, operands.delivery)
         connect(m, operands.dispatch, pipes.dispatch)
         connect(m, pipes.outside, flipped(self.dispatch))
-        m.d.comb += [operands.credit_sfu.eq(self.credit_sfu), operands.credit_mem.eq(self.credit_mem)]
+        m.d.comb += [getattr(operands, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
 
     def _connect_results(self, m: Module) -> None:
         """Results reach the register file, completions leave it; with write-back evictions join those of memory."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
-        connect(m, flipped(self.result_sp), pipes.result_sp)
-        connect(m, pipes.result, file.result_sp)
-        connect(m, flipped(self.result_sfu), file.result_sfu)
-        connect(m, file.done_sp, flipped(self.done_sp))
-        connect(m, file.done_sfu, flipped(self.done_sfu))
         memory = file.memory
         if self._config.bypass.writes_back:
             connect(m, operands.latch, file.memory)
             memory = operands.memory
-        connect(m, flipped(self.result_mem), memory.result)
-        connect(m, memory.done, flipped(self.done_mem))
+        for pipe in self._config.pipes:
+            outside, done = getattr(self, f"result_{pipe.name}"), getattr(self, f"done_{pipe.name}")
+            if pipe.kind is Pipe.MEM:
+                connect(m, flipped(outside), memory.result)
+                connect(m, memory.done, flipped(done))
+                continue
+            if pipe.kind is Pipe.SP:
+                connect(m, flipped(outside), pipes.outside_result)
+            connect(m, pipes.result if pipe.kind is Pipe.SP else flipped(outside), getattr(file, f"result_{pipe.name}"))
+            connect(m, getattr(file, f"done_{pipe.name}"), flipped(done))
 
     def _observe(self, m: Module, counters: ActivityCounters) -> None:
         """The state of the parts and what they enable and load, for a bench."""
         file, operands, pipes = self.register_file, self.operands, self.pipes
         for part in (file, operands):
             m.d.comb += [self.probe[name].eq(part.probe[name]) for name, _ in part.probe.shape()]
-        for writer in WRITERS:
+        for writer in self._config.writers:
             done = getattr(self, f"done_{writer}")
             m.d.comb += [
                 self.probe[f"{writer}_done_valid"].eq(done.valid),

@@ -5,25 +5,17 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
-from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.isa import Pipe
+from warploom.arch.pipes import PipeConfig
+from warploom.rtl import ports
 from warploom.rtl.bypass.rotate import in_turn
-
-ON_SP = [timing for timing in TimingClass if timing.on_sp]
-
-CLASSES = {
-    Pipe.SP: ON_SP,
-    Pipe.SFU: [timing for timing in TimingClass if not timing.on_sp and timing is not TimingClass.MEM],
-    Pipe.MEM: [TimingClass.MEM],
-}
-"""What each pipe executes."""
 
 
 class Dispatcher(wiring.Component):
     """Selects, each cycle, one of the instructions in the collectors, of which the address slot is one more.
 
-    A pipe is busy for k - 1 cycles after a dispatch with initiation interval k. An SP instruction needs the write-back
-    slot `latency` cycles ahead, from a shift register of slots that are taken; SFU and MEM instructions need a credit.
+    A pipe is busy for k - 1 cycles after a dispatch with initiation interval k. An instruction of a pipe with credits
+    needs one; others need the write-back slot `latency` cycles ahead, from a shift register of slots that are taken.
     The selection is combinational; a release follows at the end of the cycle.
 
     The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. Age is a triangle of
@@ -40,7 +32,7 @@ class Dispatcher(wiring.Component):
     issue : without windows, the collector (at most one) that takes an instruction at the end of the cycle.
     busy, ready : masks of collectors that hold an instruction, and that have all its operands.
     pipe, timing : `Pipe` and `TimingClass` of the instruction in each collector, with windows of the oldest one.
-    credit_sfu, credit_mem : a credit comes back to the pipe at the end of the cycle.
+    credit_sfu, ... : for each pipe with credits, one comes back at the end of the cycle.
     select : the collector (at most one) whose instruction is dispatched.
     """
 
@@ -53,8 +45,7 @@ class Dispatcher(wiring.Component):
             "ready": In(count),
             "pipe": In(data.ArrayLayout(2, count)),
             "timing": In(data.ArrayLayout(5, count)),
-            "credit_sfu": In(1),
-            "credit_mem": In(1),
+            **ports.credits(config),
             "select": Out(count),
         })
 
@@ -62,11 +53,9 @@ class Dispatcher(wiring.Component):
         m = Module()
         selected_timing = self._selected(self.timing)
         selected_pipe = self._selected(self.pipe)
-        free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in CLASSES)
-        slot_free = self._slots(m, selected_pipe, selected_timing)
-        sfu = self._credit(m, "sfu", self._config.sfu_queue, self.credit_sfu, selected_pipe == Pipe.SFU)
-        mem = self._credit(m, "mem", self._config.memory_queue, self.credit_mem, selected_pipe == Pipe.MEM)
-        credit = Cat(Const(1, 1), sfu, mem)
+        free = Cat(self._pipe_free(m, pipe, selected_pipe, selected_timing) for pipe in self._config.pipes)
+        slot_free = self._slots(m, self._config.pipes[Pipe.SP], selected_pipe, selected_timing)
+        credit = Cat(self._credit(m, pipe, selected_pipe) for pipe in self._config.pipes)
 
         available = Signal(self._config.holders)
         for c in range(self._config.holders):
@@ -112,31 +101,34 @@ class Dispatcher(wiring.Component):
                 older[i][j], older[j][i] = bit, ~bit
         return older
 
-    def _pipe_free(self, m: Module, pipe: Pipe, selected_pipe: Value, selected_timing: Value) -> Value:
+    def _pipe_free(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
         """Whether a pipe takes an instruction: its busy counter is zero."""
-        busy = Signal(8, name=f"{WRITERS[pipe]}_busy")
+        busy = Signal(8, name=f"{pipe.name}_busy")
         with m.If(busy != 0):
             m.d.sync += busy.eq(busy - 1)
-        with m.If(self.select.any() & (selected_pipe == pipe)), m.Switch(selected_timing):
-            for timing in CLASSES[pipe]:
+        with m.If(self.select.any() & (selected_pipe == pipe.kind)), m.Switch(selected_timing):
+            for timing in pipe.timing_classes:
                 with m.Case(timing.value):
                     m.d.sync += busy.eq(self._config.timing_of(timing).interval - 1)
         return busy == 0
 
-    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
-        """For each SP timing class, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
-        latency = [self._config.timing_of(timing).latency for timing in ON_SP]
+    def _slots(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
+        """For each timing class of SP, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
+        latency = [self._config.timing_of(timing).latency for timing in pipe.timing_classes]
         taken = Signal(max(latency) + 1)
         reserved = Signal(max(latency) + 1)
         with m.If(self.select.any() & (selected_pipe == Pipe.SP)), m.Switch(selected_timing):
-            for timing in ON_SP:
+            for timing in pipe.timing_classes:
                 with m.Case(timing.value):
                     m.d.comb += reserved.eq(1 << latency[timing])
         m.d.sync += taken.eq((taken | reserved) >> 1)
         return ~Cat(taken[cycles] for cycles in latency)
 
-    def _credit(self, m: Module, name: str, start: int, give: Value, pipe_selected: Value) -> Value:
-        """Whether a pipe that is served from outside has a credit."""
-        credit = Signal(range(start + 1), init=start, name=f"{name}_credit")
-        m.d.sync += credit.eq(credit + give - (self.select.any() & pipe_selected))
+    def _credit(self, m: Module, pipe: PipeConfig, selected_pipe: Value) -> Value:
+        """Whether a pipe has a credit, or needs none."""
+        if not pipe.credits:
+            return Const(1, 1)
+        credit = Signal(range(pipe.credits + 1), init=pipe.credits, name=f"{pipe.name}_credit")
+        given = getattr(self, f"credit_{pipe.name}")
+        m.d.sync += credit.eq(credit + given - (self.select.any() & (selected_pipe == pipe.kind)))
         return credit != 0

@@ -27,7 +27,7 @@ class Pipes(wiring.Component):
     -------
     dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     outside : the same, for the units outside.
-    result_sp : results of SP that come from outside, each in exactly its write-back slot.
+    outside_result : results of SP that come from outside, each in exactly its write-back slot.
     result : results of SP, of the lanes or from outside.
     lane_loads, bypass_loads : with a probe, for each stage, the lanes whose stage register or bypass loads.
     """
@@ -39,7 +39,7 @@ class Pipes(wiring.Component):
                  "bypass_loads": Out(data.ArrayLayout(LANES, STAGES - 1))}
         super().__init__({
             "dispatch": In(ports.dispatch(config)), "outside": Out(unstoppable(sent_layout(config))),
-            "result_sp": In(result), "result": Out(result), **(loads if probe else {}),
+            "outside_result": In(result), "result": Out(result), **(loads if probe else {}),
         })
         self.integer_unit = IntegerUnit(config=config, probe=probe)
 
@@ -48,7 +48,7 @@ class Pipes(wiring.Component):
         unit, sent = self.integer_unit, self.dispatch.sent
         m.submodules.integer_unit = share(platform, "integer_unit", unit)
         connect(m, flipped(sent), flipped(self.outside))
-        lanes, outside = unit.result, self.result_sp
+        lanes, outside = unit.result, self.outside_result
         m.d.comb += [
             unit.dispatch.valid.eq(sent.valid),
             *(unit.dispatch.payload[name].eq(sent.payload[name]) for name, _ in dispatch_layout(self._config)),

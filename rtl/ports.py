@@ -11,12 +11,11 @@ from warploom.arch.interfaces import (
     SIDES,
     TAG_BITS,
     WARP_BITS,
-    WRITE_PATHS,
-    WRITERS,
     early_fields,
     index_bits,
     zero_fields,
 )
+from warploom.arch.pipes import PipeConfig
 from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
 from warploom.rtl.interfaces import (
     COMPACT_SLOTS,
@@ -120,7 +119,7 @@ def write(config: SmConfig) -> wiring.Signature:
     lanes, byte_enable : for each bank, the lanes that are written or, with sides or where columns are enabled one by
         one, the bytes.
     """
-    writers, banks, enables = len(WRITERS), config.banks, write_enables(config)
+    writers, banks, enables = len(config.pipes), config.banks, write_enables(config)
     return wiring.Signature({
         "request": Out(writers),
         "bank": Out(data.ArrayLayout(index_bits(banks), writers)),
@@ -147,7 +146,7 @@ def write_layout(config: SmConfig) -> data.StructLayout:
 def latches(config: SmConfig) -> wiring.Signature:
     """Write latches to a bench: for each writer, whether its latch holds a result, whose, and the `metadata` that its
     register will have, zero when it writes none."""
-    writers = len(WRITERS)
+    writers = len(config.pipes)
     return wiring.Signature({
         "valid": Out(writers),
         "tag": Out(data.ArrayLayout(TAG_BITS, writers)),
@@ -200,7 +199,7 @@ def delivery(config: SmConfig) -> wiring.Signature:
     deliver : for each of them, whether the collector of that warp takes it; in the same cycle.
     delivery, delivery_warp : for each path, what is delivered in this cycle, the cycle of completion, and to whom.
     """
-    warp, writers, paths = index_bits(config.warps), len(WRITERS), len(WRITE_PATHS)
+    warp, writers, paths = index_bits(config.warps), len(config.pipes), len(config.write_paths)
     return wiring.Signature({
         "coming": Out(data.ArrayLayout(coming_layout(config), writers)),
         "coming_warp": Out(data.ArrayLayout(warp, writers)),
@@ -208,6 +207,27 @@ def delivery(config: SmConfig) -> wiring.Signature:
         "delivery": Out(data.ArrayLayout(delivery_layout(), paths)),
         "delivery_warp": Out(data.ArrayLayout(warp, paths)),
     })
+
+
+def result(config: SmConfig, pipe: PipeConfig) -> wiring.Signature:
+    """A pipe to its write latch: results. Without credits each comes in exactly its write-back slot."""
+    layout = result_layout(config)
+    return stream.Signature(layout) if pipe.credits else unstoppable(layout)
+
+
+def results(config: SmConfig) -> dict[str, wiring.Member]:
+    """For each pipe its results."""
+    return {f"result_{pipe.name}": In(result(config, pipe)) for pipe in config.pipes}
+
+
+def completions(config: SmConfig) -> dict[str, wiring.Member]:
+    """For each pipe its completions, with the predicate result."""
+    return {f"done_{pipe.name}": Out(unstoppable(done_layout(config))) for pipe in config.pipes}
+
+
+def credits(config: SmConfig) -> dict[str, wiring.Member]:
+    """For each pipe with credits: the unit outside gives one back at the end of the cycle."""
+    return {f"credit_{pipe.name}": In(1) for pipe in config.pipes if pipe.credits}
 
 
 def memory(config: SmConfig) -> wiring.Signature:

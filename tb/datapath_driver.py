@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import TAG_BITS, WRITERS, hint_fields, issue_fields, result_fields
+from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES
@@ -229,7 +229,7 @@ class Surroundings:
 
     def _completed(self) -> None:
         """Take the completions of this cycle, whose registers are written at its end."""
-        for writer in WRITERS:
+        for writer in self._config.writers:
             if self._ports.peek(f"done_{writer}__valid"):
                 payload = f"done_{writer}__payload"
                 self._in_flight.done(self._ports.codecs[payload].field(self._ports.peek(payload), "tag"))

@@ -22,7 +22,6 @@ from warploom.arch.interfaces import (
     ACTIVITY_FIELDS,
     CODE_FIELDS,
     ROOM_BITS,
-    WRITERS,
     Outcome,
     hint_fields,
     issue_fields,
@@ -202,7 +201,7 @@ class Lockstep:
 
     def _completed(self, source: Source) -> None:
         """Predicates of completions, and what registers are from now on."""
-        for writer, result in zip(WRITERS, source.datapath.done, strict=True):
+        for writer, result in zip(self.ports.config.writers, source.datapath.done, strict=True):
             if result is None:
                 continue
             flight, lanes = source.flight(result["tag"]), source.defined[result["tag"]].result
@@ -225,7 +224,7 @@ class Lockstep:
             return
         data, enables = self._read("stored_data"), self._read("stored_bytes")
         for write in writes:
-            writer = WRITERS.index(write.writer)
+            writer = self.ports.config.writers.index(write.writer)
             bank, form, latch = write.bank, self._form(write.writer, probe), latches[writer]
             place = bank, write.row
             self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
@@ -258,8 +257,9 @@ class Lockstep:
         lanes_equal(self.cycle, name, expected, actual, lanes)
 
     def _drive(self, inputs: Inputs) -> None:
-        stimulus: dict[str, Any] = {"stride": self._stride, "credit_sfu": int(inputs.credit_sfu),
-                                    "credit_mem": int(inputs.credit_mem)}
+        pipes = self.ports.config.pipes
+        stimulus: dict[str, Any] = {"stride": self._stride}
+        stimulus |= {f"credit_{pipe.name}": inputs.credits >> i & 1 for i, pipe in enumerate(pipes) if pipe.credits}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
         if inputs.issue is not None:
@@ -267,14 +267,13 @@ class Lockstep:
             stimulus |= {"issue__valid": 1, "issue__payload": issued}
             if inputs.issue.get("first"):
                 self.shadow.restart(inputs.issue["warp"])
-        for writer in WRITERS:
-            result = getattr(inputs, writer)
+        for pipe, result in zip(pipes, inputs.results, strict=bool(inputs.results)):
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
                 fields = {name: result[name] for name in self._returned}
                 place = {} if result["writes"] else dict.fromkeys(self._destination, 0)
-                stimulus[f"result_{writer}__valid"] = 1
-                stimulus[f"result_{writer}__payload"] = {**fields, **place, "data": data, "pred": pred}
+                stimulus[f"result_{pipe.name}__valid"] = 1
+                stimulus[f"result_{pipe.name}__payload"] = {**fields, **place, "data": data, "pred": pred}
         self.driver.drive(stimulus)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -10,11 +10,12 @@ from amaranth.lib import data, wiring
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
+from warploom.arch.pipes import PipeConfig
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.datapath import Datapath
-from warploom.rtl.dispatch import ON_SP, Dispatcher
+from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.integer import IntegerUnit
 from warploom.rtl.lane import Lane
 from warploom.rtl.lane_stages import OPERANDS
@@ -102,16 +103,16 @@ class Ageless(Dispatcher):
 class Slotless(Dispatcher):
     """Write-back slots are never taken."""
 
-    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
-        return Const(-1, len(ON_SP))
+    def _slots(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
+        return Const(-1, len(pipe.classes))
 
 
 class Forgetful(Dispatcher):
     """MEM takes an instruction in every cycle."""
 
-    def _pipe_free(self, m: Module, pipe: Pipe, selected_pipe: Value, selected_timing: Value) -> Value:
+    def _pipe_free(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
         free = super()._pipe_free(m, pipe, selected_pipe, selected_timing)
-        return Const(1, 1) if pipe is Pipe.MEM else free
+        return Const(1, 1) if pipe.kind is Pipe.MEM else free
 
 
 class Hasty(IntegerUnit):
@@ -119,6 +120,11 @@ class Hasty(IntegerUnit):
 
     def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
         super()._delay(m, valid & (extra <= 1), valid, Mux(extra == 1, 0, extra), fresh)
+
+
+def arbiter(kind: Callable[..., wiring.Component], config: SmConfig) -> wiring.Component:
+    """An arbiter of a configuration."""
+    return kind(banks=config.banks, collectors=config.collectors, paths=config.write_paths)
 
 
 def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmConfig], wiring.Component]:
@@ -177,9 +183,9 @@ MUTANTS = (
     Mutant("Bank", "warploom.tb.test_bank", "always writes lane 5",
            lambda c: Tampered(Bank(rows=c.rows), lambda o, m: {"lanes": o.lanes | 1 << 5})),
     Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "forgets to rotate",
-           lambda c: NeverRotating(banks=c.banks, collectors=c.collectors)),
+           partial(arbiter, NeverRotating)),
     Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "serves writers backwards",
-           lambda c: Tampered(Arbiter(banks=c.banks, collectors=c.collectors), _backwards)),
+           lambda c: Tampered(arbiter(Arbiter, c), _backwards)),
     Mutant("Crossbar", "warploom.tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
     Mutant("Collector", "warploom.tb.operands.test_collector", "does not see every repeat",

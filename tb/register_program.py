@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.interfaces import TAG_BITS, WRITERS, issue_fields, result_fields
+from warploom.arch.interfaces import TAG_BITS, issue_fields, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES, join, split
@@ -138,7 +138,7 @@ class Program(ABC):
             stimulus |= self._results(cycle)
             if self._unread and next(credits_):
                 self._unread -= 1
-                stimulus["credit_mem"] = 1
+                stimulus[f"credit_{self._config.writers[Pipe.MEM]}"] = 1
             self._completed()
             if self._rng.random() < 0.02:
                 self._change_live()
@@ -267,18 +267,18 @@ class Program(ABC):
         self._answers[Pipe.MEM].sort(key=lambda entry: entry[0])
         self._answers[Pipe.SP].sort(key=lambda entry: entry[0])
         for pipe, answers in self._answers.items():
-            writer = WRITERS[pipe]
+            writer = self._config.writers[pipe]
             if answers and answers[0][0] <= cycle:
                 ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": answers[0][1]}
                 if pipe is Pipe.SP or self._ports.peek(f"result_{writer}__ready"):
                     answers.pop(0)
                     if pipe is Pipe.SFU:
-                        ports["credit_sfu"] = 1
+                        ports[f"credit_{writer}"] = 1
         return ports
 
     def _completed(self) -> None:
         """Registers that were written in this cycle are free in the next one."""
-        for writer in WRITERS:
+        for writer in self._config.writers:
             if self._ports.peek(f"done_{writer}__valid"):
                 word = self._ports.peek(f"done_{writer}__payload")
                 flight = self.flights.pop(self._ports.codecs[f"done_{writer}__payload"].field(word, "tag"))

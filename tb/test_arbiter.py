@@ -7,7 +7,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.arch.interfaces import index_bits
 from warploom.golden_model.arbiter import Arbiter
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -20,14 +20,14 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Random requests, sparse to full. Reads persist until they are granted every other time, as collectors' do."""
     rng = source()
     config = ports.config
-    activity = [busy(rng, 0.5) for _ in WRITERS]
+    activity = [busy(rng, 0.5) for _ in config.pipes]
     for _ in range(CYCLES):
         density = rng.random()
         reads = [sum((rng.random() < density) << c for c in range(config.collectors)) for _ in range(config.banks)]
         for _ in range(rng.randint(1, 4)):
             yield {
                 "write_request": sum(next(active) << i for i, active in enumerate(activity)),
-                "write_bank": join([rng.randrange(config.banks) for _ in WRITERS], index_bits(config.banks)),
+                "write_bank": join([rng.randrange(config.banks) for _ in config.pipes], index_bits(config.banks)),
                 "read_request": join(reads, config.collectors),
             }
 
@@ -38,7 +38,7 @@ class ArbiterCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
-        self._twin = Arbiter(self._banks, self._collectors)
+        self._twin = Arbiter(self._banks, self._collectors, ports.config.write_paths)
         self._waited: dict[tuple[int, int], int] = {}
 
     def __call__(self, seen: Observation) -> None:

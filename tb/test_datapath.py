@@ -11,7 +11,6 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import (
     ROOM_BITS,
     WARP_BITS,
-    WRITERS,
     Outcome,
     hint_fields,
     place_fields,
@@ -79,9 +78,10 @@ class DatapathCheck:
         equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
         if twin.sent is not None and seen["dispatch__valid"]:
             self._dispatch(seen, twin.sent)
-        for i, writer in enumerate(WRITERS):
+        for i, pipe in enumerate(self._config.pipes):
+            writer = pipe.name
             self._completion(seen, writer, twin.done[i])
-            if writer != "sp":
+            if pipe.credits:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
                 self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
         if self._has_window:
@@ -91,9 +91,9 @@ class DatapathCheck:
         if self._config.affine.is_on:
             self._affine(seen, twin)
         twin.clock(Inputs(
-            issue=self._fields(seen, "issue"), sp=self._fields(seen, "result_sp"),
-            sfu=self._fields(seen, "result_sfu"), mem=self._fields(seen, "result_mem"),
-            credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]),
+            issue=self._fields(seen, "issue"),
+            results=[self._fields(seen, f"result_{writer}") for writer in self._config.writers],
+            credits=sum(seen.get(f"credit_{writer}", 0) << i for i, writer in enumerate(self._config.writers)),
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
         ))
 

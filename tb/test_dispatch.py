@@ -84,7 +84,7 @@ class DispatchBench:
             self._properties(chosen)
             self._held[index] = None
         fields = {"pipe": chosen.pipe, "timing": chosen.timing} if chosen else {}
-        self._twin.step(index, fields, credit_sfu=bool(seen["credit_sfu"]), credit_mem=bool(seen["credit_mem"]))
+        self._twin.step(index, fields, seen["credit_sfu"] << Pipe.SFU | seen["credit_mem"] << Pipe.MEM)
         self._owed[Pipe.SFU] -= seen["credit_sfu"]
         self._owed[Pipe.MEM] -= seen["credit_mem"]
         if self._issue:
@@ -109,7 +109,7 @@ class DispatchBench:
             self._due.add(due)
             return
         self._owed[pipe] += 1
-        room = self._config.sfu_queue if pipe is Pipe.SFU else self._config.memory_queue
+        room = self._config.pipes[pipe].credits
         self._checker.holds("no dispatch without a credit", self._owed[pipe] <= room)
         self._coverage.hit(f"{pipe.name} out of credits", self._owed[pipe] == room)
 

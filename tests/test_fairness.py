@@ -17,8 +17,8 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from warploom.arch.config import SUB_BANKS
-from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.arch.interfaces import SIDES
 from warploom.golden_model.coalescing.alignment import sub_bank_mask
 from warploom.rtl import arbiter as baseline
 from warploom.rtl import verilog
@@ -95,9 +95,9 @@ class Theorem(wiring.Component):
         arbiter, found = self.arbiter, []
         for b in range(self.banks):
             here = [bank == b for bank in arbiter.write_bank]
-            masks = getattr(arbiter, "write_mask", [Const(-1, SUB_BANKS)] * len(WRITERS))
+            masks = getattr(arbiter, "write_mask", [Const(-1, SUB_BANKS)] * len(arbiter.write_request))
             found.append([Request(arbiter.write_request[w] & here[w], arbiter.write_grant[w] & here[w], masks[w])
-                          for w in range(len(WRITERS))])
+                          for w in range(len(arbiter.write_request))])
         return found
 
     def _in(self, bank: int) -> list[Request]:
@@ -192,7 +192,7 @@ class Prover:
 
     def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4) -> None:
         self._folder, self._size = folder, max(banks, collectors)
-        theorem = Theorem(arbiter(banks=banks, collectors=collectors), banks, collectors)
+        theorem = Theorem(arbiter(banks=banks, collectors=collectors, paths=SmConfig().write_paths), banks, collectors)
         (folder / "theorem.sv").write_text(verilog.to_verilog(theorem, "theorem"))
         yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
                   folder, "read")

@@ -165,7 +165,7 @@ def test_collectors_take_turns() -> None:
         chosen = dispatcher.select(collectors)
         order.append(chosen)
         fields = {} if chosen is None else collectors[chosen].fields
-        dispatcher.step(chosen, fields, credit_sfu=False, credit_mem=False)
+        dispatcher.step(chosen, fields, given=0)
     assert order == [0, 1, 4, 0, 4, 0]  # the only credit of MEM is gone
 
 
@@ -175,7 +175,7 @@ def test_a_write_back_slot_is_given_once() -> None:
     late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD}, ready=True)
     soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
     assert dispatcher.select([late]) == 0
-    dispatcher.step(0, late.fields, credit_sfu=False, credit_mem=False)
+    dispatcher.step(0, late.fields, given=0)
     assert dispatcher.select([soon]) is None
     assert dispatcher.select([soon, late]) == 1
 

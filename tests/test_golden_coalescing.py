@@ -23,6 +23,7 @@ from warploom.golden_model.coalescing.width import Code, renew
 from warploom.golden_model.words import ALL_LANES, broadcast
 
 RIGHT, LEFT = 0, 1
+PATHS = SmConfig().write_paths
 NO_WRITES: tuple[None, None, None] = (None, None, None)
 SIZES = [(4, 4), (2, 4), (4, 2), (8, 3), (3, 8), (1, 1), (1, 5), (5, 1)]
 
@@ -44,7 +45,7 @@ def test_masks_of_the_seed() -> None:
 @pytest.mark.parametrize("diagonal", range(4))
 def test_eight_coalescable_requests_take_one_cycle(diagonal: int) -> None:
     """[RADAIDEH], Fig. 3.16(b), with whatever priority."""
-    arbiter = CoalescingArbiter(4, 4, Alignment.REG)
+    arbiter = CoalescingArbiter(4, 4, Alignment.REG, PATHS)
     arbiter.advance(diagonal)
     assert all(read.mask == mask for read, mask in FIG_3_16B.items())
     decision = arbiter.decide(NO_WRITES, list(FIG_3_16B))
@@ -70,7 +71,7 @@ def slice_grants(banks: int, reads: Sequence[Read]) -> list[list[int]]:
 
 def test_two_writes_share_a_bank() -> None:
     """[RADAIDEH], Fig. 3.6(a): three bytes on the right, one on the left, both in the bank after one cycle."""
-    arbiter, bank = CoalescingArbiter(1, 1, Alignment.REG), DualBank(16)
+    arbiter, bank = CoalescingArbiter(1, 1, Alignment.REG, PATHS), DualBank(16)
     assert arbiter.decide(((0, RIGHT, 3), None, (0, LEFT, 1)), []).writes == (True, False, True)
     bank.write(2, *stored(3, RIGHT, 0x123456))
     bank.write(3, *stored(1, LEFT, 0x78))
@@ -83,14 +84,14 @@ def test_two_writes_share_a_bank() -> None:
 def test_a_read_and_a_write_share_a_bank() -> None:
     """[RADAIDEH], Fig. 3.6(b) with the numbers of section 3.6.2.4: R2, one byte, is read while R3, three bytes, is
     written."""
-    arbiter, read = CoalescingArbiter(1, 1, Alignment.REG), Read(0, RIGHT, 0, 1)
+    arbiter, read = CoalescingArbiter(1, 1, Alignment.REG, PATHS), Read(0, RIGHT, 0, 1)
     assert arbiter.decide(((0, LEFT, 3), None, None), [read]) == Decision((True, False, False), (read,), 0, 0)
     assert arbiter.decide(((0, LEFT, 4), None, None), [read]) == Decision((True, False, False), (), 1, 0)
 
 
 def test_two_reads_share_a_bank() -> None:
     """[RADAIDEH], Fig. 3.6(c) and section 3.6.2.6: masks 0001 and 1100, for different collectors."""
-    arbiter, crossbar, bank = CoalescingArbiter(1, 2, Alignment.REG), SlicedCrossbar(1, 2), DualBank(16)
+    arbiter, crossbar, bank = CoalescingArbiter(1, 2, Alignment.REG, PATHS), SlicedCrossbar(1, 2), DualBank(16)
     right, left = Read(0, RIGHT, 0, 1), Read(0, LEFT, 1, 2)
     for row, (word, mask) in enumerate([stored(1, RIGHT, 0x12), stored(2, LEFT, 0x3456)]):
         bank.write(row, word, mask)
@@ -103,7 +104,7 @@ def test_two_reads_share_a_bank() -> None:
 
 def test_two_reads_share_a_collector() -> None:
     """[RADAIDEH], Fig. 3.6(d) and section 3.6.2.6: masks 0011 and 1100 in different banks, for one collector."""
-    arbiter, crossbar = CoalescingArbiter(2, 1, Alignment.REG), SlicedCrossbar(2, 1)
+    arbiter, crossbar = CoalescingArbiter(2, 1, Alignment.REG, PATHS), SlicedCrossbar(2, 1)
     right, left = Read(0, RIGHT, 0, 2), Read(1, LEFT, 0, 2)
     decision = arbiter.decide(NO_WRITES, [left, right])
     assert set(decision.reads) == {left, right}
@@ -115,7 +116,7 @@ def test_two_reads_share_a_collector() -> None:
 
 def test_the_write_path_of_sp_and_sfu() -> None:
     """SFU waits for SP even where their banks differ; MEM has a path of its own."""
-    arbiter = CoalescingArbiter(4, 4, Alignment.REG)
+    arbiter = CoalescingArbiter(4, 4, Alignment.REG, PATHS)
     writes = ((0, RIGHT, 1), (1, RIGHT, 1), (2, RIGHT, 1))
     assert arbiter.decide(writes, []) == Decision((True, False, True), (), bank_conflicts=1, port_conflicts=0)
     assert arbiter.decide((None, *writes[1:]), []).writes == (False, True, True)
@@ -192,7 +193,7 @@ def random_requests(banks: int, collectors: int) -> tuple[list[Write | None], li
 @pytest.mark.parametrize(("banks", "collectors"), SIZES)
 def test_decisions_are_those_of_the_text(alignment: Alignment, banks: int, collectors: int) -> None:
     random.seed(f"{alignment} {banks} {collectors}")
-    arbiter, seen = CoalescingArbiter(banks, collectors, alignment), Counter()
+    arbiter, seen = CoalescingArbiter(banks, collectors, alignment, PATHS), Counter()
     for cycle in range(500):
         writes, reads = random_requests(banks, collectors)
         decision = arbiter.decide(writes, reads)
@@ -210,7 +211,7 @@ def test_decisions_are_those_of_the_text(alignment: Alignment, banks: int, colle
 def waited(banks: int, collectors: int, victim: Read) -> int:
     """The longest row of cycles without a write in its bank that the victim waited, among random requests of all other
     collectors and two more operands of its own instruction."""
-    arbiter = CoalescingArbiter(banks, collectors, Alignment.REG)
+    arbiter = CoalescingArbiter(banks, collectors, Alignment.REG, PATHS)
     arbiter.advance(random.randrange(arbiter.size))
     own = [Read(random.choice([victim.bank, random.randrange(banks)]), random.choice([RIGHT, LEFT]), victim.collector,
                 random.choice([1, 4])) for _ in range(2)]
@@ -245,7 +246,7 @@ def test_no_read_starves(banks: int, collectors: int, side: int, turns: int) -> 
 @pytest.mark.parametrize(("side", "turns"), [(RIGHT, 1), (LEFT, 3)])
 def test_the_bound_is_reached(side: int, turns: int) -> None:
     """Rivals with full words wherever the wave comes first, and two right operands of its own before a left one."""
-    arbiter, victim = CoalescingArbiter(4, 4, Alignment.REG), Read(1, side, 2, 1)
+    arbiter, victim = CoalescingArbiter(4, 4, Alignment.REG, PATHS), Read(1, side, 2, 1)
     arbiter.advance(4)  # its turn, cell (1, 2) on diagonal 3, is as far away as can be
     rivals = [Read(1, RIGHT, collector, 4) for collector in (0, 1, 3)]
     own = [Read(1, RIGHT, 2, 4)] * 2 if side == LEFT else []

@@ -5,7 +5,7 @@ import pytest
 from golden_traces import trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, DType, Space
 from warploom.golden_model.memory.cache import L1
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
@@ -99,4 +99,4 @@ def test_results_leave_in_order_of_readiness() -> None:
     run = simulate(CONFIG, trace, check=True)
     assert run.statistics.cycles < 2 * TRIP
     assert isinstance(run.sm.memory, MemoryPipe) and run.sm.memory.next_event() is None
-    assert run.sm.datapath.operands.dispatcher.credits[2] == CONFIG.memory_queue
+    assert run.sm.datapath.operands.dispatcher.credits[Pipe.MEM] == CONFIG.memory_queue

@@ -5,12 +5,14 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warploom.arch.config import SmConfig
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.crossbar import Crossbar
 from warploom.golden_model.subbank import SubBank
 from warploom.golden_model.words import broadcast, join, merge, split, spread
 
+PATHS = SmConfig().write_paths
 SIZES = st.integers(1, 9)
 
 
@@ -49,7 +51,7 @@ def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int
     masks = st.integers(0, 2**collectors - 1)
     reads = data.draw(st.lists(masks, min_size=banks, max_size=banks))
     writes = data.draw(st.lists(st.none() | st.integers(0, banks - 1), min_size=3, max_size=3))
-    arbiter = Arbiter(banks, collectors)
+    arbiter = Arbiter(banks, collectors, PATHS)
     arbiter.advance(diagonal)
     write_grants, grants = arbiter.arbitrate(writes, reads)
     written = [bank for bank, granted in zip(writes, write_grants, strict=True) if granted]
@@ -67,7 +69,7 @@ def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int
 
 def test_refused_writes_are_bank_conflicts() -> None:
     """SFU waits for its path though its bank is free; MEM waits for a bank that the path is given."""
-    arbiter = Arbiter(4, 4)
+    arbiter = Arbiter(4, 4, PATHS)
     assert arbiter.decide([0, 1, 1], [0] * 4)[:4] == ((True, False, True), (None,) * 4, False, 1)
     assert arbiter.decide([None, 1, 1], [0] * 4)[:4] == ((False, True, False), (None,) * 4, False, 1)
     assert arbiter.decide([0, 1, 0], [0b1, 0, 0, 0]).bank_conflicts == 3
@@ -77,7 +79,7 @@ def test_refused_writes_are_bank_conflicts() -> None:
 def test_no_read_starves(banks: int, collectors: int, data: st.DataObject) -> None:
     """A request against full competition is granted within max(banks, collectors) write-free cycles."""
     bank, collector = data.draw(st.integers(0, banks - 1)), data.draw(st.integers(0, collectors - 1))
-    arbiter = Arbiter(banks, collectors)
+    arbiter = Arbiter(banks, collectors, PATHS)
     arbiter.advance(data.draw(st.integers(0, 8)))
     waited = 1
     while arbiter.arbitrate([None] * 3, [2**collectors - 1] * banks)[1][bank] != collector:

@@ -15,13 +15,13 @@ EDGES = {
     "slots": {
         "operands": {"issue", "compact", "lookup", "read", "dispatch"},
         "register_file": {"lookup", "read", "result_sp", "result_sfu", "memory", "done_sp", "done_sfu"},
-        "pipes": {"dispatch", "outside", "result_sp", "result"},
+        "pipes": {"dispatch", "outside", "outside_result", "result"},
         "affine_sets": {"attempt_0", "outcome_0", "uniform_0", "uniform_result_0", "compact"},
     },
     "windows": {
         "operands": {"issue", "lookup", "read", "delivery", "memory", "latch", "dispatch"},
         "register_file": {"lookup", "read", "result_sp", "result_sfu", "memory", "done_sp", "done_sfu", "delivery"},
-        "pipes": {"dispatch", "outside", "result_sp", "result"},
+        "pipes": {"dispatch", "outside", "outside_result", "result"},
     },
 }
 """Of two configurations, the members of each part that are signatures."""

@@ -26,11 +26,13 @@ from warploom.running import run
 from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
 from warploom.tb.gating.figures import FIG_4_3, FIG_4_4, FIG_4_5
 
+PATHS = SmConfig().write_paths
+
 
 def test_000_fig_3_16a() -> None:
     """Baseline arbitration takes three cycles, with exactly the grants of docs/contract/register_file.md."""
     wanted = {0: {1, 2}, 1: {0, 3}, 2: {0, 2}, 3: {1, 3}}  # bank: collectors
-    arbiter = Arbiter(banks=4, collectors=4)
+    arbiter = Arbiter(banks=4, collectors=4, paths=PATHS)
     cycles = []
     while any(wanted.values()):
         requests = [sum(1 << collector for collector in wanted[bank]) for bank in range(4)]
@@ -51,7 +53,7 @@ def test_000_fig_3_16b() -> None:
         Read(3, left, 1, 1): 0b1000, Read(3, right, 3, 2): 0b0011,
     }
     assert all(read.mask == mask for read, mask in requests.items())
-    decision = CoalescingArbiter(4, 4, Alignment.REG).decide((None, None, None), list(requests))
+    decision = CoalescingArbiter(4, 4, Alignment.REG, PATHS).decide((None, None, None), list(requests))
     assert set(decision.reads) == set(requests)
     assert decision.bank_conflicts == decision.port_conflicts == 0
 

@@ -1,7 +1,6 @@
 """`Wires`: what the datapath sees of its bypassing collectors, kept up to date one by one."""
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
 from warploom.golden_model.bypass.collector import MOST_ROOM, BypassingCollector
 from warploom.golden_model.bypass.entries import Request
 
@@ -18,7 +17,7 @@ class Wires:
     def __init__(self, config: SmConfig) -> None:
         self.room = [0] * config.warps
         self.roomy = [0] * MOST_ROOM
-        self.ready = [0] * len(WRITERS)
+        self.ready = [0] * len(config.pipes)
         self.requests: dict[int, Request] = {}
         self.evicting = self.restless = 0
         self._ready_in: list[int | None] = [None] * config.warps  # the pipe in whose mask a collector is

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, WRITERS
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
@@ -16,9 +15,6 @@ from warploom.golden_model.register_file.ports import Grant, Read, Write
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.golden_model.writeback import Latches, Result
-
-PATHS = [next(path for path, writers in enumerate(WRITE_PATHS) if writer in writers) for writer in WRITERS]
-"""The write path of each writer."""
 
 _NONE = (None,) * (len(SLOTS) + 1)
 
@@ -40,7 +36,7 @@ class CachedFile:
     The metadata of a read that is requested are the lanes that its slot misses, and those that execute; of one that is
     granted, the lanes that it gets. What the cache
     evicts waits in a register of the write path through which its successor came, and is written in the next cycle,
-    before all reads; of two for one bank, that of MEM waits, and its latch with it.
+    before all reads; of two for one bank, that of the later path waits, and its latches with it.
     """
 
     form = meter = None
@@ -48,17 +44,19 @@ class CachedFile:
     def __init__(self, config: SmConfig) -> None:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.cache = RegisterFileCache(config)
-        self.arbiter = Arbiter(2 * config.banks, config.collectors)
-        self.writeback: Latches[bool] = Latches(lambda _, result: True)
+        self.arbiter = Arbiter(2 * config.banks, config.collectors, config.write_paths)
+        self.writeback: Latches[bool] = Latches(config.writers, lambda _, result: True)
         self.counts = Counts()
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
         self._operands = 0  # parts of operands that were granted
-        self._evictions: list[Eviction | None] = [None] * len(WRITE_PATHS)
+        self._evictions: list[Eviction | None] = [None] * len(config.write_paths)
         self._asked = Asked()  # slots that wait
         self.request = self._asked.request
         self._warps: dict[Place, int] = {}  # of every register that was a destination
-        self._nothing = self.arbiter.decide((None,) * len(WRITERS), [0] * 2 * config.banks)
+        self._paths = [pipe.write_path for pipe in config.pipes]
+        self._first = [config.writers[path[0]] for path in config.write_paths]
+        self._nothing = self.arbiter.decide((None,) * len(self._paths), [0] * 2 * config.banks)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
         """Note the reads of an instruction that is issued; there is no metadata."""
@@ -94,24 +92,30 @@ class CachedFile:
     @property
     def quiet(self) -> bool:
         """Nothing is requested, evicted, or held by a latch."""
-        return not (self.writeback.held or self._offers) and self._evictions == [None] * len(WRITE_PATHS)
+        return not (self.writeback.held or self._offers or any(self._evictions))
 
     def _write_requests(self) -> list[int | None]:
         """The bank of the cache that each latch would write in this cycle."""
-        writes = [
-            self._target_bank(latch) if latch is not None and self.writeback.needs_bank(writer) else None
+        return [
+            self._target_bank(latch) if latch is not None and self._may_write(writer) else None
             for writer, latch in enumerate(self.writeback.latches)
         ]
-        if self._evictions[1] is not self._writing[1]:
-            writes[WRITERS.index("mem")] = None
-        return writes
+
+    def _may_write(self, writer: int) -> bool:
+        """A latch holds what is written, and no eviction waits in the register of its path."""
+        path = self._paths[writer]
+        return self.writeback.needs_bank(writer) and self._evictions[path] is self._writing[path]
 
     def _evictions_granted(self) -> list[Eviction | None]:
         """The evictions that are written in this cycle, by path."""
-        first, second = self._evictions
-        if first is not None and second is not None and first.place.bank == second.place.bank:
-            second = None
-        return [first, second]
+        writing: list[Eviction | None] = []
+        taken = set()
+        for eviction in self._evictions:
+            granted = eviction is not None and eviction.place.bank not in taken
+            writing.append(eviction if granted else None)
+            if eviction is not None:
+                taken.add(eviction.place.bank)
+        return writing
 
     def _offer(self, client: int, reads: Sequence[Read], requests: list[int]) -> None:
         """Request every bank that has lanes of a waiting slot, for the lowest such slot; the cache before the file."""
@@ -163,8 +167,8 @@ class CachedFile:
         writeback, grants = self.writeback, self.decision.writes
         for writer, (latch, granted) in enumerate(zip(writeback.latches, grants, strict=True)):
             if granted and latch is not None:
-                self._store(PATHS[writer], latch)
-        if writeback.held or results != (None, None, None):
+                self._store(self._paths[writer], latch)
+        if writeback.held or any(results):
             writeback.step(results, grants)
 
     def _store(self, path: int, latch: Result) -> None:
@@ -198,7 +202,7 @@ class CachedFile:
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
-            Write(WRITE_PATHS[path][0], *eviction.place[:2], eviction.lanes, eviction.word, 0, eviction.place.left,
+            Write(self._first[path], *eviction.place[:2], eviction.lanes, eviction.word, 0, eviction.place.left,
                   spread(eviction.lanes))
             for path, eviction in enumerate(self._writing) if eviction is not None
         ]

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.mechanisms import Alignment
+from warploom.arch.pipes import WritePaths
 from warploom.golden_model.coalescing.alignment import sub_bank_mask
 
 Write = tuple[int, int, int]
 """What a write latch requests: bank, side (0 right, 1 left) and width in bytes (1..4)."""
-
-_SP, _SFU, _MEM = range(3)
 
 
 class Read(NamedTuple):
@@ -85,15 +84,16 @@ class CoalescingArbiter:
     """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells hold a
     right and a left request. Combinational but for the priority diagonal."""
 
-    def __init__(self, banks: int, collectors: int, alignment: Alignment) -> None:
+    def __init__(self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
+        self._paths = paths
         self._resources = _Resources(banks, collectors, alignment)
 
     def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
         """What becomes of this cycle's requests.
 
-        `writes` holds the request of each of `WRITERS` or `None`; `reads`, in any order, has at most one request for
+        `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for
         each bank, side and collector.
         """
         written, used = self._write(writes)
@@ -115,15 +115,17 @@ class CoalescingArbiter:
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
 
     def _write(self, writes: Sequence[Write | None]) -> tuple[tuple[bool, ...], int]:
-        """Grant the path of SP and SFU, then that of MEM if its bank still has room: the grants, and what they use."""
+        """Grant the first request of one path after the other, if its bank still has what it needs: the grants, and
+        what they use."""
         used = self._resources.unused
-        granted = [False, False, False]
-        for writer in (_SFU if writes[_SP] is None else _SP, _MEM):
-            request = writes[writer]
-            if request is not None:
-                after = used + self._resources.of_write(request)
-                if not after & self._resources.guards:
-                    granted[writer], used = True, after
+        granted = [False] * len(writes)
+        for path in self._paths:
+            for writer in path:
+                if (request := writes[writer]) is not None:
+                    after = used + self._resources.of_write(request)
+                    if not after & self._resources.guards:
+                        granted[writer], used = True, after
+                    break
         return tuple(granted), used
 
     def _turn(self, read: Read) -> int:

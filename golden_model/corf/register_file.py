@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import WRITERS
 from warploom.arch.mechanisms import Coalescing
 from warploom.arch.program import Hints
 from warploom.golden_model.arbiter import Arbiter
@@ -19,7 +18,6 @@ from warploom.golden_model.operands.collector import SLOTS
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.asked import Asked
 from warploom.golden_model.register_file.ports import Grant, Write
-from warploom.golden_model.register_file.single import ALL_READY, NONE_DONE
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Latches, Result
@@ -39,8 +37,8 @@ class CorfFile:
     def __init__(self, config: SmConfig, stride: int, hints: Hints) -> None:
         self.storage = Storage(config, stride, hints, sides=config.coalescing is Coalescing.CORF_PLUS)
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
-        self.arbiter = Arbiter(config.banks, config.collectors)
-        self.writeback: Latches[int] = Latches(lambda _, result: result["bank"])
+        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+        self.writeback: Latches[int] = Latches(config.writers, lambda _, result: result["bank"])
         self.partial = PartialWrites(self.writeback, self._grows)
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
@@ -48,6 +46,8 @@ class CorfFile:
         self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
         self._asked = Asked()  # what a client requests it would read in one access
         self.request = self._asked.request
+        self._none_done: list[Result | None] = [None] * len(config.writers)
+        self._all_ready = [True] * len(config.writers)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Location]:
         """Where the sources of an instruction are."""
@@ -65,7 +65,7 @@ class CorfFile:
             writing = self.partial.writing(self.decision.writes)
             self.done, self.ready = writeback.done(writing), writeback.ready(writing)
         else:
-            self.done, self.ready = NONE_DONE, ALL_READY
+            self.done, self.ready = self._none_done, self._all_ready
 
     @property
     def quiet(self) -> bool:
@@ -102,7 +102,7 @@ class CorfFile:
                     self.partial.merge(writer, self._copy(latch))
                 else:
                     self._store(latch)
-        if writeback.held or results != (None, None, None):
+        if writeback.held or any(results):
             self.partial.step(results, grants)
 
     def _copy(self, latch: Result) -> int:
@@ -157,8 +157,8 @@ class CorfFile:
             latch = self.writeback.latches[writer]
             if granted and latch is not None:
                 to, covered = self._target(latch), _covered(latch, self._target(latch))
-                found.append(Write(WRITERS[writer], latch["bank"], to.row, latch["lanes"], latch["data"] & covered,
-                                   latch["tag"], to.left, covered))
+                found.append(Write(self.writeback.writers[writer], latch["bank"], to.row, latch["lanes"],
+                                   latch["data"] & covered, latch["tag"], to.left, covered))
         return found
 
     def probe(self) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from warploom.arch.interfaces import WRITERS
 from warploom.golden_model.words import ALL_LANES, merge
 from warploom.golden_model.writeback import Latches, Result
 
@@ -17,7 +16,7 @@ class PartialWrites:
     """
 
     def __init__(self, latches: Latches[int], grows: Callable[[Result], bool]) -> None:
-        self.copies = [False] * len(WRITERS)  # the next grant reads
+        self.copies = [False] * len(latches.writers)  # the next grant reads
         self.merging = 0  # latches for which what was read arrives in this cycle; they wait
         self.longest = 0
         self._latches, self._grows = latches, grows

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
+from warploom.arch.isa import Pipe
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.counts import Counts
 from warploom.golden_model.bypass.dispatch import InTurn
@@ -18,9 +18,6 @@ from warploom.golden_model.masks import lowest
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.ports import Read, RegisterFile
 from warploom.golden_model.writeback import Result
-
-_SP, _SFU, _MEM = range(len(WRITERS))
-_NO_RESULTS = (None,) * len(WRITERS)
 
 
 class WindowStore:
@@ -45,7 +42,8 @@ class WindowStore:
         self.room, self.roomy, self.probe_fields = self._wires.room, self._wires.roomy, self._probe.others
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
-        self._delivers = [False] * len(WRITERS)  # what each latch holds goes to the collector of its warp
+        self._paths = config.write_paths
+        self._delivers = [False] * len(config.pipes)  # what each latch holds goes to the collector of its warp
         self._hinted, self._writes_back = config.bypass.has_hints, config.bypass.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
@@ -64,27 +62,29 @@ class WindowStore:
         return self.issue_ready
 
     def hold_back(self) -> int:
-        """The mask of latches that wait for others: SFU for the path of SP, MEM for the result port of a collector."""
+        """The mask of latches that wait for others: for their path, or for the result port of a collector."""
         writeback = self._file.writeback
         if writeback.held < 2:
             return 0
-        sp, sfu, mem = writeback.latches
-        mask, first = 0, _SFU
-        if sp is not None and sp["writes"]:
-            first = _SP
-            if sfu is not None and sfu["writes"]:
-                mask |= 1 << _SFU
-        if self._delivers[first] and self._delivers[_MEM]:
-            other = writeback.latches[first]
-            assert other is not None and mem is not None
-            if other["warp"] == mem["warp"]:
-                mask |= 1 << _MEM
+        mask, served = 0, set()  # warps to whose collectors a path delivers
+        for path in self._paths:
+            first = True
+            for writer in path:
+                latch = writeback.latches[writer]
+                if latch is not None and latch["writes"]:
+                    if not first:
+                        mask |= 1 << writer
+                    elif self._delivers[writer]:
+                        if latch["warp"] in served:
+                            mask |= 1 << writer
+                        served.add(latch["warp"])
+                    first = False
         return mask
 
     def completed(self, done: list[Result | None]) -> list[Result | None]:
         """The completions that others are told of, by writer: all but those of evictions."""
-        if self.evictions.latched and done[_MEM] is not None:
-            return [*done[:_MEM], None]
+        if self.evictions.latched and done[Pipe.MEM] is not None:
+            return [*done[:Pipe.MEM], None, *done[Pipe.MEM + 1 :]]
         return done
 
     def choose(self) -> int | None:
@@ -129,10 +129,9 @@ class WindowStore:
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: among these may be an eviction."""
         self._deliver(done)
-        sp, sfu, mem = results
-        evicted = self._evict(mem)
+        evicted = self._evict(results[Pipe.MEM])
         self._look_up(results)
-        return (sp, sfu, evicted or mem)
+        return results if evicted is None else [*results[: Pipe.MEM], evicted, *results[Pipe.MEM + 1 :]]
 
     def clock(self) -> None:
         """The cycle ends: what happened reaches the collectors."""
@@ -187,7 +186,7 @@ class WindowStore:
     def _look_up(self, results: Sequence[Result | None]) -> None:
         """Results enter their latches: where will they go?"""
         self._file.writeback.unwritten = 0
-        if results == _NO_RESULTS:
+        if not any(results):
             return
         for writer, result in enumerate(results):
             if result is not None and result["writes"]:
@@ -206,7 +205,7 @@ class WindowStore:
         unit, requests = self.evictions, self._wires.evicting & ~self._taking
         if not (requests or unit.blocked):
             return None
-        ready = self._file.ready[_MEM]
+        ready = self._file.ready[Pipe.MEM]
         entering = unit.enters(ready, mem is not None)
         evicted = unit.held if entering else None
         selected = unit.select(requests, entering)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from warploom.arch.interfaces import WRITERS
 from warploom.golden_model.register_file.ports import Form
 from warploom.golden_model.register_file.writeback import Writeback
 
@@ -19,7 +18,7 @@ def column_probe(banks: int, accesses: Iterable[tuple[int, int]]) -> dict[str, i
 def latch_probe(form: Form, writeback: Writeback[Any]) -> dict[str, int]:
     """The metadata that the register of each latch will have, if it is written."""
     values: dict[str, int] = {}
-    for number, (writer, written) in enumerate(zip(WRITERS, writeback.written, strict=True)):
+    for number, (writer, written) in enumerate(zip(writeback.writers, writeback.written, strict=True)):
         if written is not None and writeback.needs_bank(number):
             values |= {f"{writer}_latch_{name}": value for name, value in form.shown(written.metadata).items()}
     return values

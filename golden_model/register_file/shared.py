@@ -4,23 +4,21 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
-from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.coalescing.bank import DualBank
 from warploom.golden_model.coalescing.meter import Meter
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.probe import column_probe, latch_probe
-from warploom.golden_model.register_file.single import ALL_READY, NONE_DONE
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
 
 _request = cache(arbiter.Read)  # few, and they recur
-_IDLE = Decision((False, False, False), (), 0, 0)
 
 
 class SharedFile:
@@ -34,9 +32,9 @@ class SharedFile:
     def __init__(self, config: SmConfig) -> None:
         gated = config.gating is not Gating.OFF
         self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
-        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
         self.lookup = self.form.lookup
-        self.writeback: Writeback[arbiter.Write] = Writeback(self.form, self._requested)
+        self.writeback: Writeback[arbiter.Write] = Writeback(config.writers, self.form, self._requested)
         self.meter = ColumnMeter() if gated else None
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
@@ -44,6 +42,9 @@ class SharedFile:
         self._shared = Meter()
         self._asked: dict[int, dict[arbiter.Read, Read]] = {}  # by client
         self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
+        self._none_done: list[Result | None] = [None] * len(config.writers)
+        self._all_ready = [True] * len(config.writers)
+        self._idle = self.arbiter.decide([None] * len(config.writers), ())
 
     # ------------------------------------------------------------------ wires
 
@@ -51,7 +52,8 @@ class SharedFile:
         """Work out grants, `done` and `ready`."""
         writeback = self.writeback
         if not self._asked and not writeback.held:
-            self.decision, self._writing, self.done, self.ready = _IDLE, [], NONE_DONE, ALL_READY
+            self.decision, self._writing = self._idle, []
+            self.done, self.ready = self._none_done, self._all_ready
             return
         reads = [read for asked in self._asked.values() for read in asked]
         decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
@@ -59,7 +61,7 @@ class SharedFile:
         if decision.bank_conflicts or writeback.held_back:
             self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
         else:  # every write is granted
-            self.done, self.ready = list(writeback.latches), ALL_READY
+            self.done, self.ready = list(writeback.latches), self._all_ready
 
     @property
     def quiet(self) -> bool:
@@ -83,8 +85,8 @@ class SharedFile:
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
-            Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
-                  self.form.code(written.metadata).left, written.byte_mask)
+            Write(self.writeback.writers[writer], latch["bank"], latch["row"], latch["lanes"], written.word,
+                  latch["tag"], self.form.code(written.metadata).left, written.byte_mask)
             for writer, latch, written in self._writing
         ]
 
@@ -105,7 +107,7 @@ class SharedFile:
         """What is granted to clients, with the bytes that they get."""
         decision = self.decision
         self.bank_conflicts += self.writeback.held_back.bit_count()
-        if decision is _IDLE:
+        if decision is self._idle:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
@@ -124,7 +126,7 @@ class SharedFile:
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
         writeback = self.writeback
-        if not writeback.held and results == (None, None, None):
+        if not writeback.held and not any(results):
             return
         for _, latch, written in self._writing:
             self._store(latch["bank"], latch["row"], written)

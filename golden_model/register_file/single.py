@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.arbiter import Arbiter
@@ -15,9 +14,6 @@ from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
 
-NONE_DONE: list[Result | None] = [None] * len(WRITERS)
-ALL_READY = [True] * len(WRITERS)
-
 
 class SingleFile:
     """A bank access serves one request, and brings one operand to one client. `meter` counts columns, with gating."""
@@ -26,16 +22,18 @@ class SingleFile:
 
     def __init__(self, config: SmConfig) -> None:
         self.form = form_of(config)
-        self.arbiter = Arbiter(config.banks, config.collectors)
+        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
         self.lookup = self.form.lookup
-        self.writeback: Writeback[int] = Writeback(self.form, lambda result, _: result["bank"])
+        self.writeback: Writeback[int] = Writeback(config.writers, self.form, lambda result, _: result["bank"])
         self.meter = None if config.gating is Gating.OFF else ColumnMeter()
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
         self._asked: list[dict[int, Read]] = [{} for _ in range(config.holders)]  # by client and bank
         self._requests = [0] * config.banks  # masks of clients
-        self._nothing = self.arbiter.decide((None,) * len(WRITERS), self._requests)
+        self._none_done: list[Result | None] = [None] * len(config.writers)
+        self._all_ready = [True] * len(config.writers)
+        self._nothing = self.arbiter.decide([None] * len(config.writers), self._requests)
 
     # ------------------------------------------------------------------ wires
 
@@ -43,11 +41,11 @@ class SingleFile:
         """Work out grants, `done` and `ready`."""
         writeback = self.writeback
         if not writeback.held and not any(self._requests):
-            self.decision, self.done, self.ready = self._nothing, NONE_DONE, ALL_READY
+            self.decision, self.done, self.ready = self._nothing, self._none_done, self._all_ready
             return
         self.decision = self.arbiter.decide(writeback.requests(), self._requests)
         if self.decision.all_written and not writeback.held_back:
-            self.done, self.ready = list(writeback.latches), ALL_READY
+            self.done, self.ready = list(writeback.latches), self._all_ready
         else:
             self.done = writeback.done(self.decision.writes)
             self.ready = writeback.ready(self.decision.writes)
@@ -74,8 +72,8 @@ class SingleFile:
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
-            Write(WRITERS[writer], latch["bank"], latch["row"], latch["lanes"], written.word, latch["tag"],
-                  bool(latch["left"]), written.byte_mask)
+            Write(self.writeback.writers[writer], latch["bank"], latch["row"], latch["lanes"], written.word,
+                  latch["tag"], bool(latch["left"]), written.byte_mask)
             for writer, latch, written in self._writing()
         ]
 
@@ -116,7 +114,7 @@ class SingleFile:
             for writer, granted in enumerate(self.decision.writes):
                 if granted:
                     self._store(writer)
-        elif results == (None, None, None):
+        elif not any(results):
             return
         writeback.step(results, self.decision.writes)
 
@@ -146,7 +144,7 @@ class SingleFile:
         for write in self.writes():
             port = f"bank{write.bank}"
             values |= {f"{port}_enable": 1, f"{port}_write": 1, f"{port}_row": write.row,
-                       f"{port}_who": WRITERS.index(write.writer)}
+                       f"{port}_who": self.writeback.writers.index(write.writer)}
         if self.meter is not None:
             reads = [(read.place.bank, read.columns) for _, read in self._granted()]
             writes = [(latch["bank"], written.columns) for _, latch, written in self._writing()]

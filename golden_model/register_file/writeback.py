@@ -1,9 +1,8 @@
 """`Writeback`: write latches that know how their registers will be stored (docs/contract/pipes.md, *Write-back*)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from warploom.arch.interfaces import WRITERS
 from warploom.golden_model.register_file.ports import Form, Written
 from warploom.golden_model.writeback import Latches, Result
 
@@ -14,9 +13,9 @@ class Writeback(Latches[Request]):
     """Works out what a result writes as it enters its latch: `written`, by writer. `request` says what the arbiter is
     asked for then."""
 
-    def __init__(self, form: Form, request: Callable[[Result, Written], Request]) -> None:
-        super().__init__(self._enters)
-        self.written: list[Written | None] = [None] * len(WRITERS)
+    def __init__(self, writers: Sequence[str], form: Form, request: Callable[[Result, Written], Request]) -> None:
+        super().__init__(writers, self._enters)
+        self.written: list[Written | None] = [None] * len(writers)
         self._form, self._ask = form, request
 
     def _enters(self, writer: int, result: Result) -> Request:

@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES
+from warploom.arch.pipes import WritePaths
 from warploom.rtl.arbiter import advance, bank_ports, grant_writes
 from warploom.rtl.bypass.rotate import first_from
 from warploom.rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
@@ -34,16 +35,16 @@ class RotatingArbiter(wiring.Component):
     others : `Arbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors = banks, collectors
+        self._banks, self._collectors, self._paths = banks, collectors, paths
         self._size = max(banks, collectors)
-        super().__init__(bank_ports(banks, collectors))
+        super().__init__(bank_ports(banks, collectors, paths))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self.write_request, self.write_bank, self.write_grant, self._banks)
+        taken = grant_writes(m, self, self._banks, self._paths)
         for bank, start in enumerate(self._starts(m)):
             requests = Signal(self._size, name=f"requests_{bank}")
             m.d.comb += [
@@ -70,16 +71,17 @@ class RotatingCoalescingArbiter(wiring.Component):
     others : `CoalescingArbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors = banks, collectors
+        self._banks, self._collectors, self._paths = banks, collectors, paths
         self._size = max(banks, collectors)
-        super().__init__(sub_bank_ports(banks, collectors))
+        super().__init__(sub_bank_ports(banks, collectors, paths))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        m.d.comb += self.write_grant.eq(grant_masked_writes(self.write_request, self.write_bank, self.write_mask))
+        m.d.comb += self.write_grant.eq(
+            grant_masked_writes(self.write_request, self.write_bank, self.write_mask, self._paths))
         for bank, start in enumerate(self._starts(m)):
             self._grant_bank(m, bank, start)
         return m

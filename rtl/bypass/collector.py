@@ -10,7 +10,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, WRITERS, window_fields
+from warploom.arch.interfaces import ROOM_BITS, WARP_BITS, window_fields
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.rtl.bypass.allocation import EntryAllocator
 from warploom.rtl.bypass.entry import Entry
@@ -90,8 +90,8 @@ class BypassingCollector(wiring.Component):
             "held": Out(held_layout(config)),
             "operands": Out(words(SLOTS)),
             "dispatched": In(1),
-            "coming": In(data.ArrayLayout(coming_layout(config), len(WRITERS))),
-            "deliver": Out(len(WRITERS)),
+            "coming": In(data.ArrayLayout(coming_layout(config), len(config.pipes))),
+            "deliver": Out(len(config.pipes)),
             "delivery": In(delivery_layout()),
             **self._register_file_ports(),
             **(self._eviction_ports() if config.bypass.writes_back else {}),

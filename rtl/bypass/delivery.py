@@ -1,12 +1,13 @@
 """Delivery: with windows a result goes to a collector, to a bank, or to both ([BOW], section IV-B)."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.write_latch import WriteLatch
 
@@ -15,19 +16,19 @@ class Delivery:
     """What write-back has with windows, whatever the stored form.
 
     Whether a result is delivered is looked up while it enters its latch. With write-back it is then not written: its
-    latch completes without a bank, as soon as it has its path. SP never waits; SFU waits while SP has their path, MEM
-    while both paths would deliver to one collector. Only what is written reaches banks, mask buffer and zero buffer.
+    latch completes without a bank, as soon as it has its path. It waits while another one has that, and while a path
+    before would deliver to the same collector. Only what is written reaches banks, mask buffer and zero buffer.
     """
 
     def __init__(self, config: SmConfig) -> None:
-        self._window = config.bypass
+        self._window, self._writers, self._paths = config.bypass, config.writers, config.write_paths
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
         """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: where it
         goes, and what is kept of it."""
         result, fields = latch.result, latch.result.payload
-        entering = Signal(name=f"{WRITERS[i]}_entering")
-        to_bank, deliver = (Signal(name=f"{WRITERS[i]}_{name}") for name in ("to_bank", "deliver"))
+        entering = Signal(name=f"{self._writers[i]}_entering")
+        to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}") for name in ("to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
         self._look_up(m, port, i, entering, fields)
         with m.If(result.ready):
@@ -50,7 +51,7 @@ class Delivery:
         """What is kept of a result for its delivery, beside what its latch holds."""
         transient = ~fields.to_file if self._window.has_hints else Const(0, 1)
         named = {"warp": fields.warp, "register": fields.dst, "full": fields.full, "transient": transient}
-        kept: Carried = {name: Signal(value.shape(), name=f"{WRITERS[i]}_{name}", reset_less=True)
+        kept: Carried = {name: Signal(value.shape(), name=f"{self._writers[i]}_{name}", reset_less=True)
                          for name, value in named.items()}
         with m.If(entering):
             m.d.sync += [kept[name].eq(value) for name, value in named.items()]
@@ -58,13 +59,15 @@ class Delivery:
 
     def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
-        sp, (first, second) = latches[0], paths
-        meet = first["deliver"] & second["deliver"] & (first["warp"] == second["warp"])
-        for i, (latch, waits) in enumerate(zip(latches, (Const(0, 1), sp["claim"], meet), strict=True)):
-            m.d.comb += [
-                write.request[i].eq(latch["request"] & ~waits),
-                latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
-            ]
+        for number, path in enumerate(self._paths):
+            for turn, i in enumerate(path):
+                latch = latches[i]
+                waits = reduce(or_, (*(latches[ahead]["claim"] for ahead in path[:turn]),
+                                     *(_meet(before, latch) for before in paths[:number])), Const(0, 1))
+                m.d.comb += [
+                    write.request[i].eq(latch["request"] & ~waits),
+                    latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
+                ]
 
     def deliver(self, m: Module, port: Any, paths: list[Carried]) -> None:
         """Each path brings its result to a collector in the cycle in which it completes."""
@@ -74,3 +77,8 @@ class Delivery:
                 delivery.valid.eq(path["deliver"] & path["completes"]),
                 *(delivery[name].eq(path[name]) for name, _ in delivery.shape() if name != "valid"),
             ]
+
+
+def _meet(path: Carried, latch: Carried) -> Value:
+    """Whether a path and a latch would both deliver to one collector."""
+    return path["deliver"] & latch["deliver"] & (path["warp"] == latch["warp"])

@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import WARP_BITS, WRITERS, index_bits
+from warploom.arch.interfaces import WARP_BITS, index_bits
 from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout, zero_layout
 
@@ -58,8 +58,8 @@ class Entry(wiring.Component):
             "arrives": In(1),
             "arriving": In(LANES),
             "operand": In(WARP_BITS),
-            "coming": In(data.ArrayLayout(coming_layout(config), len(WRITERS))),
-            "deliver": Out(len(WRITERS)),
+            "coming": In(data.ArrayLayout(coming_layout(config), len(config.pipes))),
+            "deliver": Out(len(config.pipes)),
             "delivery": In(delivery_layout()),
             "used": Out(1),
             "available": Out(1),
@@ -107,7 +107,7 @@ class Entry(wiring.Component):
 
     def _live(self, m: Module, delivered: Value) -> None:
         """How long the entry is in use. A result that enters its latch finds it, and is delivered later on or not."""
-        found, latched, lapses = Signal(len(WRITERS)), Signal(reset_less=True), Signal()
+        found, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
         hints = self._config.bypass.has_hints
         needed = [result.to_collector | self.has_dirty if hints else Const(1, 1) for result in self.coming]

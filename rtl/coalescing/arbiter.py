@@ -8,8 +8,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
-from warploom.arch.interfaces import SIDES, WRITERS, index_bits
-from warploom.rtl.arbiter import advance
+from warploom.arch.interfaces import SIDES, index_bits
+from warploom.arch.pipes import WritePaths
+from warploom.rtl.arbiter import advance, first_requests
 from warploom.rtl.sizes import check_positive
 
 
@@ -25,38 +26,42 @@ class Read(NamedTuple):
         return self.bank == other.bank or self.collector == other.collector
 
 
-def sub_bank_ports(banks: int, collectors: int) -> dict[str, wiring.Member]:
+def sub_bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, wiring.Member]:
     """The ports of an arbiter that grants sub-banks and slices: the members of `CoalescingArbiter`."""
-    array = data.ArrayLayout
+    array, writers = data.ArrayLayout, sum(map(len, paths))
     matrix = array(array(collectors, len(SIDES)), banks)
     return {
-        "write_request": In(len(WRITERS)),
-        "write_bank": In(array(index_bits(banks), len(WRITERS))),
-        "write_mask": In(array(SUB_BANKS, len(WRITERS))),
+        "write_request": In(writers),
+        "write_bank": In(array(index_bits(banks), writers)),
+        "write_mask": In(array(SUB_BANKS, writers)),
         "read_request": In(matrix),
         "read_mask": In(array(array(array(SUB_BANKS, collectors), len(SIDES)), banks)),
-        "write_grant": Out(len(WRITERS)),
+        "write_grant": Out(writers),
         "read_grant": Out(matrix),
         "slice_grant": Out(array(array(collectors, banks), SUB_BANKS)),
         "diagonal": Out(index_bits(max(banks, collectors))),
     }
 
 
-def grant_masked_writes(request: Value, bank: data.View, mask: data.View) -> Value:
-    """Each path to one of its writers, the second path where it does not meet the first: the grant of each writer."""
-    sp, sfu, mem = request
-    first = Cat(sp, sfu & ~sp)
-    meets = Cat((other == bank[2]) & (wanted & mask[2]).any()
-                for other, wanted in zip(bank[:2], mask[:2], strict=True))
-    return Cat(first, mem & ~(first & meets).any())
+def grant_masked_writes(request: Value, bank: data.View, mask: data.View, paths: WritePaths) -> Value:
+    """Each path to one of its writers, where it meets none that is granted before: the grant of each writer."""
+    firsts: dict[int, Value] = first_requests(request, paths)
+    grants: dict[int, Value] = {}
+    for path in paths:
+        before = list(grants)
+        for writer in path:
+            granted = Cat(grants[other] for other in before)
+            meets = Cat((bank[other] == bank[writer]) & (mask[other] & mask[writer]).any() for other in before)
+            grants[writer] = firsts[writer] & ~(granted & meets).any() if before else firsts[writer]
+    return Cat(grants[writer] for writer in sorted(grants))
 
 
 class CoalescingArbiter(wiring.Component):
     """Gives each sub-bank one access and each 32 B slice of a collector's port one operand a cycle.
 
-    Writes are served first, over the paths of `WRITE_PATHS`: SFU shares that of SP and waits for it, MEM has its own
-    and waits where its mask meets theirs. Reads compete for the sub-banks that are left, and for the slices of the
-    collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
+    Writes are served first, path by path: of the writers of a path the first that requests has it, and waits where its
+    mask meets that of a write over a path before. Reads compete for the sub-banks that are left, and for the slices of
+    the collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
 
     Masks are those of registers (`warploom.rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones
     sub-bank 3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a
@@ -71,6 +76,7 @@ class CoalescingArbiter(wiring.Component):
     Parameters
     ----------
     banks, collectors : sizes of the request matrix.
+    paths : the writers of each write path.
 
     Members
     -------
@@ -87,17 +93,18 @@ class CoalescingArbiter(wiring.Component):
         When a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors = banks, collectors
+        self._banks, self._collectors, self._paths = banks, collectors, paths
         self._size = max(banks, collectors)
         self._reads = [Read(*indices) for indices in product(range(banks), range(len(SIDES)), range(collectors))]
-        super().__init__(sub_bank_ports(banks, collectors))
+        super().__init__(sub_bank_ports(banks, collectors, paths))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        m.d.comb += self.write_grant.eq(grant_masked_writes(self.write_request, self.write_bank, self.write_mask))
+        m.d.comb += self.write_grant.eq(
+            grant_masked_writes(self.write_request, self.write_bank, self.write_mask, self._paths))
         competing, conflicts = self._competing(m), self._conflicts(m)
         waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
         selected = Signal(self._size)

@@ -6,7 +6,6 @@ from amaranth.lib.wiring import In
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS
 from warploom.rtl import ports
 from warploom.rtl.interfaces import CODE
 
@@ -35,7 +34,7 @@ class MaskBuffer(wiring.Component):
         self._bits = CODE.size if self._sides else CODE["left"].offset
         super().__init__({
             "lookup": In(ports.table_lookup(config, CODE)),
-            "renewal": In(ports.table_renewal(config, CODE)).array(len(WRITE_PATHS)),
+            "renewal": In(ports.table_renewal(config, CODE)).array(len(config.write_paths)),
         })
 
     def elaborate(self, platform: object) -> Module:

@@ -3,7 +3,7 @@
 from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, index_bits
+from warploom.arch.interfaces import index_bits
 
 REGISTERS = 63
 """Registers that a thread of a Fermi GPU can name, for which tables by register number have room."""
@@ -13,7 +13,8 @@ REGISTER_BITS = index_bits(REGISTERS)
 SOURCES = 4
 """Registers of an instruction that are looked up as it issues: three sources and the destination."""
 
-PATHS = len(WRITE_PATHS)
+PATHS = 2
+"""Write paths that the tables serve."""
 
 
 def name_layout(config: SmConfig) -> data.StructLayout:

@@ -10,7 +10,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, index_bits
+from warploom.arch.interfaces import index_bits
 from warploom.rtl import ports
 from warploom.rtl.interfaces import zero_layout
 
@@ -42,7 +42,7 @@ class ZeroBuffer(wiring.Component):
         self._sides = ports.accesses(config)
         super().__init__({
             "lookup": In(ports.table_lookup(config, layout)),
-            "renewal": In(ports.table_renewal(config, layout)).array(len(WRITE_PATHS)),
+            "renewal": In(ports.table_renewal(config, layout)).array(len(config.write_paths)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -61,9 +61,12 @@ class ZeroBuffer(wiring.Component):
         name, clearing = f"bank_{bank}_{side}", ResetSignal()
         written = Signal(len(self.renewal), name=f"written_{name}")
         m.d.comb += written.eq(Cat(renewal.enable & self._lies(renewal.place, bank, side) for renewal in self.renewal))
-        first, second = self.renewal
-        row = Mux(clearing, cleared, Mux(written[0], first.place.row, second.place.row))
-        zero = Mux(clearing, 0, Mux(written[0], first.metadata.as_value(), second.metadata.as_value()))
+        *before, last = self.renewal
+        row, zero = last.place.row, last.metadata.as_value()
+        for number, renewal in reversed(list(enumerate(before))):
+            row = Mux(written[number], renewal.place.row, row)
+            zero = Mux(written[number], renewal.metadata.as_value(), zero)
+        row, zero = Mux(clearing, cleared, row), Mux(clearing, 0, zero)
         shown = []
         for reader, place in enumerate(self.lookup.place):
             m.submodules[f"{name}_reader_{reader}"] = cells = Memory(

@@ -42,12 +42,13 @@ def connect_registers(m: Module, config: SmConfig, store: Any, collector: Any) -
         m.d.comb += collector.zero.eq(store.lookup.late)
 
 
-def connect_dispatch(m: Module, store: Any, collectors: Sequence[Any], holders: Sequence[Any]) -> None:
+def connect_dispatch(
+    m: Module, config: SmConfig, store: Any, collectors: Sequence[Any], holders: Sequence[Any],
+) -> None:
     """The dispatcher chooses one of the holders, and the stage takes its instruction."""
     dispatcher, stage = store.dispatcher, store.stage
     m.d.comb += [
-        dispatcher.credit_sfu.eq(store.credit_sfu),
-        dispatcher.credit_mem.eq(store.credit_mem),
+        *(getattr(dispatcher, name).eq(getattr(store, name)) for name in ports.credits(config)),
         stage.select.eq(dispatcher.select),
         *(stage.operands[c].eq(collector.operands) for c, collector in enumerate(collectors)),
     ]

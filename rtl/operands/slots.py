@@ -48,7 +48,7 @@ class SlotStore(wiring.Component):
     compact : with the affine unit, compact slots of the instruction at the issue port (`warploom.rtl.ports.compact`).
     lookup : with metadata, those of its registers (`warploom.rtl.ports.lookup`).
     read : what each collector requests (`warploom.rtl.ports.read`).
-    credit_sfu, credit_mem : the unit outside has room for one more instruction.
+    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
@@ -64,8 +64,7 @@ class SlotStore(wiring.Component):
             **({"compact": In(ports.compact())} if config.affine.is_on else {}),
             **({"lookup": Out(ports.lookup(config))} if ports.metadata(config) else {}),
             "read": Out(ports.read(config)).array(config.collectors),
-            "credit_sfu": In(1),
-            "credit_mem": In(1),
+            **ports.credits(config),
             "dispatch": Out(ports.dispatch(config)),
             **(self._probe_ports() if probe else {}),
         })
@@ -96,7 +95,7 @@ class SlotStore(wiring.Component):
                 m.submodules[f"{kind}_{number}"] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_issue(m)
         connect_lookup(m, self._config, self, self._taken)
-        connect_dispatch(m, self, self.collectors, self.holders)
+        connect_dispatch(m, self._config, self, self.collectors, self.holders)
         m.d.comb += self.dispatcher.issue.eq(Cat(holder.take for holder in self.holders))
         self._connect_collectors(m)
         for slot in self.address_slots:

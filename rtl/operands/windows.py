@@ -9,7 +9,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WRITERS, operand_probe_fields, window_fields
+from warploom.arch.interfaces import ROOM_BITS, operand_probe_fields, window_fields
+from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.rtl import ports
 from warploom.rtl.affine.slots import CompactSlots
@@ -53,7 +54,7 @@ class WindowStore(wiring.Component):
     delivery : results that collectors may take (`warploom.rtl.ports.delivery`).
     memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
         (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
-    credit_sfu, credit_mem : the unit outside has room for one more instruction.
+    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns that load, of collectors and of the dispatch stage.
@@ -71,8 +72,7 @@ class WindowStore(wiring.Component):
             "read": Out(ports.read(config)).array(config.collectors),
             "delivery": In(ports.delivery(config)),
             **({"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))} if evicts else {}),
-            "credit_sfu": In(1),
-            "credit_mem": In(1),
+            **ports.credits(config),
             "dispatch": Out(ports.dispatch(config)),
             **(self._probe_ports() if probe else {}),
         })
@@ -104,7 +104,7 @@ class WindowStore(wiring.Component):
                 m.submodules[f"{kind}_{number}"] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_issue(m)
         connect_lookup(m, self._config, self, self._taken)
-        connect_dispatch(m, self, self.collectors, self.collectors)
+        connect_dispatch(m, self._config, self, self.collectors, self.collectors)
         for c, collector in enumerate(self.collectors):
             connect_registers(m, self._config, self, collector)
             self._connect_read(m, collector, self.read[c])
@@ -153,20 +153,21 @@ class WindowStore(wiring.Component):
     def _connect_delivery(self, m: Module, c: int, collector: BypassingCollector) -> None:
         """Results are looked up in the collector of their warp when they enter a latch, and delivered."""
         delivery = self.delivery
-        for i, writer in enumerate(WRITERS):
-            valid = self._is_looked_up(writer) & (delivery.coming_warp[i] == c)
+        for i in range(len(self._config.pipes)):
+            valid = self._is_looked_up(i) & (delivery.coming_warp[i] == c)
             m.d.comb += [collector.coming[i].eq(delivery.coming[i]), collector.coming[i].valid.eq(valid)]
-        first, second = (brought.valid & (warp == c)
-                         for brought, warp in zip(delivery.delivery, delivery.delivery_warp, strict=True))
-        m.d.comb += [
-            collector.delivery.eq(Mux(second, delivery.delivery[1], delivery.delivery[0])),
-            collector.delivery.valid.eq(first | second),
-        ]
+        here = [brought.valid & (warp == c)
+                for brought, warp in zip(delivery.delivery, delivery.delivery_warp, strict=True)]
+        brought = delivery.delivery[0]
+        for path in range(1, len(here)):
+            brought = Mux(here[path], delivery.delivery[path], brought)
+        m.d.comb += [collector.delivery.eq(brought), collector.delivery.valid.eq(Cat(here).any())]
 
-    def _is_looked_up(self, writer: str) -> Value:
-        """Whether a result of a writer enters its latch; evictions are not looked up."""
-        valid = self.delivery.coming[WRITERS.index(writer)].valid
-        return valid & ~self.eviction_unit.entering if writer == "mem" and self.eviction_unit else valid
+    def _is_looked_up(self, i: int) -> Value:
+        """Whether a result of pipe i enters its latch; evictions are not looked up."""
+        valid = self.delivery.coming[i].valid
+        evicts = self.eviction_unit is not None and self._config.pipes[i].kind is Pipe.MEM
+        return valid & ~self.eviction_unit.entering if evicts else valid
 
     def _connect_evictions(self, m: Module, evictions: EvictionUnit) -> None:
         """Evictions follow results of the load/store unit to their latch; their completions are no instruction's."""

@@ -13,7 +13,7 @@ from warploom.rtl.register_file.paths import Carried
 
 
 class BankWrites:
-    """Brings what each path carries to the access of a bank that it was granted. With sides both paths may write one
+    """Brings what each path carries to the access of a bank that it was granted. With sides two paths may write one
     bank in one cycle, each on its side; otherwise they never do."""
 
     def __init__(self, config: SmConfig) -> None:
@@ -40,14 +40,17 @@ class BankWrites:
 
     def _data(self, bank: int, here: list[Value], paths: list[Carried]) -> Value:
         """What a bank stores. With sides it need not wait for a grant, and bytes that are not enabled may be anything:
-        the first path is never refused, so the sub-banks that it wants get its word, and the others that of the second.
-        """
+        the first path is never refused, so the sub-banks that it wants get its word. The others get that of a path
+        which is granted, or that of the last one."""
         if not self._has_sides:
             return _merged(here, [path["data"] for path in paths])
-        first, second = paths
-        wanted = first["request"] & (first["bank"] == bank)
-        slices = zip(first["mask"], _slices(first["data"]), _slices(second["data"]), strict=True)
-        return Cat(Mux(wanted & used, ours, theirs) for used, ours, theirs in slices)
+        first, last = paths[0], paths[-1]
+        wanted = [first["request"] & (first["bank"] == bank), *here[1:]]
+        joined = _slices(last["data"])
+        for path, wants in reversed(list(zip(paths[:-1], wanted, strict=False))):
+            slices = zip(path["mask"], _slices(path["data"]), joined, strict=True)
+            joined = [Mux(wants & used, ours, theirs) for used, ours, theirs in slices]
+        return Cat(joined)
 
 
 def _slices(form: Value) -> list[Value]:

@@ -8,7 +8,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS
 from warploom.rtl import ports
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.shared import module_name, share
@@ -31,7 +30,7 @@ class MetadataTable(wiring.Component):
     def __init__(self, *, config: SmConfig) -> None:
         self._has_sides = config.has_sides
         super().__init__({
-            "lookup": In(ports.lookup(config)), "renewal": In(ports.renewal(config)).array(len(WRITE_PATHS)),
+            "lookup": In(ports.lookup(config)), "renewal": In(ports.renewal(config)).array(len(config.write_paths)),
         })
         self.parts = form_of(config).tables()
 

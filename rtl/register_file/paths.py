@@ -4,7 +4,7 @@ from functools import partial, reduce
 
 from amaranth import Module, Mux, Signal, Value
 
-from warploom.arch.interfaces import WRITE_PATHS
+from warploom.arch.pipes import WritePaths
 
 Carried = dict[str, Value]
 """What a write latch, or a write path, holds, by name: `claim`, that it has a result which writes a register;
@@ -12,9 +12,9 @@ Carried = dict[str, Value]
 stored form and delivery add."""
 
 
-def write_paths(m: Module, latches: dict[str, Carried]) -> list[Carried]:
+def write_paths(m: Module, paths: WritePaths, latches: list[Carried]) -> list[Carried]:
     """What the paths carry, from what the latches of the writers hold."""
-    return [reduce(partial(_merge, m), map(latches.__getitem__, path)) for path in WRITE_PATHS]
+    return [reduce(partial(_merge, m), map(latches.__getitem__, path)) for path in paths]
 
 
 def _merge(m: Module, first: Carried, second: Carried) -> Carried:

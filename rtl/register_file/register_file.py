@@ -2,13 +2,14 @@
 """The register file: banks, write-back, and what is known of each register."""
 
 from amaranth import Cat, Module, Mux, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import SIDES, WRITERS, bank_probe_fields, latch_probe_fields, zero_fields
+from warploom.arch.interfaces import SIDES, bank_probe_fields, latch_probe_fields, zero_fields
+from warploom.arch.isa import Pipe
 from warploom.rtl import ports
-from warploom.rtl.interfaces import done_layout, result_layout, struct, unstoppable
+from warploom.rtl.interfaces import done_layout, struct, unstoppable
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.metadata import MetadataTable
 from warploom.rtl.register_file.writeback import Writeback
@@ -30,9 +31,9 @@ class RegisterFile(wiring.Component):
     -------
     lookup : with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
     read : for each collector, what it requests (`warploom.rtl.ports.read`).
-    result_sp, result_sfu : results of these pipes; one of SP comes in exactly its write-back slot.
+    result_sp, ... : for each pipe but that of memory, its results (`warploom.rtl.ports.result`).
     memory : results of the memory pipe, and its completions.
-    done_sp, done_sfu : completions, with the predicate result.
+    done_sp, ... : for each pipe but that of memory, completions, with the predicate result.
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     observed : with a probe, the banks (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
@@ -40,15 +41,14 @@ class RegisterFile(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
+        self._others = [pipe for pipe in config.pipes if pipe.kind is not Pipe.MEM]
         done = unstoppable(done_layout(config))
         super().__init__({
             **({"lookup": In(ports.lookup(config))} if ports.metadata(config) else {}),
             "read": In(ports.read(config)).array(config.collectors),
-            "result_sp": In(unstoppable(result_layout(config))),
-            "result_sfu": In(stream.Signature(result_layout(config))),
+            **{f"result_{pipe.name}": In(ports.result(config, pipe)) for pipe in self._others},
             "memory": In(ports.memory(config)),
-            "done_sp": Out(done),
-            "done_sfu": Out(done),
+            **{f"done_{pipe.name}": Out(done) for pipe in self._others},
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
             **({"observed": Out(ports.observed_banks(config)), "probe": Out(self._probe_layout())} if probe else {}),
         })
@@ -78,12 +78,13 @@ class RegisterFile(wiring.Component):
     def _connect_writeback(self, m: Module) -> None:
         """Results reach their latches, these the banks, and with windows the collectors."""
         writeback = self.writeback
-        connect(m, flipped(self.result_sp), writeback.result_sp)
-        connect(m, flipped(self.result_sfu), writeback.result_sfu)
-        connect(m, flipped(self.memory.result), writeback.result_mem)
-        connect(m, writeback.done_sp, flipped(self.done_sp))
-        connect(m, writeback.done_sfu, flipped(self.done_sfu))
-        connect(m, writeback.done_mem, flipped(self.memory.done))
+        for pipe in self._others:
+            result, done = f"result_{pipe.name}", f"done_{pipe.name}"
+            connect(m, flipped(getattr(self, result)), getattr(writeback, result))
+            connect(m, getattr(writeback, done), flipped(getattr(self, done)))
+        memory = self._config.pipes[Pipe.MEM].name
+        connect(m, flipped(self.memory.result), getattr(writeback, f"result_{memory}"))
+        connect(m, getattr(writeback, f"done_{memory}"), flipped(self.memory.done))
         connect(m, writeback.write, self.banks.write)
         if self._config.has_window:
             connect(m, writeback.delivery, flipped(self.delivery))
@@ -92,16 +93,17 @@ class RegisterFile(wiring.Component):
         """The state of banks and latches."""
         probe, observed, latches = self.probe, self.banks.observed, self.writeback.latches
         m.d.comb += probe.diagonal.eq(observed.diagonal)
+        numbers = range(len(self._config.pipes))
         for b, accesses in enumerate(observed.access):
             names = [f"bank{b}_{side}" for side in SIDES] if self._config.has_sides else [f"bank{b}"]
             for side, (name, access) in enumerate(zip(names, accesses, strict=True)):
                 m.d.comb += [
                     *(probe[f"{name}_{field}"].eq(access[field]) for field, _ in access.shape() if field != "reader"),
-                    probe[f"{name}_who"].eq(access.reader | merge(self._writers(b, side), range(len(WRITERS)))),
+                    probe[f"{name}_who"].eq(access.reader | merge(self._writers(b, side), numbers)),
                 ]
             if self._config.gates_columns:
                 m.d.comb += probe[f"bank{b}_columns"].eq(observed.read_columns[b] | observed.written_columns[b])
-        for i, writer in enumerate(WRITERS):
+        for i, writer in enumerate(self._config.writers):
             valid = latches.valid[i]
             m.d.comb += [
                 probe[f"{writer}_latch_valid"].eq(valid),

@@ -2,14 +2,12 @@
 """Write-back: one latch for each pipe, between its results and the banks."""
 
 from amaranth import Module, Mux
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, WRITERS
 from warploom.rtl import ports
 from warploom.rtl.bypass.delivery import Delivery
-from warploom.rtl.interfaces import done_layout, result_layout, unstoppable
 from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.register_file.paths import Carried, write_paths
@@ -18,10 +16,10 @@ from warploom.rtl.shared import share
 
 
 class Writeback(wiring.Component):
-    """Three write latches on two write paths, and what brings a path to its bank, in stored form.
+    """A write latch for each pipe, write paths that they share, and what brings a path to its bank, in stored form.
 
-    A path carries the word of its first latch that holds a register write (`WRITE_PATHS`). The arbiter never refuses
-    SP, so its latch is always free for the result of a cycle. With windows results may be delivered to collectors too.
+    A path carries the word of its first latch that holds a register write. The arbiter never refuses SP, so its latch
+    is always free for the result of a cycle. With windows results may be delivered to collectors too.
 
     Parameters
     ----------
@@ -29,8 +27,8 @@ class Writeback(wiring.Component):
 
     Members
     -------
-    result_sp, result_sfu, result_mem : results of the pipes; SP may not stall.
-    done_sp, done_sfu, done_mem : completions.
+    result_sp, ... : results of the pipes (`warploom.rtl.ports.result`).
+    done_sp, ... : completions.
     write : requests, and what is written (`warploom.rtl.ports.write`).
     renewal : with metadata, for each path those of the register that is written (`warploom.rtl.ports.renewal`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
@@ -42,22 +40,20 @@ class Writeback(wiring.Component):
         self.form = form_of(config)
         self.bank_writes = BankWrites(config)
         self.deliveries = Delivery(config) if config.has_window else None
-        result, self._metadata = result_layout(config), ports.metadata(config)
+        self._metadata = ports.metadata(config)
         super().__init__({
-            "result_sp": In(unstoppable(result)),
-            "result_sfu": In(stream.Signature(result)),
-            "result_mem": In(stream.Signature(result)),
-            **{f"done_{writer}": Out(unstoppable(done_layout(config))) for writer in WRITERS},
+            **ports.results(config),
+            **ports.completions(config),
             "write": Out(ports.write(config)),
-            **({"renewal": Out(ports.renewal(config)).array(len(WRITE_PATHS))} if self._metadata else {}),
+            **({"renewal": Out(ports.renewal(config)).array(len(config.write_paths))} if self._metadata else {}),
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
             "latches": Out(ports.latches(config)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        latches = {writer: self._latch(m, platform, writer) for writer in WRITERS}
-        paths, held = write_paths(m, latches), list(latches.values())
+        held = [self._latch(m, platform, i) for i in range(len(self._config.pipes))]
+        paths = write_paths(m, self._config.write_paths, held)
         if self.deliveries:
             self.deliveries.connect_grants(m, self.write, held, paths)
             self.deliveries.deliver(m, self.delivery, paths)
@@ -67,9 +63,9 @@ class Writeback(wiring.Component):
         self.bank_writes.connect(m, self.write, [path | self.form.encode(m, i, path) for i, path in enumerate(paths)])
         return m
 
-    def _latch(self, m: Module, platform: object, writer: str) -> Carried:
-        """The latch of a writer, with its ports connected; what it puts on its path."""
-        i, latch = WRITERS.index(writer), WriteLatch(config=self._config)
+    def _latch(self, m: Module, platform: object, i: int) -> Carried:
+        """The latch of pipe i, with its ports connected; what it puts on its path."""
+        writer, latch = self._config.pipes[i].name, WriteLatch(config=self._config)
         m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
         result, done, write = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}"), self.write
         connect(m, latch.done, flipped(done))
@@ -80,7 +76,7 @@ class Writeback(wiring.Component):
             self.latches.valid[i].eq(latch.valid),
             self.latches.tag[i].eq(latch.tag),
         ]
-        if writer != "sp":
+        if self._config.pipes[i].credits:
             m.d.comb += result.ready.eq(latch.result.ready)
         held = {name: getattr(latch, name) for name in ("request", "bank", "row", "data", "lanes")}
         held |= {"claim": latch.request, "grant": write.grant[i]}

@@ -7,7 +7,6 @@ from amaranth import Module, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.operands.windows import WindowStore
 from warploom.tb.bypass.writeback_mutants import Eager
@@ -17,8 +16,8 @@ from warploom.tb.mutants import Mutant, miswired
 class LookedUp(WindowStore):
     """An eviction that enters the latch of MEM is looked up like a result."""
 
-    def _is_looked_up(self, writer: str) -> Value:
-        return self.delivery.coming[WRITERS.index(writer)].valid
+    def _is_looked_up(self, i: int) -> Value:
+        return self.delivery.coming[i].valid
 
 
 def _looked_up(config: SmConfig) -> wiring.Component:

@@ -1,13 +1,16 @@
 """Planted bugs in the units of bypassing collectors."""
 
+from functools import partial
+
 from amaranth import Const, Module, Value
 
 from warploom.arch.config import SUB_BANKS
+from warploom.arch.pipes import PipeConfig
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.bypass.eviction import EvictionUnit
 from warploom.rtl.bypass.rotate import first_from
-from warploom.rtl.dispatch import ON_SP, Dispatcher
-from warploom.tb.mutants import Mutant, Tampered
+from warploom.rtl.dispatch import Dispatcher
+from warploom.tb.mutants import Mutant, Tampered, arbiter
 from warploom.tb.test_dispatch import TIMINGS
 
 BOW, HINTS = ("bypass=bow",), ("bypass=bow_hints",)
@@ -53,8 +56,8 @@ class Unfair(Dispatcher):
 class Slotless(Dispatcher):
     """Write-back slots are never taken."""
 
-    def _slots(self, m: Module, selected_pipe: Value, selected_timing: Value) -> Value:
-        return Const(-1, len(ON_SP))
+    def _slots(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
+        return Const(-1, len(pipe.classes))
 
 
 def _sluggish(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -63,13 +66,13 @@ def _sluggish(outer: Tampered, m: Module) -> dict[str, Value]:
 
 MUTANTS = (
     Mutant("RotatingArbiter", "warploom.tb.bypass.test_arbiter::random_requests", "forgets to rotate",
-           lambda c: Stuck(banks=c.banks, collectors=c.collectors), BOW),
+           partial(arbiter, Stuck), BOW),
     Mutant("RotatingArbiter", "warploom.tb.bypass.test_arbiter::random_requests", "starts all banks alike",
-           lambda c: Parallel(banks=c.banks, collectors=c.collectors), BOW),
+           partial(arbiter, Parallel), BOW),
     Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks", "overlooks writes",
-           lambda c: Unseeing(banks=c.banks, collectors=c.collectors), INTERLEAVED),
+           partial(arbiter, Unseeing), INTERLEAVED),
     Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
-           lambda c: Thrifty(banks=c.banks, collectors=c.collectors), INTERLEAVED),
+           partial(arbiter, Thrifty), INTERLEAVED),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "ignores write-back slots",

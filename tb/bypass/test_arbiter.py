@@ -9,7 +9,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITERS, index_bits
+from warploom.arch.interfaces import index_bits
 from warploom.golden_model.coalescing.arbiter import Decision, Read
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -33,14 +33,14 @@ def targets(rng: Random, banks: int, collectors: int) -> list[int | None]:
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Random requests, which stay for some cycles."""
     rng, config = source(), ports.config
-    activity = [busy(rng, 0.5) for _ in WRITERS]
+    activity = [busy(rng, 0.5) for _ in config.pipes]
     for _ in range(CYCLES // 2):
         wanted = targets(rng, config.banks, config.collectors)
         reads = [sum(1 << c for c, bank in enumerate(wanted) if bank == b) for b in range(config.banks)]
         for _ in range(rng.randint(1, 4)):
             yield {
                 "write_request": sum(next(active) << i for i, active in enumerate(activity)),
-                "write_bank": join([rng.randrange(config.banks) for _ in WRITERS], index_bits(config.banks)),
+                "write_bank": join([rng.randrange(config.banks) for _ in config.pipes], index_bits(config.banks)),
                 "read_request": join(reads, config.collectors),
             }
 
@@ -64,7 +64,7 @@ POINTS = (
 def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
     """Random requests, narrow to wide."""
     rng = source()
-    activity = [busy(rng, 0.5) for _ in WRITERS]
+    activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 2):
         widths = rng.choice((range(1, 2), range(1, 4), range(1, 5)))
         wanted = targets(rng, matrix.banks, matrix.collectors)

@@ -7,8 +7,9 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, WRITERS
+from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -33,16 +34,17 @@ class DeliveryCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
         self._ports, self._equal, self._hit = ports, checker.equal, coverage.hit
-        self._to_register = [False] * len(WRITERS)  # the latch holds a result that writes a register
-        self._to_collector = [False] * len(WRITERS)  # and that is to be delivered
+        self._writers, self._paths = ports.config.writers, ports.config.write_paths
+        self._to_register = [False] * len(self._writers)  # the latch holds a result that writes a register
+        self._to_collector = [False] * len(self._writers)  # and that is to be delivered
         self.taken: list[str] = []
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
-        twin, grants = self._twin, [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
+        twin, grants = self._twin, [bool(seen["write__grant"] >> i & 1) for i in range(len(self._writers))]
         twin.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
         completes = twin.ready(grants)
-        for number in range(len(WRITE_PATHS)):
+        for number in range(len(self._paths)):
             writer = self._holder(number)
             self._delivered(seen, number, writer if self._to_collector[writer] and completes[writer] else None)
         self._cover(grants, completes)
@@ -54,22 +56,28 @@ class DeliveryCheck:
 
     def _holder(self, number: int) -> int:
         """The writer that has a path: the first whose latch holds a result that writes a register, else the last."""
-        *others, last = [WRITERS.index(writer) for writer in WRITE_PATHS[number]]
+        *others, last = self._paths[number]
         return next((i for i in others if self._to_register[i]), last)
 
     def _waits(self) -> list[bool]:
-        """SFU waits for SP, MEM for the collector."""
-        other = self._holder(0)
-        both = self._to_collector[other] and self._to_collector[2]
-        meet = both and self._twin.latches[other]["warp"] == self._twin.latches[2]["warp"]
-        return [False, self._to_register[0] and self._to_register[1], meet]
+        """A latch waits for another one that has its path, or for a path before that delivers to the same collector."""
+        waits, served = [False] * len(self._writers), list[int]()
+        for number, path in enumerate(self._paths):
+            holder = self._holder(number)
+            for i in path:
+                waits[i] = self._to_register[i] and i != holder
+            if self._to_collector[holder]:
+                warp = self._twin.latches[holder]["warp"]
+                waits[holder] = warp in served
+                served.append(warp)
+        return waits
 
     def _enter(self, seen: Observation, i: int, ready: bool) -> None:
         """The result that the latch of writer i takes at the end of the cycle."""
-        name, coming = f"result_{WRITERS[i]}", self._element("coming", seen, i)
-        self.taken = [*(self.taken if i else []), *([WRITERS[i]] if seen[f"{name}__valid"] and ready else [])]
+        name, coming = f"result_{self._writers[i]}", self._element("coming", seen, i)
+        self.taken = [*(self.taken if i else []), *([self._writers[i]] if seen[f"{name}__valid"] and ready else [])]
         fields = self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])
-        entering = WRITERS[i] in self.taken and bool(fields["writes"])
+        entering = self._writers[i] in self.taken and bool(fields["writes"])
         self._equal("coming", coming["valid"], int(entering))
         if entering:
             self._equal("coming warp", self._element("coming_warp", seen, i), fields["warp"])
@@ -136,19 +144,21 @@ class Offers:
     def __init__(self, ports: Ports, check: DeliveryCheck, draw: plain.Draw) -> None:
         self._ports, self._check, self._draw = ports, check, draw
         self._rng = source()
-        self._active = {writer: busy(self._rng, 0.6) for writer in WRITERS}
+        self._active = {writer: busy(self._rng, 0.6) for writer in ports.config.writers}
         self._generous = busy(self._rng, 0.7)
         config = ports.config
-        self._arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
+        self._arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+        self._sided = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
 
     def stimuli(self) -> Iterator[Stimulus]:
         """One cycle each."""
-        offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+        writers = self._ports.config.writers
+        offered: dict[str, dict[str, int] | None] = dict.fromkeys(writers)
         for _ in range(CYCLES):
             stimulus: dict[str, Any] = {
-                "write__grant": self._grants(), "delivery__deliver": self._rng.getrandbits(len(WRITERS)),
+                "write__grant": self._grants(), "delivery__deliver": self._rng.getrandbits(len(writers)),
             }
-            for writer in WRITERS:
+            for writer in writers:
                 if offered[writer] is None and next(self._active[writer]):
                     offered[writer] = self._draw(self._rng, self._ports.config) | {"warp": self._rng.randrange(WARPS)}
                 stimulus[f"result_{writer}__valid"] = offered[writer] is not None
@@ -157,14 +167,11 @@ class Offers:
             offered |= dict.fromkeys(self._check.taken)
 
     def _grants(self) -> int:
-        if self._ports.config.coalescing is Coalescing.ON:
-            sp, sfu, mem = self._arbiter.decide(coalescing.requests(self._ports), []).writes
-        else:
-            sp, sfu, mem = (bool(self._ports.peek("write__request") >> i & 1) for i in range(len(WRITERS)))
-            banks = self._ports.codecs["write__bank"].array(self._ports.peek("write__bank"))
-            sfu = sfu and next(self._generous)
-            mem = mem and banks[2] not in [bank for granted, bank in zip((sp, sfu), banks, strict=False) if granted]
-        return sp | sfu << 1 | (mem and next(self._generous)) << 2
+        if self._ports.config.coalescing is not Coalescing.ON:
+            return plain.grants(self._ports, self._arbiter, self._generous)
+        grants = list(self._sided.decide(coalescing.requests(self._ports), []).writes)
+        grants[Pipe.MEM] = grants[Pipe.MEM] and next(self._generous)
+        return sum(grant << i for i, grant in enumerate(grants))
 
 
 class OwnPoints(Coverage):
@@ -183,7 +190,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     config = ports.config
     check_of, draw = CHECKS[config.gating is not Gating.OFF, config.coalescing is Coalescing.ON]
     wanted = DELIVERED if config.bypass.writes_back else DELIVERED[:2]
-    coverage = OwnPoints(*wanted, "stall", *(f"{writer} back to back" for writer in WRITERS))
+    coverage = OwnPoints(*wanted, "stall", *(f"{writer} back to back" for writer in config.writers))
     check = check_of(ports, checker, coverage)
     await exercise(ports, Offers(ports, check, draw).stimuli(), check, checker)
     coverage.finish()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WARP_BITS, WRITERS, issue_fields
+from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.golden_model.bypass.collector import BypassingCollector
@@ -83,7 +83,7 @@ class Warp:
         self._path = ALL_LANES
         self._written: set[int] = set()  # registers that instructions in flight will write
         self._executing: list[tuple[int, Mapping[str, Any]]] = []  # cycle in which the result may come, instruction
-        self._latches: list[Latched | None] = [None] * len(WRITERS)
+        self._latches: list[Latched | None] = [None] * len(config.pipes)
         self._cycle = self._blocked_until = 0
         self._takes, self._grants, self._dispatches, self._results, self._evictions = (_spells(rng) for _ in range(5))
         self._next = self._instruction()

@@ -18,7 +18,7 @@ from warploom.rtl.operands.collector import Collector
 from warploom.rtl.register_file.forms.narrow import Narrow
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
-from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, miswired
+from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, arbiter, miswired
 
 SETTINGS = ("coalescing=on", "alignment=write")
 ARBITER = "warploom.tb.coalescing.test_arbiter"
@@ -105,10 +105,6 @@ def _swapped(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"grant": Cat(second, first, *others)}
 
 
-def _arbiter(kind: type[CoalescingArbiter], config: SmConfig) -> CoalescingArbiter:
-    return kind(banks=config.banks, collectors=config.collectors)
-
-
 MUTANTS = (
     Mutant("WidthDetector", "warploom.tb.coalescing.test_width", "looks at lanes that do not execute",
            lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
@@ -120,9 +116,9 @@ MUTANTS = (
            lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": altered(m, o.left, row=o.right.row)}),
            SETTINGS),
     Mutant("CoalescingArbiter", f"{ARBITER}::random_requests", "does not see the mask of MEM",
-           lambda c: Tampered(CoalescingArbiter(banks=c.banks, collectors=c.collectors), _maskless), SETTINGS),
+           lambda c: Tampered(arbiter(CoalescingArbiter, c), _maskless), SETTINGS),
     *(Mutant("CoalescingArbiter", f"{ARBITER}::pairs_of_requests", bug,
-             partial(_arbiter, kind), SETTINGS)
+             partial(arbiter, kind), SETTINGS)
       for bug, kind in (("forgets a conflict on one diagonal", Forgetting), ("waits for a loser", Yielding),
                         ("waits for a write that waits", Hesitant))),
     Mutant("SlicedCrossbar", "warploom.tb.coalescing.test_crossbar::random_routes", "swaps two slices",

@@ -8,14 +8,14 @@ from itertools import combinations, product
 from random import Random
 
 from warploom.arch.config import SUB_BANKS
-from warploom.arch.interfaces import SIDES, WRITERS
+from warploom.arch.interfaces import SIDES
+from warploom.arch.isa import Pipe
 from warploom.golden_model.coalescing.arbiter import Read, Write
 from warploom.tb.bench import Coverage
 
 Cell = tuple[int, int, int]
 """Bank, side and collector."""
 
-SP, SFU, MEM = range(len(WRITERS))
 Requests = tuple[list[Write | None], list[Read]]
 
 
@@ -23,8 +23,8 @@ class Pairs:
     """Requests for every pair of cells, and the points that they must come by. Of a pair the *earlier* one goes first
     in the wavefront of a diagonal."""
 
-    def __init__(self, banks: int, collectors: int) -> None:
-        self._size = max(banks, collectors)
+    def __init__(self, banks: int, collectors: int, writers: Sequence[str]) -> None:
+        self._size, self._writers = max(banks, collectors), writers
         self._cells = list(product(range(banks), range(len(SIDES)), range(collectors)))
         self._pairs = [(one, other) for one, other in combinations(self._cells, 2)
                        if one[0] == other[0] or one[2] == other[2]]
@@ -38,8 +38,8 @@ class Pairs:
                 if earlier[1] != later[1]:
                     yield _beside(diagonal, later, earlier)
             for cell in self._cells:
-                yield from (_lost(diagonal, cell, writer) for writer in WRITERS)
-                yield from (_unhindered(diagonal, cell, WRITERS[writer]) for writer in (SFU, MEM))
+                yield from (_lost(diagonal, cell, writer) for writer in self._writers)
+                yield from (_unhindered(diagonal, cell, self._writers[writer]) for writer in (Pipe.SFU, Pipe.MEM))
 
     def requests(self, rng: Random) -> Iterator[Requests]:
         """Requests of one cycle each, made again for every diagonal."""
@@ -56,11 +56,10 @@ class Pairs:
         if earlier[1] != later[1]:
             coverage.hit(_beside(diagonal, later, earlier), not meet and len(passed) == 2)
 
-    @staticmethod
-    def cover_writes(coverage: Coverage, diagonal: int, writes: Sequence[tuple[Write, bool] | None], read: Read,
+    def cover_writes(self, coverage: Coverage, diagonal: int, writes: Sequence[tuple[Write, bool] | None], read: Read,
                      granted: bool) -> None:
         """Hit the points of a cycle with one read; of each writer, what it requests and whether it is granted."""
-        for writer, found in zip(WRITERS, writes, strict=True):
+        for writer, found in zip(self._writers, writes, strict=True):
             if found:
                 (bank, side, width), written = found
                 if bank == read.bank and Read(bank, side, read.collector, width).mask & read.mask:
@@ -76,21 +75,37 @@ class Pairs:
 
     def _cases(self, rng: Random) -> Iterator[Requests]:
         for one, other in self._pairs:
-            yield [None] * 3, _reads(one, other, _widths(rng, one, other, meet=True))
-            yield _with_a_write(rng, one, other)
-            yield _with_a_write(rng, other, one)
+            yield self._by(None), _reads(one, other, _widths(rng, one, other, meet=True))
+            yield self._with_a_write(rng, one, other)
+            yield self._with_a_write(rng, other, one)
             if one[1] != other[1]:
-                yield [None] * 3, _reads(one, other, _widths(rng, one, other, meet=False))
+                yield self._by(None), _reads(one, other, _widths(rng, one, other, meet=False))
         for bank, side, collector in self._cells:
-            for writer in range(len(WRITERS)):
-                yield _by(writer, (bank, side, rng.randint(1, SUB_BANKS))), [
+            for writer in range(len(self._writers)):
+                yield self._by((bank, side, rng.randint(1, SUB_BANKS)), writer), [
                     Read(bank, side, collector, rng.randint(1, SUB_BANKS))]
             width = rng.randint(1, SUB_BANKS - 1)
             before: Write = (bank, 1 - side, rng.randint(1, SUB_BANKS - width))  # it does not meet the read
-            for writer in (SFU, MEM):
-                writes = _by(writer, (bank, side, SUB_BANKS))
-                writes[SP] = before
+            for writer in (Pipe.SFU, Pipe.MEM):
+                writes = self._by((bank, side, SUB_BANKS), writer)
+                writes[Pipe.SP] = before
                 yield writes, [Read(bank, side, collector, width)]
+
+    def _by(self, write: Write | None, writer: int = Pipe.SP) -> list[Write | None]:
+        return [write if number == writer else None for number in range(len(self._writers))]
+
+    def _with_a_write(self, rng: Random, loser: Cell, other: Cell) -> Requests:
+        """Two reads that meet, of which only the first meets a write."""
+        bank, side, _ = loser
+        if bank != other[0]:
+            widths, written = _widths(rng, loser, other, meet=True), (side, rng.randint(1, SUB_BANKS))
+        else:
+            width = rng.randint(1, SUB_BANKS - 1)  # of the other
+            if side == other[1]:
+                widths, written = (rng.randint(width + 1, SUB_BANKS), width), (1 - side, SUB_BANKS - width)
+            else:
+                widths, written = (rng.randint(SUB_BANKS + 1 - width, SUB_BANKS), width), (side, SUB_BANKS - width)
+        return self._by((bank, *written), rng.randrange(len(self._writers))), _reads(loser, other, widths)
 
 
 def _name(cell: Cell) -> str:
@@ -114,10 +129,6 @@ def _unhindered(diagonal: int, cell: Cell, writer: str) -> str:
     return f"{diagonal}: {_name(cell)} is granted as {writer} waits"
 
 
-def _by(writer: int, write: Write) -> list[Write | None]:
-    return [write if number == writer else None for number in range(len(WRITERS))]
-
-
 def _reads(one: Cell, other: Cell, widths: tuple[int, int]) -> list[Read]:
     return [Read(*one, widths[0]), Read(*other, widths[1])]
 
@@ -129,16 +140,3 @@ def _widths(rng: Random, one: Cell, other: Cell, *, meet: bool) -> tuple[int, in
     first = rng.randint(1, SUB_BANKS if meet else SUB_BANKS - 1)
     return first, rng.randint(SUB_BANKS + 1 - first, SUB_BANKS) if meet else rng.randint(1, SUB_BANKS - first)
 
-
-def _with_a_write(rng: Random, loser: Cell, other: Cell) -> Requests:
-    """Two reads that meet, of which only the first meets a write."""
-    bank, side, _ = loser
-    if bank != other[0]:
-        widths, written = _widths(rng, loser, other, meet=True), (side, rng.randint(1, SUB_BANKS))
-    else:
-        width = rng.randint(1, SUB_BANKS - 1)  # of the other
-        if side == other[1]:
-            widths, written = (rng.randint(width + 1, SUB_BANKS), width), (1 - side, SUB_BANKS - width)
-        else:
-            widths, written = (rng.randint(SUB_BANKS + 1 - width, SUB_BANKS), width), (side, SUB_BANKS - width)
-    return _by(rng.randrange(len(WRITERS)), (bank, *written)), _reads(loser, other, widths)

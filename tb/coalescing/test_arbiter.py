@@ -7,7 +7,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, WRITERS, index_bits
+from warploom.arch.interfaces import SIDES, index_bits
+from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.coalescing.alignment import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
@@ -18,7 +19,6 @@ from warploom.tb.codec import join
 
 CYCLES = 4000
 RIGHT, LEFT = range(len(SIDES))
-SP, SFU, MEM = range(len(WRITERS))
 Requests = tuple[Sequence[Write | None], Sequence[Read]]
 
 POINTS = (
@@ -33,6 +33,7 @@ class Matrix:
 
     def __init__(self, config: SmConfig) -> None:
         self.banks, self.collectors = config.banks, config.collectors
+        self.writers, self.paths = config.writers, config.write_paths
         self.cells = list(product(range(self.banks), (RIGHT, LEFT), range(self.collectors)))
         self._bank_bits = index_bits(config.banks)
 
@@ -51,7 +52,7 @@ class Matrix:
     def requests(self, seen: Observation) -> Requests:
         """What a cycle's inputs ask for."""
         writes: list[Write | None] = []
-        for i in range(len(WRITERS)):
+        for i in range(len(self.writers)):
             mask = seen["write_mask"] >> SUB_BANKS * i & 15
             bank = seen["write_bank"] >> self._bank_bits * i & (1 << self._bank_bits) - 1
             requested = seen["write_request"] >> i & 1
@@ -77,7 +78,7 @@ def _ones(mask: int) -> list[int]:
 def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
     """Random requests, sparse to full, narrow to wide, that stay for some cycles as collectors' do."""
     rng = source()
-    activity = [busy(rng, 0.5) for _ in WRITERS]
+    activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 4):
         density, widths = rng.random(), rng.choice((range(1, 2), range(1, 3), range(1, 5)))
         reads = [Read(*cell, rng.choice(widths)) for cell in matrix.cells if rng.random() < density]
@@ -92,7 +93,7 @@ class ArbiterCheck:
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         self._matrix, self._checker, self._coverage = matrix, checker, coverage
-        self._twin = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG)
+        self._twin = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths)
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
@@ -126,9 +127,9 @@ class ArbiterCheck:
     def _cover_writes(self, writes: Sequence[Write | None], written: Sequence[Write], granted: Sequence[Read],
                       refused: set[Read]) -> None:
         cover, banks = self._coverage.hit, [write[0] for write in written]
-        sp, sfu = writes[SP], writes[SFU]
+        sp, sfu, mem = writes[Pipe.SP], writes[Pipe.SFU], writes[Pipe.MEM]
         cover("SFU waits for its path", sp and sfu and sp[0] != sfu[0])
-        cover("MEM waits for sub-banks", writes[MEM] and writes[MEM] not in written)
+        cover("MEM waits for sub-banks", mem and mem not in written)
         cover("two writes in one bank", len(set(banks)) < len(banks))
         cover("a read beside a write", any(read.bank in banks for read in granted))
         cover("a write before a read", any(read.bank in banks for read in refused))
@@ -167,7 +168,7 @@ async def pairs_of_requests(dut: cocotb.handle.SimHandleBase) -> None:
     """Every two reads that may conflict, at every priority diagonal, with and without a write."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES // 4)
     matrix = Matrix(ports.config)
-    pairs = Pairs(matrix.banks, matrix.collectors)
+    pairs = Pairs(matrix.banks, matrix.collectors, matrix.writers)
     coverage, rng = Coverage(*pairs.points()), source()
     alike = ArbiterCheck(matrix, checker, Coverage(*POINTS))
 

@@ -7,7 +7,6 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
 from warploom.rtl.coalescing.mask_buffer import MaskBuffer as Hardware
@@ -40,7 +39,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     recent: list[Place] = []
     for round_ in range(ROUNDS):
         for place in rng.sample(places, len(places)):
-            targets = rng.sample(places, len(WRITE_PATHS))
+            targets = rng.sample(places, len(config.write_paths))
             reads = [place, *(rng.choice([*targets, *recent]) for _ in range(READS - 1))]
             rng.shuffle(reads)
             recent = targets
@@ -68,14 +67,14 @@ class MaskBufferCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = MaskBuffer(ports.config)
+        self._twin, self._paths = MaskBuffer(ports.config), len(ports.config.write_paths)
         self._written: set[Place] = set()  # by any cycle before this one
         self._just: dict[Place, int] = {}  # by the previous cycle, and by which path
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then write."""
         renewed = {}  # by place: the path that writes it, and the new code
-        for path in range(len(WRITE_PATHS)):
+        for path in range(self._paths):
             place, metadata = (self._codecs[f"renewal__{path}__{name}"].unpack(seen[f"renewal__{path}__{name}"])
                                for name in ("place", "metadata"))
             if seen[f"renewal__{path}__enable"]:

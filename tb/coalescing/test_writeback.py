@@ -8,7 +8,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, WRITE_PATHS, WRITERS, result_fields, unpack
+from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, result_fields, unpack
 from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.coalescing.width import Code, Stored, restore
@@ -30,8 +30,7 @@ TRANSITIONS = [
 ]
 """Every change of width that a write can make."""
 
-MEETINGS = ["right and left write of one bank", "MEM waits for its sub-banks", "SFU waits for SP",
-            "SFU while SP holds a result without a bank"]
+MEETINGS = ["MEM waits for its sub-banks", "SFU waits for SP", "SFU while SP holds a result without a bank"]
 
 IDLE = {"enable": 0, "row": 0, "mask": 0}
 """A side of a bank that is not written."""
@@ -57,21 +56,21 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, MEM's at times
     withheld."""
     rng, config = source(), ports.config
-    arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment)
-    active = {writer: busy(rng, 0.6) for writer in WRITERS}
+    arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
+    active = {writer: busy(rng, 0.6) for writer in config.writers}
     generous = busy(rng, 0.7)
-    offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+    offered: dict[str, dict[str, int] | None] = dict.fromkeys(config.writers)
     for _ in range(CYCLES):
-        for writer in WRITERS:
+        for writer in config.writers:
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = draw(rng, config)
         grants = list(arbiter.decide(requests(ports), []).writes)
         grants[-1] = grants[-1] and next(generous)
         stimulus: dict[str, Any] = {"write__grant": join([int(grant) for grant in grants], 1)}
-        for writer in WRITERS:
+        for writer in config.writers:
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
             stimulus[f"result_{writer}__payload"] = offered[writer] or {}
-        for i, writer in enumerate(WRITERS):
+        for i, writer in enumerate(config.writers):
             if grants[i] or not ports.peek("write__request") >> i & 1:
                 offered[writer] = None
         yield stimulus
@@ -83,7 +82,7 @@ def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
     banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
     early = ports.codecs["latches__early"].array(ports.peek("latches__early"))
     codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in early]
-    return [(banks[i], int(codes[i].left), codes[i].width) if wanted >> i & 1 else None for i in range(len(WRITERS))]
+    return [(banks[i], int(codes[i].left), codes[i].width) if wanted >> i & 1 else None for i in range(len(banks))]
 
 
 class CoalescingWritebackCheck:
@@ -92,14 +91,15 @@ class CoalescingWritebackCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        register_file = SharedFile(ports.config)
+        register_file, self._pipes = SharedFile(ports.config), ports.config.pipes
+        self._paths = ports.config.write_paths
         self._twin, self._code_of = register_file.writeback, register_file.form.code
-        self._old = [code_of(unpack(CODE_FIELDS, 0))] * len(WRITERS)  # codes that the latched results found
+        self._old = [code_of(unpack(CODE_FIELDS, 0))] * len(self._pipes)  # codes that the latched results found
         self._banks, self._rng = ports.config.banks, source()
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
-        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
+        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         self._latches(seen)
         self._completions(seen, grants)
         written = [i for i, grant in enumerate(grants) if grant]
@@ -139,13 +139,13 @@ class CoalescingWritebackCheck:
 
     def _completions(self, seen: Observation, grants: list[bool]) -> None:
         equal, done, ready = self._checker.equal, self._twin.done(grants), self._twin.ready(grants)
-        for i, writer in enumerate(WRITERS):
-            latch = done[i]
+        for i, pipe in enumerate(self._pipes):
+            latch, writer = done[i], pipe.name
             equal(f"{writer} done", seen[f"done_{writer}__valid"], int(latch is not None))
             if latch is not None:
                 actual = self._codecs[f"done_{writer}__payload"].unpack(seen[f"done_{writer}__payload"])
                 equal(f"{writer} done", actual, {"tag": latch["tag"], "pred": latch["pred"]})
-            if writer != "sp":
+            if pipe.credits:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
             self._coverage.hit(f"{writer} back to back", latch is not None and seen[f"result_{writer}__valid"])
 
@@ -187,8 +187,8 @@ class CoalescingWritebackCheck:
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
         """What the mask buffer is told, by path."""
-        for number, path in enumerate(WRITE_PATHS):
-            port, granted = f"renewal__{number}", [i for i in written if WRITERS[i] in path]
+        for number, path in enumerate(self._paths):
+            port, granted = f"renewal__{number}", [i for i in written if i in path]
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for i in granted:
                 latch, stored = self._latch(i)
@@ -199,7 +199,7 @@ class CoalescingWritebackCheck:
                 self._checker.equal("renewal", actual, expected)
 
     def _meetings(self, seen: Observation, written: list[int]) -> None:
-        waiting = [i for i in range(len(WRITERS)) if seen["write__request"] >> i & 1 and i not in written]
+        waiting = [i for i in range(len(self._pipes)) if seen["write__request"] >> i & 1 and i not in written]
         self._coverage.hit("SFU waits for SP", 0 in written and 1 in waiting)
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
         if 2 in waiting:
@@ -211,8 +211,8 @@ class CoalescingWritebackCheck:
     def _step(self, seen: Observation, grants: list[bool]) -> None:
         """Results that are taken enter the twin's latches."""
         ready, results = self._twin.ready(grants), []
-        for i, writer in enumerate(WRITERS):
-            valid, port = seen[f"result_{writer}__valid"], f"result_{writer}__payload"
+        for i, pipe in enumerate(self._pipes):
+            valid, port = seen[f"result_{pipe.name}__valid"], f"result_{pipe.name}__payload"
             fields = self._codecs[port].unpack(seen[port])
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
@@ -230,11 +230,17 @@ class CoalescingWritebackCheck:
         self._coverage.hit(f"{kind}: {old.width} to {stored.code.width} bytes")
 
 
+def points(config: SmConfig) -> list[str]:
+    """What the benches of banks with two accesses must come by."""
+    both = ["right and left write of one bank"] if len(config.write_paths) > 1 else []
+    return [*(f"{writer} back to back" for writer in config.writers), *both, *MEETINGS, *TRANSITIONS]
+
+
 @cocotb.test()
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results and grants."""
     ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
-    coverage = Coverage("stall", *(f"{writer} back to back" for writer in WRITERS), *MEETINGS, *TRANSITIONS)
+    coverage = Coverage("stall", *points(ports.config))
     await exercise(ports, stimuli(ports), CoalescingWritebackCheck(ports, checker, coverage), checker)
     coverage.finish()
 

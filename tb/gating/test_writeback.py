@@ -9,8 +9,6 @@ import pytest
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     WARP_BITS,
-    WRITE_PATHS,
-    WRITERS,
     pack,
     result_fields,
     zero_fields,
@@ -28,7 +26,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
 from warploom.tb.coalescing import test_writeback as coalescing
 from warploom.tb.coalescing.test_writeback import CoalescingWritebackCheck
 from warploom.tb.gating import sparse
-from warploom.tb.register_file.test_writeback import WritebackCheck, stimuli
+from warploom.tb.register_file.test_writeback import WritebackCheck, points, stimuli
 
 CYCLES = 3000
 LANE_BYTES = (1 << LANES) - 1
@@ -73,12 +71,12 @@ class ZeroPorts:
         """The new zero mask of each latch that writes to a bank, zero of the others."""
         for i, actual in enumerate(self._codecs["latches__late"].array(seen["latches__late"])):
             expected = self._pack(rewrite_of(twin, i).zero) if twin.needs_bank(i) else 0
-            self._checker.equal(f"{WRITERS[i]} zero", actual, expected)
+            self._checker.equal(f"{self._config.writers[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
         """What the zero buffer is told of the writers that are granted: result, rewrite and new side."""
-        for number, path in enumerate(WRITE_PATHS):
-            port, granted = f"renewal__{number}", [written[i] for i in written if WRITERS[i] in path]
+        for number, path in enumerate(self._config.write_paths):
+            port, granted = f"renewal__{number}", [written[i] for i in written if i in path]
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for latch, rewrite, left in granted:
                 place = {"bank": latch["bank"], "row": latch["row"], "left": left}
@@ -113,7 +111,7 @@ class GatedWritebackCheck(WritebackCheck):
                 self._entry_written(here[0], row, data, enable)
             else:
                 self._checker.equal(f"bank {bank}", (row, data, enable), (0, 0, 0))
-        self._coverage.hit("both paths", len(written) == 2)
+        self._coverage.hit("two paths", len(written) == 2)
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:
@@ -177,14 +175,13 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results and grants."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
-    back_to_back = [f"{writer} back to back" for writer in WRITERS]
     if ports.config.coalescing is Coalescing.ON:
-        coverage = Coverage("stall", *back_to_back, *coalescing.MEETINGS, *coalescing.TRANSITIONS)
+        coverage = Coverage("stall", *coalescing.points(ports.config))
         stimulus = coalescing.stimuli(ports, narrow_result)
         await exercise(ports, stimulus, GatedCoalescingCheck(ports, checker, coverage), checker)
     else:
-        coverage = Coverage("stall", "both paths", "SFU while SP holds a result without a bank", *back_to_back,
-                            "full", "partial", *(["nothing written"] if ports.config.gating.has_zero_mask else []))
+        known = ["nothing written"] if ports.config.gating.has_zero_mask else []
+        coverage = Coverage("stall", *points(ports.config), "full", "partial", *known)
         await exercise(ports, stimuli(ports, result), GatedWritebackCheck(ports, checker, coverage), checker)
     coverage.finish()
 

@@ -9,7 +9,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WRITE_PATHS, pack, width, zero_fields
+from warploom.arch.interfaces import pack, width, zero_fields
 from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.tb import runner
@@ -38,7 +38,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     recent: list[Entry] = []
     for round_ in range(ROUNDS):
         for entry in rng.sample(everything, len(everything)):
-            targets = _apart(rng, [other for other in everything if other != entry])
+            targets = _apart(rng, len(config.write_paths), [other for other in everything if other != entry])
             reads = [entry, *(rng.choice([other for other in (*recent, entry) if other not in targets])
                               for _ in range(READERS - 1))]
             rng.shuffle(reads)
@@ -49,11 +49,13 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                       for name, value in _renewal(rng, config, target, round_).items()}}
 
 
-def _apart(rng: random.Random, everything: list[Entry]) -> list[Entry]:
-    """An entry for each path, not both of one bank and side."""
-    first = rng.choice(everything)
-    return [first, *(rng.choice([entry for entry in everything if (entry[0], entry[2]) != (first[0], first[2])])
-                     for _ in WRITE_PATHS[1:])]
+def _apart(rng: random.Random, paths: int, everything: list[Entry]) -> list[Entry]:
+    """An entry for each path, no two of one bank and side."""
+    found: list[Entry] = []
+    while len(found) < paths:
+        taken = {(bank, left) for bank, _, left in found}
+        found.append(rng.choice([entry for entry in everything if (entry[0], entry[2]) not in taken]))
+    return found
 
 
 def _renewal(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
@@ -90,7 +92,7 @@ class ZeroBufferCheck:
         self._expected = [self._read(place) if seen["lookup__taken"] >> reader & 1 else None
                           for reader, place in enumerate(places)]
         self._just = {}
-        for path in range(len(WRITE_PATHS)):
+        for path in range(len(self._config.write_paths)):
             port = f"renewal__{path}"
             if seen[f"{port}__enable"]:
                 entry = _entry(self._codecs[f"{port}__place"].unpack(seen[f"{port}__place"]))
@@ -104,7 +106,7 @@ class ZeroBufferCheck:
         """What a look-up should find."""
         entry = _entry(place)
         zero = self._twin.read(*entry)
-        for path in range(len(WRITE_PATHS)):
+        for path in range(len(self._config.write_paths)):
             self._coverage.hit(f"the cycle after a write of path {path}", self._just.get(entry) == path)
         self._coverage.hit("after reset" if entry not in self._written else "written")
         values = {"zero": zero.mask, "reorder": zero.reorder}
@@ -121,7 +123,7 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
     ports = Ports(dut)
     checker = Checker(minimum=ROUNDS * len(entries(ports.config)))
     coverage = Coverage("after reset", "written", "two writes",
-                        *(f"the cycle after a write of path {path}" for path in range(len(WRITE_PATHS))))
+                        *(f"the cycle after a write of path {path}" for path in range(len(ports.config.write_paths))))
     await exercise(ports, stimuli(ports), ZeroBufferCheck(ports, checker, coverage), checker)
     assert width(zero_fields(ports.config)) * READERS == ports.codecs["lookup__found"].width
     coverage.finish()

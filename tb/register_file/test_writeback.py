@@ -9,7 +9,9 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WARP_BITS, WRITERS, result_fields
+from warploom.arch.interfaces import WARP_BITS, result_fields
+from warploom.arch.isa import Pipe
+from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -32,18 +34,14 @@ Draw = Callable[[random.Random, SmConfig], dict[str, int]]
 def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, at times withheld."""
     rng, config = source(), ports.config
-    active = {writer: busy(rng, 0.6) for writer in WRITERS}
+    active = {writer: busy(rng, 0.6) for writer in config.writers}
     generous = busy(rng, 0.7)
-    offered: dict[str, dict[str, int] | None] = dict.fromkeys(WRITERS)
+    arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+    offered: dict[str, dict[str, int] | None] = dict.fromkeys(config.writers)
     for _ in range(CYCLES):
-        banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
-        sp, sfu, mem = (bool(ports.peek("write__request") >> i & 1) for i in range(len(WRITERS)))
-        sfu = sfu and not sp and next(generous)
-        taken = [bank for granted, bank in zip((sp, sfu), banks, strict=False) if granted]
-        mem = mem and banks[2] not in taken and next(generous)
-        granted = sp | sfu << 1 | mem << 2
+        granted = grants(ports, arbiter, generous)
         stimulus: dict[str, Any] = {"write__grant": granted}
-        for i, writer in enumerate(WRITERS):
+        for i, writer in enumerate(config.writers):
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = draw(rng, config)
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None
@@ -54,6 +52,15 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
         yield stimulus
 
 
+def grants(ports: Ports, arbiter: Arbiter, generous: Iterator[bool]) -> int:
+    """The mask of writers that are granted: as the arbiter does, those whose results may wait at times withheld."""
+    wanted, banks = ports.peek("write__request"), ports.codecs["write__bank"].array(ports.peek("write__bank"))
+    asked = [bank if wanted >> i & 1 else None for i, bank in enumerate(banks)]
+    decided = arbiter.decide(asked, [0] * ports.config.banks).writes
+    return sum((granted and (not pipe.credits or next(generous))) << i
+               for i, (granted, pipe) in enumerate(zip(decided, ports.config.pipes, strict=True)))
+
+
 class WritebackCheck:
     """Everything equals the twin's; each result that is taken completes once, in order."""
 
@@ -61,22 +68,24 @@ class WritebackCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._twin: Any = SingleFile(ports.config).writeback
         self._banks = ports.config.banks
-        self._taken: dict[str, deque[int]] = {writer: deque() for writer in WRITERS}
+        self._pipes = ports.config.pipes
+        self._taken: dict[str, deque[int]] = {pipe.name: deque() for pipe in self._pipes}
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
         twin, equal = self._twin, self._checker.equal
         requests = twin.requests()
-        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(WRITERS))]
+        grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
         equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(twin.latches)))
         done, ready = twin.done(grants), twin.ready(grants)
         results = []
-        for i, writer in enumerate(WRITERS):
+        for i, pipe in enumerate(self._pipes):
+            writer = pipe.name
             if (latch := twin.latches[i]) is not None:
                 equal(f"{writer} tag", self._codecs["latches__tag"].array(seen["latches__tag"])[i], latch["tag"])
             self._completion(seen, writer, done[i])
-            if writer != "sp":
+            if pipe.credits:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
             accepted = seen[f"result_{writer}__valid"] and ready[i]
             fields = self._codecs[f"result_{writer}__payload"].unpack(seen[f"result_{writer}__payload"])
@@ -110,18 +119,22 @@ class WritebackCheck:
             for name in NOTHING:
                 actual = self._codecs[f"write__{name}"].array(seen[f"write__{name}"])[bank]
                 self._checker.equal(f"{name}[{bank}]", actual, (latch or NOTHING)[name])
-        granted = [WRITERS[i] for i, grant in enumerate(grants) if grant]
-        self._coverage.hit("both paths", len(granted) == 2)
+        self._coverage.hit("two paths", sum(grants) == 2)
         self._coverage.hit("SFU while SP holds a result without a bank",
-                           "sfu" in granted and seen["latches__valid"] & 1)
+                           grants[Pipe.SFU] and seen["latches__valid"] & 1)
+
+
+def points(config: SmConfig) -> list[str]:
+    """What the benches of banks with one access must come by."""
+    return [*(["two paths"] if len(config.write_paths) > 1 else []), "SFU while SP holds a result without a bank",
+            *(f"{writer} back to back" for writer in config.writers)]
 
 
 @cocotb.test()
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results and grants."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
-    coverage = Coverage("stall", "both paths", "SFU while SP holds a result without a bank",
-                        *(f"{writer} back to back" for writer in WRITERS))
+    coverage = Coverage("stall", *points(ports.config))
     await exercise(ports, stimuli(ports), WritebackCheck(ports, checker, coverage), checker)
     coverage.finish()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
-from warploom.arch.isa import TimingClass
+from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.mechanisms import (
     MECHANISMS,
     SWITCHES,
@@ -22,6 +22,7 @@ from warploom.arch.mechanisms import (
 )
 from warploom.arch.mechanisms.descriptor import Conflict
 from warploom.arch.parameters import KEY, PARTS, Parameter, check_range, choice, number, parameters
+from warploom.arch.pipes import PipeConfig, WritePaths
 
 FRONT_END, REGISTER_FILE, OPERANDS, PIPES, MEMORY, _ = PARTS
 
@@ -206,6 +207,27 @@ class SmConfig:
     def holders(self) -> int:
         """Places in which an instruction waits for its dispatch: the collectors, and the address slot after them."""
         return self.collectors + self.has_address_slot
+
+    @property
+    def pipes(self) -> tuple[PipeConfig, ...]:
+        """The execution pipes, in the order of `isa.Pipe`; of those that share a write path the first goes first."""
+        credits_, paths = (0, self.sfu_queue, self.memory_queue), (0, 0, 1)
+        return tuple(
+            PipeConfig(name=pipe.name.lower(), write_path=path, credits=count, classes={
+                name: pair for name, pair in self.timing.items() if TimingClass[name.upper()].pipe is pipe})
+            for pipe, path, count in zip((Pipe.SP, Pipe.SFU, Pipe.MEM), paths, credits_, strict=True))
+
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """The names of the pipes, each of which has a write latch."""
+        return tuple(pipe.name for pipe in self.pipes)
+
+    @property
+    def write_paths(self) -> WritePaths:
+        """The numbers of the pipes that share each path to the banks."""
+        pipes = self.pipes
+        paths = sorted({pipe.write_path for pipe in pipes})
+        return tuple(tuple(i for i, pipe in enumerate(pipes) if pipe.write_path == path) for path in paths)
 
     def check_hardware(self) -> None:
         """Raise `ConfigError` when the configuration exists in the golden model only."""

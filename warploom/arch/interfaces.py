@@ -19,12 +19,6 @@ TAG_BITS = 10
 WARP_BITS = LANES * 32
 """Bits of a warp register."""
 
-WRITERS = ("sp", "sfu", "mem")
-"""Write-back ports, highest priority first."""
-
-WRITE_PATHS = (("sp", "sfu"), ("mem",))
-"""The writers that share each of the two paths to the banks, highest priority first."""
-
 SIDES = ("right", "left")
 """Accesses that a bank of the coalescing register file takes in one cycle, in order of priority."""
 
@@ -199,7 +193,7 @@ def probe_fields(config: SmConfig) -> Fields:
     """
     return [
         *bank_probe_fields(config), *operand_probe_fields(config),
-        *(field for writer in WRITERS for field in (*_latch_probe_fields(writer), *_done_probe_fields(writer),
+        *(field for writer in config.writers for field in (*_latch_probe_fields(writer), *_done_probe_fields(writer),
                                                     *_stored_probe_fields(config, writer))),
     ]
 
@@ -207,7 +201,7 @@ def probe_fields(config: SmConfig) -> Fields:
 def bank_probe_fields(config: SmConfig) -> Fields:
     """The part of the arbiter and the banks."""
     coalescing = config.coalescing is Coalescing.ON
-    who = index_bits(max(config.collectors, len(WRITERS)))
+    who = index_bits(max(config.collectors, len(config.writers)))
     fields: Fields = [("diagonal", index_bits(max(config.banks, config.collectors)))]
     for port in bank_ports(config):
         fields += [(f"{port}_enable", 1), (f"{port}_write", 1), (f"{port}_row", index_bits(config.rows)),
@@ -235,7 +229,7 @@ def operand_probe_fields(config: SmConfig) -> Fields:
 
 def latch_probe_fields(config: SmConfig) -> Fields:
     """The part of the write latches."""
-    return [field for writer in WRITERS
+    return [field for writer in config.writers
             for field in (*_latch_probe_fields(writer), *_stored_probe_fields(config, writer))]
 
 

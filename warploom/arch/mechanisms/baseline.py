@@ -2,7 +2,18 @@
 
 from enum import StrEnum
 
-from warploom.arch.mechanisms.descriptor import CONFIG, MATRIX, ROWS, Core, Mechanism, Points, Runs, Switch, Unit
+from warploom.arch.mechanisms.descriptor import (
+    ARBITER,
+    CONFIG,
+    MATRIX,
+    ROWS,
+    Core,
+    Mechanism,
+    Points,
+    Runs,
+    Switch,
+    Unit,
+)
 
 
 class Scheduler(StrEnum):
@@ -32,7 +43,7 @@ BASELINE = Mechanism(
     units=(
         Unit("SubBank", "warploom.rtl.subbank.SubBank", ROWS),
         Unit("Bank", "warploom.rtl.bank.Bank", ROWS),
-        Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", MATRIX),
+        Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", ARBITER),
         Unit("Crossbar", "warploom.rtl.crossbar.Crossbar", MATRIX),
         Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
         Unit("Lane", "warploom.rtl.lane.Lane"),

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
+    ARBITER,
     CONFIG,
-    MATRIX,
     Core,
     Mechanism,
     Needs,
@@ -64,8 +64,8 @@ BYPASSING = Mechanism(
     units=(
         Unit("BypassingCollector", "warploom.rtl.bypass.collector.BypassingCollector", CONFIG, probe={"probe": True},
              needs=WINDOW),
-        Unit("RotatingArbiter", "warploom.rtl.bypass.arbiter.RotatingArbiter", MATRIX),
-        Unit("RotatingCoalescingArbiter", "warploom.rtl.bypass.arbiter.RotatingCoalescingArbiter", MATRIX),
+        Unit("RotatingArbiter", "warploom.rtl.bypass.arbiter.RotatingArbiter", ARBITER),
+        Unit("RotatingCoalescingArbiter", "warploom.rtl.bypass.arbiter.RotatingCoalescingArbiter", ARBITER),
         Unit("EvictionUnit", "warploom.rtl.bypass.eviction.EvictionUnit", CONFIG, needs=WRITE_BACK),
     ),
     parts=("warploom.rtl.operands.windows.WindowStore",),

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from warploom.arch.mechanisms.baseline import Layout
 from warploom.arch.mechanisms.descriptor import (
+    ARBITER,
     CONFIG,
     MATRIX,
     ROWS,
@@ -75,7 +76,7 @@ COALESCING = Mechanism(
         Unit("MaskBuffer", "warploom.rtl.coalescing.mask_buffer.MaskBuffer", CONFIG),
         Unit("OperandPath", "warploom.rtl.coalescing.alignment.OperandPath"),
         Unit("DualBank", "warploom.rtl.coalescing.bank.DualBank", ROWS),
-        Unit("CoalescingArbiter", "warploom.rtl.coalescing.arbiter.CoalescingArbiter", MATRIX),
+        Unit("CoalescingArbiter", "warploom.rtl.coalescing.arbiter.CoalescingArbiter", ARBITER),
         Unit("SlicedCrossbar", "warploom.rtl.coalescing.crossbar.SlicedCrossbar", MATRIX),
     ),
     cores=(

@@ -89,6 +89,7 @@ CONFIG = {"config": ""}
 
 ROWS = {"rows": "rows"}
 MATRIX = {"banks": "banks", "collectors": "collectors"}
+ARBITER = {**MATRIX, "paths": "write_paths"}
 
 
 @dataclass(frozen=True)
