@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warploom.arch.config import SmConfig, presets
+from warploom.arch.config import SmConfig, flat, presets
 from warploom.files import write_whole
 from warploom.origin import commit, sources
 from warploom.rtl.package import package
@@ -42,18 +42,8 @@ class Files:
 
 def settings(config: SmConfig) -> dict[str, str]:
     """The fields in which a configuration differs from the preset of its name, or from the defaults without one."""
-    base = SmConfig.preset(config.name) if config.name in presets() else SmConfig(name=config.name)
-    different = {}
-    for name, value in _flat(config).items():
-        if value != _flat(base)[name]:
-            different[name] = value
-    return different
-
-
-def _flat(config: SmConfig) -> dict[str, str]:
-    fields = {field.name: getattr(config, field.name) for field in dataclasses.fields(config) if field.name != "timing"}
-    return {name: str(value) for name, value in fields.items()} | {
-        f"timing.{name}": f"[{latency}, {interval}]" for name, (latency, interval) in config.timing.items()}
+    base = flat(SmConfig.preset(config.name) if config.name in presets() else SmConfig(name=config.name))
+    return {name: value for name, value in flat(config).items() if value != base.get(name)}
 
 
 def short_name(config: SmConfig) -> str:
@@ -101,7 +91,7 @@ def generate(
 def _header(config: SmConfig, unit: str, sidecar: dict[str, Any]) -> str:
     """The comment on top of a file."""
     different = ", ".join(f"{name} = {value}" for name, value in settings(config).items()) or "none"
-    every = ", ".join(f"{name} = {value}" for name, value in _flat(config).items())
+    every = ", ".join(f"{name} = {value}" for name, value in flat(config).items())
     clock = sidecar["clock"] and "clk, rising edge"
     reset = sidecar["reset"] and "rst, synchronous, active high"
     lines = [f"Warploom {unit}, configuration {config.name}, {sources()}. Generated: do not edit.",

@@ -141,9 +141,9 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 TIMINGS = {
-    "few cycles": ["sfu_queue=2", "memory_queue=3", "timing.sfu=[8, 2]"],
+    "few cycles": ["sfu.credits=2", "mem.credits=3", "timing.sfu=[8, 2]"],
     # every class is unlike all others; MEM is busy for longer than credits take
-    "all unlike": ["sfu_queue=1", "memory_queue=1", "timing.mem=[1, 20]",
+    "all unlike": ["sfu.credits=1", "mem.credits=1", "timing.mem=[1, 20]",
                    *(f"timing.{timing.name.lower()}=[{4 + 7 * timing % 17}, {1 + 5 * timing % 17}]"
                      for timing in TimingClass if timing is not TimingClass.MEM)],
 }

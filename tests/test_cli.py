@@ -68,6 +68,8 @@ def test_fields_of_a_configuration_are_shown_by_part(capsys, tmp_path):
         "part": "register_file", "value": 2, "unit": "", "legal": "a power of two 1 to 32",
         "meaning": "register banks", "source": "[RADAIDEH], Table 3.5",
     }
+    assert document["fields"]["sfu.credits"]["value"] == 32
+    assert document["fields"]["mem.classes"]["value"] == {"mem": [1, 2]}
 
 
 def test_presets_are_shown_side_by_side(capsys, tmp_path):

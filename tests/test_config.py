@@ -4,10 +4,12 @@ import dataclasses
 
 import pytest
 
-from warploom.arch.config import FERMI_TIMING, PARAMETERS, SmConfig, presets
+from warploom.arch.config import PARAMETERS, SmConfig, Timing, presets
 from warploom.arch.errors import ConfigError
+from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.mechanisms import Affine, Layout, Scheduler
 from warploom.arch.parameters import PARTS
+from warploom.arch.pipes import PIPE_PARAMETERS
 
 
 def test_presets_are_bundled_and_named_after_their_file():
@@ -31,7 +33,7 @@ def test_maxwell_is_one_core_of_the_seed():
     assert (maxwell.banks, maxwell.rows, maxwell.collectors) == (16, 32, 16)
     assert (4 * maxwell.warps, 4 * maxwell.shared_bytes, maxwell.schedulers) == (64, 96 * 1024, 1)
     assert maxwell.l1_sets * maxwell.l1_ways * maxwell.line_bytes == 16 * 1024 // 4
-    assert (maxwell.timing["sfu"][1], maxwell.timing["mem"][1]) == (32 // 8, 32 // 8)
+    assert [maxwell.timing_of(slow).interval for slow in (TimingClass.SFU, TimingClass.MEM)] == [32 // 8, 32 // 8]
 
 
 def test_pascal_is_the_sm_of_the_seed():
@@ -76,12 +78,16 @@ def test_toml_round_trip(name):
     assert SmConfig.from_toml(config.to_toml()) == config
 
 
-def test_settings_change_fields_and_single_timing_rows():
+def timings(config: SmConfig) -> dict[TimingClass, Timing]:
+    return {timing_class: config.timing_of(timing_class) for timing_class in TimingClass}
+
+
+def test_settings_change_fields_and_single_classes():
     config = SmConfig.preset("small").with_settings(["scheduler=gto", "layout=wid", "banks=4", "timing.int_add=[6, 2]"])
     assert config.scheduler is Scheduler.GTO
     assert config.layout is Layout.WID
     assert config.banks == 4
-    assert config.timing == {**FERMI_TIMING, "int_add": (6, 2)}
+    assert timings(config) == {**timings(SmConfig()), TimingClass.INT_ADD: Timing(6, 2)}
 
 
 @pytest.mark.parametrize(
@@ -103,9 +109,25 @@ def test_settings_change_fields_and_single_timing_rows():
         ("front_end_interval=0", "front_end_interval = 0: must be a whole number from 1 to 8"),
         ("entries=3", "entries = 3: must be a whole number from 4 to 32"),
         ("colectors=4", "'colectors' is not a configuration field"),
-        ("timing.int_add=[3, 1]", "timing.int_add latency = 3: must be a whole number from 4 to 64"),
-        ("timing.int_add=4", "timing.int_add = 4: must be [latency, interval]"),
-        ("timing.tensor=[4, 1]", "timing: tensor: must list exactly"),
+        ("timing.int_add=[3, 1]", "pipes.sp.classes.int_add latency = 3: must be a whole number from 4 to 64"),
+        ("timing.int_add=4", "pipes.sp.classes.int_add = 4: must be [latency, interval]"),
+        ("timing.int_ad=[4, 1]", "timing.int_ad: must be one of int_add, "),
+        ("timing.int_ad=[4, 1]", "; nearest: int_mad, int_add"),
+        ("sp.lanes=12", "pipes.sp.lanes = 12: must be a power of two"),
+        ("sp.lanez=16", "pipes: 'lanez' is not a field of a pipe; fields are name, lanes, write_path, credits, "),
+        ("pipes.alu.lanes=16", "pipes.alu.lanes: no such pipe; pipes are sp, sfu, mem"),
+        ("sp.credits=1", "pipes.sp.credits = 1: must be 0: its results come in a fixed cycle"),
+        ("sfu.credits=0", "pipes.sfu.credits = 0: must be a whole number from 1 to 255"),
+        ("sp.write_path=1", "pipes.sp.write_path = 1: must be 0, the path that never waits"),
+        ("mem.write_path=2", "pipes: write paths 0, 0, 2: must be numbered from 0 without gaps"),
+        ("sp.name=mem", "pipes: mem, sfu, mem: every pipe needs a name of its own"),
+        ("sp.name=memory", "pipes: name = 'memory': must be a word of small letters"),
+        ("sp.classes=3", "pipes.sp.classes = 3: must be a table"),
+        ("pipes=3", "pipes = 3: must be a list of pipes"),
+        ("pipes=[3]", "pipes: 3: must be a table, begun with [[pipes]]"),
+        ("pipes=[]", "pipes: none: the machine has three, with these classes"),
+        ("sfu_queue=3", "sfu_queue is not a configuration field: it is pipes.sfu.credits"),
+        ("pipes.memory_queue=3", "memory_queue is not a configuration field: it is pipes.mem.credits"),
         ("banks", "write a setting as field=value"),
         ("banks=[", "banks = [: not a TOML value"),
     ],
@@ -184,18 +206,18 @@ def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "[register_file]\nbanks = 8\n[pipes.timing]\nint_add = [6, 2]", "banks = 8\n[timing]\nint_add = [6, 2]",
+    "[register_file]\nbanks = 8\n[front_end]\nwarps = 16", "banks = 8\nwarps = 16",
 ])
 def test_fields_stand_in_the_table_of_their_part_or_alone(text):
     config = SmConfig.from_toml(text)
-    assert config.banks == 8
-    assert config.timing == {**FERMI_TIMING, "int_add": (6, 2)}
+    assert (config.banks, config.warps) == (8, 16)
 
 
 def test_settings_may_name_the_part():
     settings = ["register_file.banks=8", "pipes.timing.int_add=[6, 2]", "affine.affine=abm", "front_end.warps=16"]
     config = SmConfig().with_settings(settings)
-    assert (config.banks, config.timing["int_add"], config.affine, config.warps) == (8, (6, 2), Affine.ABM, 16)
+    assert (config.banks, config.affine, config.warps) == (8, Affine.ABM, 16)
+    assert config.timing_of(TimingClass.INT_ADD) == Timing(6, 2)
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -209,6 +231,47 @@ def test_fields_in_the_wrong_place(text, message):
         SmConfig.from_toml(text)
 
 
+SP = "[[pipes]]\nname = 'sp'\n"
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("[pipes]\nsfu_queue = 3", r"pipes is a list: begin each pipe with \[\[pipes\]\]; warploom presets "),
+    ("[pipes.timing]\nint_add = [6, 2]", "pipes is a list"),
+    ("[timing]\nint_add = [6, 2]", "timing is not a configuration field: it is the classes of the pipes"),
+    (SP, "'sp' has no classes"),
+    (SP + "[pipes.classes]\nint_add = [4, 1]", "sp: the machine has three, with these classes: int_add, int_max"),
+    (SP + "depth = 3", "'depth' is not a field of a pipe"),
+])
+def test_pipes_that_there_is_no_machine_for(text, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig.from_toml(text)
+
+
+def test_pipes_are_a_list_in_a_file():
+    text = SmConfig().to_toml().replace('name = "sfu"', 'name = "special"').replace("credits = 32", "credits = 5")
+    config = SmConfig.from_toml(text)
+    assert config.writers == ("sp", "special", "mem")
+    assert config.pipes[Pipe.SFU].credits == 5
+    assert SmConfig.from_toml(config.to_toml()) == config
+
+
+@pytest.mark.parametrize(("settings", "paths"), [
+    ([], ((0, 1), (2,))), (["mem.write_path=0"], ((0, 1, 2),)), (["sfu.write_path=1"], ((0,), (1, 2))),
+    (["mem.write_path=2", "pipes.sfu.write_path=1"], ((0,), (1,), (2,))),
+    (["sfu.write_path=1", "mem.write_path=0"], ((0, 2), (1,))),
+])
+def test_pipes_share_write_paths(settings, paths):
+    assert SmConfig().with_settings(settings).write_paths == paths
+
+
+def test_a_warp_takes_turns_on_few_lanes():
+    config = SmConfig().with_settings(["pipes.sp.lanes=8", "sp.classes.int_mul=[4, 2]"])
+    assert config.timing_of(TimingClass.INT_MUL) == Timing(4 + 3, 2 * 4)
+    assert config.timing_of(TimingClass.SFU) == SmConfig().timing_of(TimingClass.SFU)
+    with pytest.raises(ConfigError, match=r"pipes\.sfu\.classes\.dp_div interval on 8 lanes = 520: must be .* 255"):
+        config.with_settings(["sfu.lanes=8"])
+
+
 def test_a_setting_of_the_wrong_part():
     with pytest.raises(ConfigError, match=r"--set: memory\.warps is not a configuration field: it is front_end\.warps"):
         SmConfig().with_settings(["memory.warps=4"])
@@ -219,8 +282,9 @@ def test_every_field_says_what_it_means():
     for name, parameter in PARAMETERS.items():
         assert parameter.part in PARTS, name
         assert parameter.meaning and parameter.legal and parameter.source, name
-        low_and_high = parameter.low < parameter.high or parameter.choices is not None or name == "timing"
+        low_and_high = parameter.low < parameter.high or parameter.choices is not None or name == "pipes"
         assert low_and_high, name
+    assert {"name", *PIPE_PARAMETERS} == {field.name for field in dataclasses.fields(SmConfig().pipes[0])}
 
 
 def test_configuration_is_frozen():

@@ -7,9 +7,9 @@ import pytest
 from golden_traces import trace_of
 from runs import run
 
-from warploom.arch.config import SmConfig
+from warploom.arch.config import SmConfig, Timing
 from warploom.arch.interfaces import Tag
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 from warploom.arch.modifiers import Access, Combine, Cond, DType, Space, Special
 from warploom.evaluation import affine, affine_table, hardware
@@ -169,11 +169,11 @@ def test_configurations():
 
 
 def test_fewer_lanes_take_longer():
-    timing = {lanes: ALL[name(Affine.OFF, lanes)].timing for lanes in (8, 16, 32)}
-    assert timing[32] == FERMI.timing
-    assert [timing[lanes]["int_mul"] for lanes in (8, 16)] == [(7, 8), (5, 4)]  # (4, 2)
-    assert [timing[lanes]["fp_mad"] for lanes in (8, 16)] == [(8, 4), (6, 2)]  # (5, 1)
-    assert timing[8]["sfu"] == FERMI.timing["sfu"] and timing[8]["mem"] == FERMI.timing["mem"]
+    timing = {lanes: ALL[name(Affine.OFF, lanes)].timing_of for lanes in (8, 16, 32)}
+    assert [timing[32](every) for every in TimingClass] == [FERMI.timing_of(every) for every in TimingClass]
+    assert [timing[lanes](TimingClass.INT_MUL) for lanes in (8, 16)] == [Timing(7, 8), Timing(5, 4)]  # (4, 2)
+    assert [timing[lanes](TimingClass.FP_MAD) for lanes in (8, 16)] == [Timing(8, 4), Timing(6, 2)]  # (5, 1)
+    assert all(timing[8](other) == FERMI.timing_of(other) for other in (TimingClass.SFU, TimingClass.MEM))
 
 
 def test_front_ends_and_memories():

@@ -68,7 +68,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     )
     code = [LANE, scale, generic, *(load(register, 2, access=Access.U8) for register in (4, 5, 6)),
             add(0, 3), load(7, 3), load(1, RZ, space=Space.SHARED)]
-    setting = config("abm", "memory_queue=1", "line_bytes=32")
+    setting = config("abm", "mem.credits=1", "line_bytes=32")
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
         issue, dispatch = sm.inputs.issue, datapath.dispatch

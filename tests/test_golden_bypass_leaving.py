@@ -156,7 +156,7 @@ def test_a_new_warp_knows_of_nothing_dropped() -> None:
 
 
 def test_collectors_take_turns() -> None:
-    dispatcher = Dispatcher(config("bow_wr", "memory_queue=1"), InTurn())
+    dispatcher = Dispatcher(config("bow_wr", "mem.credits=1"), InTurn())
     sp = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
     mem = SimpleNamespace(fields={"pipe": Pipe.MEM, "timing": TimingClass.MEM}, ready=True)
     idle, order = SimpleNamespace(fields={}, ready=False), []

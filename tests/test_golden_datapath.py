@@ -128,7 +128,7 @@ def test_a_repeated_operand_is_read_once() -> None:
 
 
 def test_dispatch_obeys_intervals_and_credits() -> None:
-    config = SmConfig().with_settings(["sfu_queue=1"])
+    config = SmConfig().with_settings(["sfu.credits=1"])
     dispatcher = Dispatcher(config, OldestFirst())
     collectors = [Collector(index, Plain()) for index in range(4)]
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}

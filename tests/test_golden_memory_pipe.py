@@ -99,4 +99,4 @@ def test_results_leave_in_order_of_readiness() -> None:
     run = simulate(CONFIG, trace, check=True)
     assert run.statistics.cycles < 2 * TRIP
     assert isinstance(run.sm.memory, MemoryPipe) and run.sm.memory.next_event() is None
-    assert run.sm.datapath.operands.dispatcher.credits[Pipe.MEM] == CONFIG.memory_queue
+    assert run.sm.datapath.operands.dispatcher.credits[Pipe.MEM] == CONFIG.pipes[Pipe.MEM].credits

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
-from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.isa import TimingClass
 from warploom.arch.mechanisms import (
     MECHANISMS,
     SWITCHES,
@@ -21,13 +21,31 @@ from warploom.arch.mechanisms import (
     Scheduler,
 )
 from warploom.arch.mechanisms.descriptor import Conflict
-from warploom.arch.parameters import KEY, PARTS, Parameter, check_range, choice, number, parameters
-from warploom.arch.pipes import PipeConfig, WritePaths
+from warploom.arch.parameters import (
+    AFFINE,
+    GTX_480,
+    KEY,
+    OURS,
+    PARTS,
+    TABLE_3_5,
+    Parameter,
+    check_range,
+    choice,
+    number,
+    parameters,
+)
+from warploom.arch.pipes import (
+    FERMI_PIPES,
+    PIPE_PARAMETERS,
+    PIPES,
+    TIMING,
+    PipeConfig,
+    WritePaths,
+    changed_pipes,
+    checked_pipes,
+)
 
-FRONT_END, REGISTER_FILE, OPERANDS, PIPES, MEMORY, _ = PARTS
-
-TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
-"""Where the values of `fermi` come from."""
+FRONT_END, REGISTER_FILE, OPERANDS, _, MEMORY, _ = PARTS
 
 LANES = 32
 """Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
@@ -49,19 +67,6 @@ class Timing:
 
     latency: int
     interval: int
-
-
-FERMI_TIMING = {
-    "int_add": (4, 1), "int_max": (13, 2), "int_mul": (4, 2), "int_mad": (5, 1), "int_div": (145, 8),
-    "fp_add": (4, 1), "fp_max": (13, 2), "fp_mul": (4, 1), "fp_mad": (5, 1), "fp_div": (39, 4),
-    "dp_add": (8, 8), "dp_max": (19, 16), "dp_mul": (8, 8), "dp_mad": (8, 8), "dp_div": (330, 130),
-    "sfu": (8, 8), "mem": (1, 2),
-}
-"""GPGPU-Sim's GTX 480 latencies and initiation intervals; `mem` has only an interval (16 load/store lanes)."""
-
-
-def _fermi_timing() -> dict[str, tuple[int, int]]:
-    return dict(FERMI_TIMING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +100,8 @@ class SmConfig:
     entries: int = number(
         12, OPERANDS, "warp registers that a collector keeps; two or four for each instruction", (4, 32), "[BOW]")
 
-    timing: dict[str, tuple[int, int]] = field(
-        default_factory=_fermi_timing, hash=False,
-        metadata={KEY: Parameter(PIPES, "latency and initiation interval of each class", GTX_480, "cycles")})
-    sfu_queue: int = number(32, PIPES, "instructions in flight in the special-function pipe", (1, 255), OURS)
-    memory_queue: int = number(
-        8, PIPES, "memory instructions dispatched and not yet taken by the load/store unit", (1, 255), OURS)
+    pipes: tuple[PipeConfig, ...] = field(
+        default=FERMI_PIPES, metadata={KEY: Parameter(PIPES, "the execution pipes, a list", GTX_480)})
 
     shared_bytes: int = number(49152, MEMORY, "shared memory", (0, 1 << 20), TABLE_3_5, unit="bytes")
     shared_banks: int = number(32, MEMORY, "banks of shared memory", (1, 128), GTX_480, is_power=True)
@@ -122,7 +123,7 @@ class SmConfig:
         if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
             raise ConfigError(f"name = {shown(self.name)}: must be letters, digits, - and _: it names files")
         for name, parameter in PARAMETERS.items():
-            if name != "timing":
+            if name != PIPES:
                 object.__setattr__(self, name, parameter.check(name, getattr(self, name)))
         if self.warps % self.schedulers:
             self._disagree("warps", "schedulers", "every scheduler owns the same number of warps")
@@ -131,6 +132,7 @@ class SmConfig:
                 self._check_conflict(conflict)
         if self.has_window:
             object.__setattr__(self, "collectors", self.warps)
+        object.__setattr__(self, PIPES, checked_pipes(self.pipes))
         self._check_timing()
 
     def _check_conflict(self, conflict: Conflict) -> None:
@@ -209,15 +211,6 @@ class SmConfig:
         return self.collectors + self.has_address_slot
 
     @property
-    def pipes(self) -> tuple[PipeConfig, ...]:
-        """The execution pipes, in the order of `isa.Pipe`; of those that share a write path the first goes first."""
-        credits_, paths = (0, self.sfu_queue, self.memory_queue), (0, 0, 1)
-        return tuple(
-            PipeConfig(name=pipe.name.lower(), write_path=path, credits=count, classes={
-                name: pair for name, pair in self.timing.items() if TimingClass[name.upper()].pipe is pipe})
-            for pipe, path, count in zip((Pipe.SP, Pipe.SFU, Pipe.MEM), paths, credits_, strict=True))
-
-    @property
     def writers(self) -> tuple[str, ...]:
         """The names of the pipes, each of which has a write latch."""
         return tuple(pipe.name for pipe in self.pipes)
@@ -238,24 +231,21 @@ class SmConfig:
                                       f"model, without hardware; use {found.instead}")
 
     def _check_timing(self) -> None:
-        wanted = {c.name.lower() for c in TimingClass}
-        if not isinstance(self.timing, dict):
-            raise ConfigError(f"timing = {shown(self.timing)}: must be a table, class = [latency, interval] in cycles")
-        if odd := sorted(self.timing.keys() ^ wanted):
-            raise ConfigError(f"timing: {shorten(odd[0])}: must list exactly {', '.join(sorted(wanted))}")
-        checked = {}
-        for name, pair in self.timing.items():
-            if not (isinstance(pair, list | tuple) and len(pair) == 2):
-                raise ConfigError(f"timing.{name} = {shown(pair)}: must be [latency, interval] in cycles")
-            on_sp = TimingClass[name.upper()].on_sp
-            check_range(f"timing.{name} latency", pair[0], MINIMUM_LATENCY if on_sp else 1, 64 if on_sp else 1023)
-            check_range(f"timing.{name} interval", pair[1], 1, 255)
-            checked[name] = (pair[0], pair[1])
-        object.__setattr__(self, "timing", checked)
+        """Latencies and intervals that the machine can have, with all turns of a warp."""
+        for timing_class in TimingClass:
+            pipe, timing = self.pipes[timing_class.pipe], self.timing_of(timing_class)
+            where, turns = f"pipes.{pipe.name}.classes.{timing_class.name.lower()}", LANES // pipe.lanes
+            lanes = f" on {pipe.lanes} lanes" if turns > 1 else ""
+            if timing_class.on_sp:
+                check_range(f"{where} latency{lanes}", timing.latency, MINIMUM_LATENCY, 64)
+            check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
         """Latency and initiation interval of a class, in cycles."""
-        return Timing(*self.timing[timing_class.name.lower()])
+        pipe = self.pipes[timing_class.pipe]
+        latency, interval = pipe.classes[timing_class.name.lower()]
+        turns = LANES // pipe.lanes
+        return Timing(latency + turns - 1, interval * turns)
 
     @property
     def register_file_bytes(self) -> int:
@@ -264,34 +254,38 @@ class SmConfig:
 
     def with_settings(self, settings: list[str]) -> "SmConfig":
         """A copy with each ``field=value`` of the list applied; values are TOML or bare words. A field may be named
-        with its part, ``part.field``, and one class of `timing` alone."""
-        changes: dict[str, Any] = {}
+        with its part, ``part.field``. Fields of a pipe are ``pipes.pipe.field``, ``pipes.pipe.classes.class`` and
+        ``timing.class``; the part may be left out there too."""
+        changes, pipes = dict[str, Any](), [vars(pipe) for pipe in self.pipes]
         for setting in settings:
             name, equals, text = setting.partition("=")
             if not equals:
                 raise ConfigError(f"{shown(setting)}: write a setting as field=value")
             name = name.strip()
+            value = _toml_value(name, text)
             part, _, short = name.partition(".")
             if part in PARTS and short:
-                _check_part("--set", part, short.partition(".")[0])
+                _check_part("--set", part, short)
             else:
                 short = name
-            table, dot, key = short.partition(".")
-            if dot and table == "timing":
-                changes.setdefault("timing", dict(self.timing))[key] = _toml_value(name, text)
+            if short == PIPES:
+                pipes = [vars(pipe) for pipe in checked_pipes(value)]
+            elif "." in short and part in (PIPES, TIMING, *(pipe["name"] for pipe in pipes)):
+                pipes = changed_pipes(pipes, short, value)
             else:
-                changes[short] = _toml_value(name, text)
-        return _build({**_plain(self), **changes}, "--set")
+                changes[short] = value
+        return _build({**_plain(self), **changes, PIPES: pipes}, "--set")
 
     def to_toml(self) -> str:
         """The configuration as TOML text that `from_toml` reads back to an equal configuration: a table for each part
         of the machine."""
         lines = [f'name = "{self.name}"']
         for part in PARTS:
-            names = [name for name, parameter in PARAMETERS.items() if parameter.part == part and name != "timing"]
-            lines += ["", f"[{part}]", *(f"{name} = {_toml_text(getattr(self, name))}" for name in names)]
-        lines += ["", "[pipes.timing]  # class = [latency, initiation interval], cycles"]
-        lines += [f"{name} = [{latency}, {interval}]" for name, (latency, interval) in self.timing.items()]
+            names = [name for name, parameter in PARAMETERS.items() if parameter.part == part and name != PIPES]
+            if part == PIPES:
+                lines += [line for pipe in self.pipes for line in pipe.to_toml()]
+            else:
+                lines += ["", f"[{part}]", *(f"{name} = {_toml_text(getattr(self, name))}" for name in names)]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -302,10 +296,7 @@ class SmConfig:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
             raise ConfigError(f"{where}: not TOML: {error}") from None
-        values = _without_parts(table, where)
-        if isinstance(values.get("timing"), dict):
-            values["timing"] = {**FERMI_TIMING, **values["timing"]}
-        return _build(values, where)
+        return _build(_without_parts(table, where), where)
 
     @classmethod
     def preset(cls, name: str) -> "SmConfig":
@@ -330,12 +321,29 @@ MINIMUM_LATENCY = 4
 PARAMETERS = parameters(SmConfig)
 """What each field means, by its name; the configuration's own name is none of them."""
 
+_MODEL = "warploom presets fermi shows how"
+
+_FORMER = {
+    "sfu_queue": "pipes.sfu.credits", "memory_queue": "pipes.mem.credits",
+    TIMING: "the classes of the pipes, timing.CLASS in a setting",
+}
+"""What fields of earlier configurations are called."""
+
 _PRESETS = resources.files("warploom.arch") / "presets"
 
 
 def presets() -> list[str]:
     """Names of the bundled presets."""
     return sorted(entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
+
+
+def flat(config: SmConfig) -> dict[str, str]:
+    """Every field as a setting has it; those of a pipe by its name, those of a class by the name of the class."""
+    values = {f.name: str(getattr(config, f.name)) for f in fields(SmConfig) if f.name != PIPES}
+    for pipe in config.pipes:
+        values |= {f"{pipe.name}.{name}": str(getattr(pipe, name)) for name in PIPE_PARAMETERS if name != "classes"}
+    timing = {name: pair for pipe in config.pipes for name, pair in pipe.classes.items()}
+    return values | {f"{TIMING}.{name}": f"[{latency}, {interval}]" for name, (latency, interval) in timing.items()}
 
 
 def _plain(config: SmConfig) -> dict[str, Any]:
@@ -346,6 +354,8 @@ def _without_parts(table: dict[str, Any], where: str) -> dict[str, Any]:
     """The fields of a configuration file, out of the tables of their parts."""
     values: dict[str, Any] = {}
     for name, value in table.items():
+        if name == PIPES and isinstance(value, dict):
+            raise ConfigError(f"{where}: pipes is a list: begin each pipe with [[pipes]]; {_MODEL}")
         is_part = name in PARTS and isinstance(value, dict)
         for field_, given in (value if is_part else {name: value}).items():
             if is_part:
@@ -366,6 +376,8 @@ def _check_part(where: str, part: str, name: str) -> None:
 def _build(table: dict[str, Any], where: str) -> SmConfig:
     known = {f.name for f in fields(SmConfig)}
     for name in table:
+        if name in _FORMER:
+            raise ConfigError(f"{where}: {name} is not a configuration field: it is {_FORMER[name]}; {_MODEL}")
         if name not in known:
             fields_ = ", ".join(sorted(known))
             raise ConfigError(f"{where}: {shown(name)} is not a configuration field; fields are {fields_}"

@@ -13,6 +13,9 @@ PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
 
 KEY = "parameter"
 
+TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
+"""Where the values of `fermi` come from."""
+
 
 @dataclass(frozen=True)
 class Parameter:

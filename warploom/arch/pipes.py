@@ -1,8 +1,19 @@
 """`PipeConfig`: one execution pipe of a configuration (docs/contract/pipes.md)."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.parameters import GTX_480, KEY, OURS, PARTS, Parameter, check_range, number, parameters
+
+PIPES = "pipes"
+TIMING = "timing"
+"""In a setting the short name of the classes of all pipes."""
+
+CLASSES = [timing_class.name.lower() for timing_class in TimingClass]
+"""The timing classes as a configuration names them."""
 
 WritePaths = tuple[tuple[int, ...], ...]
 """The pipes that share each path to the banks, by their number, the highest priority first."""
@@ -10,23 +21,162 @@ WritePaths = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class PipeConfig:
-    """One pipe: what it executes, and how its results come back.
+    """One pipe. `classes` are the timing classes that it executes, each with latency and initiation interval for a pipe
+    of 32 lanes: with fewer a warp takes several turns.
 
-    `classes` gives latency and initiation interval, in cycles, of each timing class that the pipe executes. A pipe
-    without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch, and cannot wait.
+    A pipe without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch, and cannot
+    wait. Raises `ConfigError` when a value is illegal.
     """
 
     name: str
-    classes: dict[str, tuple[int, int]] = field(hash=False)
-    write_path: int
-    credits: int
+    lanes: int = number(
+        32, PIPES, "lanes: a warp takes 32 / lanes turns, each as long as the interval of its class", (1, 32), GTX_480,
+        is_power=True)
+    write_path: int = number(
+        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 7), OURS)
+    credits: int = number(
+        0, PIPES, "instructions that it takes before it gives a credit back; 0 where results cannot wait", (0, 255),
+        OURS)
+    classes: dict[str, tuple[int, int]] = field(
+        hash=False,
+        metadata={KEY: Parameter(PIPES, "latency and initiation interval of each class", GTX_480, "cycles")})
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.islower()
+                and self.name not in (*PARTS, TIMING)):
+            raise ConfigError(f"pipes: name = {shown(self.name)}: must be a word of small letters, digits and _ which "
+                              "is no other name of the configuration")
+        for name, parameter in PIPE_PARAMETERS.items():
+            if name != "classes":
+                value = parameter.check(f"pipes.{self.name}.{name}", getattr(self, name))
+                object.__setattr__(self, name, value)
+        self._check_classes()
+
+    def _check_classes(self) -> None:
+        where = f"pipes.{self.name}.classes"
+        if not (isinstance(self.classes, dict) and self.classes):
+            raise ConfigError(f"{where} = {shown(self.classes)}: must be a table, "
+                              "class = [latency, interval] in cycles")
+        checked = {}
+        for name, pair in self.classes.items():
+            if name not in CLASSES:
+                raise ConfigError(f"{where}: {shorten(name)}: must be one of {', '.join(CLASSES)}"
+                                  f"{nearest(name, CLASSES)}")
+            if not (isinstance(pair, list | tuple) and len(pair) == 2):
+                raise ConfigError(f"{where}.{name} = {shown(pair)}: must be [latency, interval] in cycles")
+            check_range(f"{where}.{name} latency", pair[0], 1, 1023)
+            check_range(f"{where}.{name} interval", pair[1], 1, 255)
+            checked[name] = (pair[0], pair[1])
+        object.__setattr__(self, "classes", checked)
+
+    def to_toml(self) -> list[str]:
+        """The lines of its table."""
+        numbers = (f"{name} = {getattr(self, name)}" for name in PIPE_PARAMETERS if name != "classes")
+        classes = (f"{name} = [{latency}, {interval}]" for name, (latency, interval) in self.classes.items())
+        return ["", "[[pipes]]", f'name = "{self.name}"', *numbers, "",
+                "[pipes.classes]  # class = [latency, initiation interval], cycles", *classes]
 
     @property
     def kind(self) -> Pipe:
         """What its instructions are."""
-        return next(timing_class.pipe for timing_class in TimingClass if timing_class.name.lower() in self.classes)
+        return self.timing_classes[0].pipe
 
     @property
     def timing_classes(self) -> list[TimingClass]:
         """The classes that it executes, in order."""
         return [timing_class for timing_class in TimingClass if timing_class.name.lower() in self.classes]
+
+
+PIPE_PARAMETERS = parameters(PipeConfig)
+"""What each field of a pipe means, by its name; the pipe's own name is none of them."""
+
+FERMI_PIPES = (
+    PipeConfig(name="sp", classes={
+        "int_add": (4, 1), "int_max": (13, 2), "int_mul": (4, 2), "int_mad": (5, 1),
+        "fp_add": (4, 1), "fp_max": (13, 2), "fp_mul": (4, 1), "fp_mad": (5, 1),
+    }),
+    PipeConfig(name="sfu", credits=32, classes={
+        "int_div": (145, 8), "fp_div": (39, 4), "dp_add": (8, 8), "dp_max": (19, 16), "dp_mul": (8, 8),
+        "dp_mad": (8, 8), "dp_div": (330, 130), "sfu": (8, 8),
+    }),
+    PipeConfig(name="mem", write_path=1, credits=8, classes={"mem": (1, 2)}),
+)
+"""GPGPU-Sim's GTX 480 latencies and initiation intervals; `mem` has only an interval (16 load/store lanes)."""
+
+
+def checked_pipes(given: object) -> tuple[PipeConfig, ...]:
+    """The pipes of a configuration, some of them tables of a file. Raises `ConfigError` for what is no list of pipes,
+    or one that there is no machine for."""
+    if not isinstance(given, list | tuple):
+        raise ConfigError(f"pipes = {shown(given)}: must be a list of pipes, each begun with [[pipes]]")
+    pipes = tuple(pipe if isinstance(pipe, PipeConfig) else _pipe_of(pipe) for pipe in given)
+    _check_kinds(pipes)
+    _check_paths(pipes)
+    return pipes
+
+
+def _pipe_of(table: object) -> PipeConfig:
+    """A pipe from the table of a file."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"pipes: {shown(table)}: must be a table, begun with [[pipes]]")
+    known = [f.name for f in fields(PipeConfig)]
+    for name in table:
+        if name not in known:
+            raise ConfigError(f"pipes: {shown(name)} is not a field of a pipe; fields are {', '.join(known)}"
+                              f"{nearest(name, known)}")
+    for name in ("name", "classes"):
+        if name not in table:
+            raise ConfigError(f"pipes: {shown(table.get('name', 'a pipe'))} has no {name}: every pipe needs them")
+    return PipeConfig(**table)
+
+
+def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
+    """The machine has one pipe of each kind, in this order: names and sharing of write paths are free."""
+    names = [pipe.name for pipe in pipes]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"pipes: {', '.join(names)}: every pipe needs a name of its own")
+    wanted = [[c.name.lower() for c in TimingClass if c.pipe is kind] for kind in (Pipe.SP, Pipe.SFU, Pipe.MEM)]
+    if [sorted(pipe.classes) for pipe in pipes] != list(map(sorted, wanted)):
+        groups = "; ".join(", ".join(group) for group in wanted)
+        raise ConfigError(f"pipes: {', '.join(names) or 'none'}: the machine has three, with these classes: {groups}")
+    for pipe in pipes:
+        if pipe.kind is Pipe.SP and pipe.credits:
+            raise ConfigError(f"pipes.{pipe.name}.credits = {pipe.credits}: must be 0: its results come in a fixed "
+                              "cycle, and cannot wait")
+        if pipe.kind is not Pipe.SP and not pipe.credits:
+            raise ConfigError(f"pipes.{pipe.name}.credits = 0: must be a whole number from 1 to 255: its results wait "
+                              "for their write path")
+
+
+def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
+    """Paths are numbered from 0, which is that of the pipe whose results cannot wait."""
+    paths = [pipe.write_path for pipe in pipes]
+    if set(paths) != set(range(max(paths) + 1)):
+        raise ConfigError(f"pipes: write paths {', '.join(map(str, paths))}: must be numbered from 0 without gaps")
+    if paths[Pipe.SP]:
+        raise ConfigError(f"pipes.{pipes[Pipe.SP].name}.write_path = {paths[Pipe.SP]}: must be 0, the path that never "
+                          "waits: its results cannot")
+
+
+def changed_pipes(pipes: Sequence[Mapping[str, Any]], name: str, value: object) -> list[dict[str, Any]]:
+    """The tables of pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class of
+    whichever pipe executes it. Raises `ConfigError` for another name."""
+    pipe, _, column = name.partition(".")
+    if pipe == TIMING:
+        pipe = next((str(table["name"]) for table in pipes if column in table["classes"]), "")
+        if not pipe:
+            raise ConfigError(f"--set: timing.{shorten(column)}: must be one of {', '.join(CLASSES)}"
+                              f"{nearest(column, CLASSES)}")
+        column = f"classes.{column}"
+    names = [table["name"] for table in pipes]
+    if pipe not in names:
+        raise ConfigError(f"--set: pipes.{shorten(name)}: no such pipe; pipes are {', '.join(names)}")
+    return [{**table, **_change(table, column, value)} if table["name"] == pipe else {**table} for table in pipes]
+
+
+def _change(table: Mapping[str, Any], column: str, value: object) -> dict[str, Any]:
+    """What a setting changes in the table of a pipe."""
+    head, _, timing_class = column.partition(".")
+    if head == "classes" and timing_class:
+        return {"classes": {**table["classes"], timing_class: value}}
+    return {column: value}

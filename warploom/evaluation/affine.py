@@ -5,7 +5,7 @@ import dataclasses
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.isa import TimingClass
+from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 from warploom.evaluation import metrics
 from warploom.evaluation.affine_bars import (
@@ -47,10 +47,11 @@ PRESSED = tuple(name(affine, lanes) for lanes in PART_LANES for affine in (Affin
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration. The mechanisms, the clock of the front end and the lanes of `config` do not matter: its SP
-    pipe counts as one of 32 lanes."""
-    plain = dataclasses.replace(config, affine=Affine.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
-                                gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)
+    """Every configuration. The mechanisms, the clock of the front end and the lanes of SP of `config` do not
+    matter."""
+    plain = dataclasses.replace(
+        _narrow(config, LANES), affine=Affine.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
+        gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)
     found: dict[str, SmConfig] = {}
     for lanes in SP_LANES:
         for front in (SLOW, FAST):
@@ -69,11 +70,9 @@ def _with(config: SmConfig, affine: Affine) -> SmConfig:
 
 
 def _narrow(config: SmConfig, lanes: int) -> SmConfig:
-    """An SP pipe of fewer lanes: a warp occupies it for as many cycles as it takes, and its last lanes come later."""
-    cycles = LANES // lanes
-    narrow = {kind: (latency + cycles - 1, interval * cycles) for kind, (latency, interval) in config.timing.items()
-              if TimingClass[kind.upper()].on_sp}
-    return dataclasses.replace(config, timing={**config.timing, **narrow})
+    """An SP pipe of fewer lanes."""
+    pipes = (dataclasses.replace(pipe, lanes=lanes) if pipe.kind is Pipe.SP else pipe for pipe in config.pipes)
+    return dataclasses.replace(config, pipes=tuple(pipes))
 
 
 def _clocked(config: SmConfig, front: str) -> SmConfig:

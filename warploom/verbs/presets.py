@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 
 from warploom import report
-from warploom.arch.config import SmConfig, presets
+from warploom.arch.config import SmConfig, flat, presets
 from warploom.verbs import Body
 
 
@@ -14,10 +14,8 @@ def main(options: argparse.Namespace) -> Body:
         config = SmConfig.preset(options.name)
         print(config.to_toml(), end="")
         return {"presets": {config.name: dataclasses.asdict(config)}}
-    every = {name: dataclasses.asdict(SmConfig.preset(name)) for name in presets()}
-    first, *_ = every.values()
-    rows = [[field, *(str(values[field]) for values in every.values())] for field in first if field != "timing"]
-    rows += [[f"timing.{name}", *("{} / {}".format(*values["timing"][name]) for values in every.values())]
-             for name in first["timing"]]
-    report.table("Presets (timing: latency / initiation interval, cycles)", ("field", *every), rows)
-    return {"presets": every}
+    every = {name: SmConfig.preset(name) for name in presets()}
+    settings = [flat(config) for config in every.values()]
+    rows = [[field, *(values.get(field, "") for values in settings)] for field in settings[0]]
+    report.table("Presets (timing: latency, initiation interval, cycles)", ("field", *every), rows)
+    return {"presets": {name: dataclasses.asdict(config) for name, config in every.items()}}
