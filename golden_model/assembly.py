@@ -4,7 +4,6 @@ from functools import partial
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.arch.program import Program
 from warploom.golden_model.affine.unit import AffineUnit, Answers
 from warploom.golden_model.cached.collector import CachedCollector
@@ -26,22 +25,22 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
     """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
     stride = rows_per_warp(config, program.registers)
     register_file = _register_file(config, program, stride)
-    affine = AffineUnit(config, program.registers, uniform_unit) if config.affine.is_on else None
+    affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
     return Datapath(config, stride, register_file, _operand_store(config, register_file), affine, evaluate)
 
 
 def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterFile:
-    if config.bypass is Bypass.RFC:
+    if config.has_register_cache:
         return CachedFile(config)
-    if config.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS):
+    if config.packs_registers:
         return CorfFile(config, stride, program.hints)
-    return SharedFile(config) if config.coalescing is Coalescing.ON else SingleFile(config)
+    return SharedFile(config) if config.has_sides else SingleFile(config)
 
 
 def _operand_store(config: SmConfig, register_file: RegisterFile) -> OperandStore:
-    if config.bypass.has_window:
+    if config.has_window:
         return WindowStore(config, register_file)
-    if config.bypass is Bypass.RFC:
+    if config.has_register_cache:
         return SlotStore(config, register_file, CachedCollector)
     if isinstance(register_file, CorfFile):
         return SlotStore(config, register_file, partial(CorfCollector, config))

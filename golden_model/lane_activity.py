@@ -5,7 +5,6 @@ from typing import Any
 
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import trivial_fields
-from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import UNGATED, LaneMeter
 from warploom.golden_model.gating.trivial import NONE, outcomes, packed
 
@@ -18,7 +17,7 @@ class LaneActivity:
     def __init__(self, config: SmConfig) -> None:
         self.meter = LaneMeter()
         self.operand_columns = 0  # of the operand registers behind the collectors, filled since reset
-        self._gated, self.has_outcomes = config.gating is not Gating.OFF, bool(trivial_fields(config))
+        self._gated, self.has_outcomes = config.gates_columns, bool(trivial_fields(config))
         self._outcomes = NONE  # of what is dispatched in this cycle
 
     def outcomes(self, dispatch: Mapping[str, Any], known_zero: tuple[int, int, int]) -> int:

@@ -35,7 +35,7 @@ class ActivityCounters(wiring.Component):
         super().__init__({
             "read_columns": In(column_masks(config.banks)),
             "written_columns": In(column_masks(config.banks)),
-            "collector_columns": In(column_masks((2 if config.bypass.has_window else SLOTS) * config.collectors)),
+            "collector_columns": In(column_masks((2 if config.has_window else SLOTS) * config.collectors)),
             "operand_columns": In(column_masks(SLOTS)),
             "lane_loads": In(data.ArrayLayout(LANES, STAGES)),
             "bypass_loads": In(data.ArrayLayout(LANES, STAGES - 1)),

@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, index_bits, result_fields, trivial_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
-from warploom.arch.mechanisms import Gating
 from warploom.rtl.gating.lane import GatedLane, HoldingLane
 from warploom.rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable
 from warploom.rtl.lane import STAGES, Lane
@@ -62,7 +61,7 @@ class IntegerUnit(wiring.Component):
 
     def _load_masks(self) -> dict[str, data.ArrayLayout]:
         """What says which registers load: ports only with a probe."""
-        beside = {} if self._config.gating is Gating.OFF else {"bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
+        beside = {} if not self._config.gates_columns else {"bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
         return {"loads": data.ArrayLayout(LANES, STAGES), **beside}
 
     def elaborate(self, platform: object) -> Module:
@@ -95,7 +94,7 @@ class IntegerUnit(wiring.Component):
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),
             ]
-        if self._config.gating is Gating.OFF:
+        if not self._config.gates_columns:
             held = Cat(enters, valid)
             m.d.comb += [loads.eq(held[stage].replicate(LANES)) for stage, loads in enumerate(self.loads)]
         else:
@@ -106,9 +105,9 @@ class IntegerUnit(wiring.Component):
         return m
 
     def _create_lane(self) -> Lane | HoldingLane | GatedLane:
-        if self._config.gating is Gating.OFF:
+        if not self._config.gates_columns:
             return Lane()
-        return GatedLane() if self._config.gating.has_zero_mask else HoldingLane()
+        return GatedLane() if self._config.has_zero_mask else HoldingLane()
 
     def _tell(self, m: Module, lanes: list[HoldingLane | GatedLane], enters: Value) -> None:
         """Tell lanes what they execute, and show what they load; an instruction `enters`."""

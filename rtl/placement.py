@@ -7,7 +7,7 @@ from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
-from warploom.arch.mechanisms import Alignment, Coalescing, Layout
+from warploom.arch.mechanisms import Alignment, Layout
 from warploom.rtl.interfaces import SOURCES, issue_layout, place_layout
 
 STRIDE_BITS = 8
@@ -31,7 +31,7 @@ class Placer(wiring.Component):
 
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
-        self._sided = config.coalescing is Coalescing.ON and config.alignment is Alignment.REG
+        self._sided = config.has_sides and config.alignment is Alignment.REG
         super().__init__({
             "issue": In(issue_layout(config)),
             "stride": In(STRIDE_BITS),

@@ -67,7 +67,7 @@ class Ports:
             self.clk.value = Immediate(0)
             self._clock = Clock(self.clk, PERIOD_NS, unit="ns")
             self._clock.start()
-        for _ in range(2 + (self.config.rows if self.config.gating.has_zero_mask else 0)):
+        for _ in range(2 + (self.config.rows if self.config.has_zero_mask else 0)):
             await self.next_cycle()
         self.rst.value = 0
 

@@ -127,6 +127,13 @@ def arbiter(kind: Callable[..., wiring.Component], config: SmConfig) -> wiring.C
     return kind(banks=config.banks, collectors=config.collectors, paths=config.write_paths)
 
 
+def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
+    """A struct with other values in some of its fields."""
+    changed = Signal(port.shape())
+    m.d.comb += [changed.eq(port), *(changed[name].eq(value) for name, value in fields.items())]
+    return changed.as_value()
+
+
 def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmConfig], wiring.Component]:
     """Makes datapaths of which a part, named by its dotted path, is wired anew after it was wired correctly."""
     def make(config: SmConfig) -> wiring.Component:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.golden_model.coalescing.alignment import byte_mask, from_sub_banks
 from warploom.golden_model.coalescing.width import Code
 from warploom.golden_model.gating.reorder import reorder
@@ -50,8 +49,8 @@ class Shadow:
         self._behind: defaultdict[int, dict[Place, int]] = defaultdict(dict)
         self._stored: dict[Place, int] = {}
         self._values: dict[Place, int] = {}
-        self._coalescing = config.coalescing is Coalescing.ON
-        self._moves = self._coalescing or config.gating is Gating.CROSS_LANE
+        self._coalescing = config.has_sides
+        self._moves = self._coalescing or config.zeros_by_granule
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
     def store(self, place: Place, form: Form, data: int, enables: int) -> None:

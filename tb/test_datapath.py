@@ -7,17 +7,16 @@ from typing import Any
 import cocotb
 import pytest
 
+from warploom.arch import mechanisms
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import (
     ROOM_BITS,
     WARP_BITS,
-    Outcome,
     hint_fields,
     place_fields,
     probe_fields,
     stored_fields,
     unpack,
-    zero_fields,
 )
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
@@ -34,7 +33,7 @@ from warploom.tb import runner
 from warploom.tb.affine.driver import AffineSurroundings
 from warploom.tb.affine.operands import uniform_answer
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.bypass.events import cover_window, events, window_points
+from warploom.tb.bypass.events import cover_window, events
 from warploom.tb.codec import join
 from warploom.tb.datapath_driver import REGISTERS, Surroundings
 
@@ -171,29 +170,11 @@ class DatapathCheck:
                                 {"tag": done["tag"], "pred": done["pred"]})
 
 
-def points(config: SmConfig) -> list[str]:
-    """What a random stream must come by."""
-    always = ["SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls"]
-    coalescing = ["narrow write", "sign fill"] if config.coalescing is Coalescing.ON else []
-    outcomes = [f"outcome {outcome.name}" for outcome in Outcome if outcome is not Outcome.COMPUTE]
-    reordered = any(name == "reorder" for name, _ in zero_fields(config))
-    return [*always, *coalescing, *(outcomes if config.gating.has_zero_mask else []),
-            *(["reordered write"] if reordered else []), *window_points(config), *affine_points(config)]
-
-
-def affine_points(config: SmConfig) -> list[str]:
-    """What it must come by with an affine unit."""
-    always = ["accepted", "refused", "uniform unit", "attempts of all sets", "uniform operand",
-              "affine operand"]
-    slot = ["the address slot is taken"] if config.has_address_slot else []
-    return [*(always if config.affine.is_on else []), *slot]
-
-
 @cocotb.test()
 async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
-    coverage = Coverage(*points(ports.config))
+    coverage = Coverage(*mechanisms.points(ports.config))
     kind = AffineSurroundings if ports.config.affine.is_on else Surroundings
     relieved = ports.config.bypass.has_window or ports.config.affine.is_on
     surroundings = kind(ports, source(), RARER * INSTRUCTIONS if relieved else INSTRUCTIONS)
@@ -218,43 +199,17 @@ def _contention(check: DatapathCheck, checker: Checker) -> None:
         checker.holds(f"{event} > 0", getattr(twin.counts, event) > 0)
 
 
-REGISTER_FILES = {
-    "baseline": [], "reg": ["coalescing=on", "alignment=reg"], "write": ["coalescing=on", "alignment=write"],
-    "active": ["gating=active"], "in_lane": ["gating=in_lane"], "cross_lane": ["gating=cross_lane"],
-    "in_lane write": ["gating=in_lane", "coalescing=on", "alignment=write"],
-    "cross_lane reg": ["gating=cross_lane", "coalescing=on", "alignment=reg"],
-}
-
-WINDOWS = {
-    "bow": ["bypass=bow"], "bow_wr of 6": ["bypass=bow_wr", "entries=6"],
-    "bow_hints reg": ["bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg"],
-    "bow_wr cross_lane": ["bypass=bow_wr", "gating=cross_lane", "window=4"],
-    "bow_hints in_lane write": ["bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
-                                "alignment=write"],
-}
-
-AFFINE = {
-    "abm": ["affine=abm", "schedulers=2"],
-    "abm cross_lane write": ["affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write"],
-    "abm bow_hints cross_lane": ["affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6"],
-}
-ALL = REGISTER_FILES | WINDOWS | AFFINE
-
-LONG = {"reg", "write", "active", "in_lane", "cross_lane", "in_lane write", "bow", "bow_wr cross_lane",
-        "abm"}
-"""For the long regression: of each, others have the parts or do more. A core takes longer to build than all its
-tests to run."""
-
-
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
-    """A test for each core, of which some belong to the long regression."""
+    """A test for each core, of which some belong to the long regression: of each, others have the parts or do more. A
+    core takes longer to build than all its tests to run."""
+    long = {core.name for mechanism in mechanisms.MECHANISMS for core in mechanism.cores if core.is_long}
     return pytest.mark.parametrize("core", [
-        pytest.param(core, marks=[pytest.mark.long] if core in LONG else []) for core in cores
+        pytest.param(core, marks=[pytest.mark.long] if core in long else []) for core in cores
     ])
 
 
 @pytest.mark.rtl
-@for_each(ALL)
+@for_each(mechanisms.cores())
 def test_datapath(core: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings(ALL[core])
+    config = SmConfig.preset("small").with_settings([*mechanisms.cores()[core]])
     runner.run(runner.build(config, "Datapath"), "warploom.tb.test_datapath", seed)

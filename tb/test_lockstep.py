@@ -7,17 +7,18 @@ import pytest
 from amaranth import Module
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Gating
+from warploom.arch.mechanisms import Gating, Settings, cores
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 from warploom.origin import ROOT
 from warploom.rtl.arbiter import Arbiter
 from warploom.tb.lockstep import Lockstep, LockstepError, lockstep, lockstep_all
 from warploom.tb.mutants import miswired
-from warploom.tb.test_datapath import AFFINE, REGISTER_FILES
 
 on = pytest.mark.xdist_group
 """The core of `warploom.tb.test_datapath` that a test runs on: one worker has both."""
+
+CORES = cores()
 
 ALL = [bundled.name for bundled in kernels()]
 
@@ -61,7 +62,7 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_coalescing_by_write(name: str, seed: int) -> None:
-    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["write"]), name, seed)
+    _compare(SmConfig.preset("small").with_settings([*CORES["write"]]), name, seed)
 
 
 @on("reg")
@@ -69,7 +70,7 @@ def test_coalescing_by_write(name: str, seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", DIVERGENT)
 def test_coalescing_by_register_number(name: str, seed: int) -> None:
-    _compare(SmConfig.preset("small").with_settings(REGISTER_FILES["reg"]), name, seed)
+    _compare(SmConfig.preset("small").with_settings([*CORES["reg"]]), name, seed)
 
 
 @pytest.mark.rtl
@@ -115,23 +116,23 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
         assert done.checks["cycles"] >= done.cycles > 1000
         assert done.registers > 0
         assert done.checks["writes"] > 100
-        if config.bypass.writes_back:
+        if config.writes_back:
             assert done.checks["evictions"] > 0
 
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "names"), [
-    pytest.param(["affine=a"], ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
-    pytest.param(AFFINE["abm"], ["histogram", "bfs"], marks=[on("abm"), pytest.mark.long]),
-    pytest.param(AFFINE["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
-    pytest.param(AFFINE["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],
+    pytest.param(("affine=a",), ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
+    pytest.param(CORES["abm"], ["histogram", "bfs"], marks=[on("abm"), pytest.mark.long]),
+    pytest.param(CORES["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
+    pytest.param(CORES["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],
                  marks=on("abm bow_hints cross_lane")),
-    pytest.param([*AFFINE["abm bow_hints cross_lane"], "affine=ab"], ["reduction"],  # the same hardware
+    pytest.param((*CORES["abm bow_hints cross_lane"], "affine=ab"), ["reduction"],  # the same hardware
                  marks=on("abm bow_hints cross_lane")),
 ])
-def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
+def test_affine_unit(settings: Settings, names: list[str], seed: int) -> None:
     """Kernels with parallel warps and with diverging ones, and programs that the uniform unit serves."""
-    config = SmConfig.preset("small").with_settings(settings)
+    config = SmConfig.preset("small").with_settings([*settings])
     programs = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))] + [load(PROGRAMS / "taps.toml")]
     found = lockstep_all(config, [*programs, *(kernel(name).load("tiny") for name in names)], seed)
     for done in found:
@@ -151,7 +152,7 @@ def test_affine_unit(settings: list[str], names: list[str], seed: int) -> None:
 @pytest.mark.long
 def test_002_fig_1(seed: int) -> None:
     """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
-    config = SmConfig.preset("small").with_settings(AFFINE["abm"])
+    config = SmConfig.preset("small").with_settings([*CORES["abm"]])
     for done in lockstep_all(config, [load(path) for path in sorted(PROGRAMS.glob("threshold_*.toml"))], seed):
         assert (done.checks["accepted"], done.checks["expansions"]) == (FIG_1_COMPACT, 0)
 

@@ -9,7 +9,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Hints, Program
 from warploom.evaluation import hardware, overhead
-from warploom.evaluation.overhead import overheads
+from warploom.evaluation.overhead import coalescing_overheads
 from warploom.rtl.corf.names import REGISTERS
 from warploom.synth.compare import Comparison, compare
 from warploom.synth.report import Report, Row
@@ -98,11 +98,12 @@ def test_a_network_is_part_of_a_bank():
 
 
 def test_storage_is_that_of_the_table():
-    found = {need.what: (need.corf, need.ours) for need in overheads(FERMI)}
+    found = {need.what: (need.corf, need.ours) for need in coalescing_overheads(FERMI)}
     assert found["rename table"] == (3780, 0)  # 48 warps x 63 registers x 10 bits
     assert found["free register map"] == (512, 0)  # a bit for each sub-bank entry
     assert found["allocation table, mask buffer"] == (1512, 384)
-    by_write = {need.what: need.ours for need in overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
+    by_write = {need.what: need.ours
+                for need in coalescing_overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
     assert by_write["allocation table, mask buffer"] == 512
 
 

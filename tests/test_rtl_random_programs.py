@@ -11,19 +11,20 @@ import pytest
 from random_case import Case
 from random_programs import each, samples
 
+from warploom.arch.mechanisms import cores
 from warploom.origin import ROOT
 from warploom.tb.lockstep import lockstep_all
-from warploom.tb.test_datapath import AFFINE, WINDOWS, for_each
+from warploom.tb.test_datapath import for_each
 
 FOLDER = ROOT / "build" / "random_programs"
 KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 SOME, MANY = 6, 20
-SETTINGS = WINDOWS | AFFINE
+SETTINGS = cores("bypassing", "affine")
 
 
 def run(core: str, name: str, cases: list[Case], seed: int) -> None:
     """Run the kernels of the cases on a core; `name` tells their folders from those of other tests."""
-    moved = [replace(case, preset="small", settings=tuple(SETTINGS[core])) for case in cases]
+    moved = [replace(case, preset="small", settings=SETTINGS[core]) for case in cases]
     prefix = f"{name} {core}".replace(" ", "_")
     files = [case.save(FOLDER / f"{prefix}_{number}") for number, case in enumerate(moved)]
     done = lockstep_all(moved[0].config, files, seed)

@@ -1,7 +1,6 @@
 """`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.coalescing.width import Code
 
 
@@ -12,7 +11,7 @@ class MaskBuffer:
     """
 
     def __init__(self, config: SmConfig) -> None:
-        self._stores_side = config.alignment is Alignment.WRITE
+        self._stores_side = config.stores_sides
         rows = [Code(1, 0, self._stores_side and row % 2 == 1) for row in range(config.rows)]
         self._codes = [rows.copy() for _ in range(config.banks)]
 

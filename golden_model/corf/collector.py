@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
-from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.corf.allocation import Location
 from warploom.golden_model.operands.collector import WholeSlots
 from warploom.golden_model.placement import Place
@@ -21,7 +20,7 @@ class CorfCollector(WholeSlots):
     def __init__(self, config: SmConfig, index: int) -> None:
         super().__init__(index)
         self.reads: Sequence[Read] = ()
-        self._across = config.coalescing is Coalescing.CORF_PLUS
+        self._across = config.packs_across
 
     def issue(
         self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Location]

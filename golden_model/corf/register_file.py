@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.mechanisms import Coalescing
 from warploom.arch.program import Hints
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
@@ -35,7 +34,7 @@ class CorfFile:
     form = meter = counts = None
 
     def __init__(self, config: SmConfig, stride: int, hints: Hints) -> None:
-        self.storage = Storage(config, stride, hints, sides=config.coalescing is Coalescing.CORF_PLUS)
+        self.storage = Storage(config, stride, hints, sides=config.packs_across)
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
         self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
         self.writeback: Latches[int] = Latches(config.writers, lambda _, result: result["bank"])

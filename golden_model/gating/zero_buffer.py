@@ -1,7 +1,6 @@
 """`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
 
 
@@ -13,7 +12,7 @@ class ZeroBuffer:
     """
 
     def __init__(self, config: SmConfig) -> None:
-        sides = 2 if config.coalescing is Coalescing.ON else 1
+        sides = 2 if config.has_sides else 1
         self._entries = [[[NOTHING_KNOWN] * config.rows for _ in range(config.banks)] for _ in range(sides)]
 
     def read(self, bank: int, row: int, left: bool) -> Zero:

@@ -102,7 +102,7 @@ class EntryAllocator(wiring.Component):
 
     def _may_keep(self) -> Value:
         """Whether the result is worth an entry."""
-        return self.issue.to_collector if self._config.bypass.has_hints else Const(1)
+        return self.issue.to_collector if self._config.has_hints else Const(1)
 
     def _union(self, masks: Iterable[Value]) -> Value:
         """The entries that are in some of the masks."""

@@ -45,7 +45,7 @@ class HeldInstructions(wiring.Component):
             "take": In(1),
             "instruction": In(instruction),
             "sources": In(sources),
-            **({"zero": In(zero_layout(config))} if config.gating.has_zero_mask else {}),
+            **({"zero": In(zero_layout(config))} if config.has_zero_mask else {}),
             "dispatched": In(1),
             "count": Out(range(config.window + 1)),
             "oldest": Out(instruction),
@@ -58,7 +58,7 @@ class HeldInstructions(wiring.Component):
         window = self._config.window
         last, taken = Signal.like(self.count), Signal(window)
         kept = [Signal(self.oldest.shape(), name=f"kept_{i}", reset_less=True) for i in range(window)]
-        complete = self._completed(m, kept, taken) if self._config.gating.has_zero_mask else kept
+        complete = self._completed(m, kept, taken) if self._config.has_zero_mask else kept
         m.d.comb += [last.eq(self.count - self.dispatched), taken.eq(self.take << last)]
         m.d.sync += self.count.eq(last + self.take)
         for i in range(window):

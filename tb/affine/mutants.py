@@ -14,8 +14,7 @@ from warploom.rtl.affine.rules import Rules
 from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.affine.unit import AffineUnit
-from warploom.tb.coalescing.mutants import altered
-from warploom.tb.mutants import Mutant, Tampered
+from warploom.tb.mutants import Mutant, Tampered, altered
 
 BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
 

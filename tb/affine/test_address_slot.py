@@ -9,7 +9,6 @@ import pytest
 from warploom.arch.config import COLUMNS, GROUP, LANES, SmConfig
 from warploom.arch.interfaces import dispatch_fields, issue_fields, zero_fields
 from warploom.arch.isa import NO_SLOT
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
@@ -90,15 +89,15 @@ class AddressSlotBench:
         self._checker.equal("compact", oldest["compact"], (1 << SLOTS) - 1)
         actual = [value["base"] | value["stride"] << 32 for value in oldest["values"].values()]
         self._checker.equal("values", actual, self._values)
-        if self._config.gating is not Gating.OFF:
+        if self._config.gates_columns:
             self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed(kept["lanes"]))
 
     def _needed(self, lanes: int) -> list[int]:
         """Columns of a slot that its constant takes, which is zero: those of executing lanes or, with coalescing, one
         of each sub-bank for each group with executing lanes; none where zeros are known."""
-        if self._config.gating.has_zero_mask:
+        if self._config.has_zero_mask:
             return [0] * SLOTS
-        if self._config.coalescing is Coalescing.ON:
+        if self._config.has_sides:
             groups = [bool(lanes >> first & (1 << GROUP) - 1) for first in range(0, LANES, GROUP)]
             lanes = sum(groups[column % len(groups)] << column for column in range(COLUMNS))
         return [lanes] * SLOTS

@@ -31,7 +31,7 @@ class SlotsBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._depth = ports.config.window if ports.config.bypass.has_window else 1
+        self._depth = ports.config.window if ports.config.has_window else 1
         self._held: deque[Held] = deque()
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -78,7 +78,7 @@ class SlotsBench:
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random takes and dispatches."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage(*POINTS, *(QUEUED if ports.config.bypass.has_window else ()))
+    coverage = Coverage(*POINTS, *(QUEUED if ports.config.has_window else ()))
     bench = SlotsBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()

@@ -10,8 +10,7 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.rtl.bypass.collector import BypassingCollector
-from warploom.tb.coalescing.mutants import altered
-from warploom.tb.mutants import Mutant, Rewire, Tampered
+from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
 
 BENCH = "warploom.tb.bypass.test_collector"
 SETTINGS = ("bypass=bow_hints", "entries=4")

@@ -11,18 +11,11 @@ SMALL = 4
 NO_ROOM, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
 
 
-def window_points(config: SmConfig) -> list[str]:
-    """Coverage points of the states that a twin goes through."""
-    if not config.bypass.has_window:
-        return []
-    return [NO_ROOM, *([MERGE, QUEUE] if config.bypass.writes_back else [])]
-
-
 def cover_window(twin: Any, coverage: Coverage) -> None:
     """The points of a cycle; call it after `settle`."""
     collectors = twin.operands.collectors
     coverage.hit(NO_ROOM, not all(twin.operands.room))
-    if not twin.config.bypass.writes_back:
+    if not twin.config.writes_back:
         return
     coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
                             for entry in collector.entries if entry.used))
@@ -33,10 +26,10 @@ def cover_window(twin: Any, coverage: Coverage) -> None:
 def events(config: SmConfig) -> list[str]:
     """The counts of a twin, fields of its `counts`, that may not stay zero: results that find their entry gone are
     among them (`filed`), and warps that leave dirty registers behind (`ended`)."""
-    if not config.bypass.has_window:
+    if not config.has_window:
         return []
     always = ["forwarded", "fetched", "repeated", "filed"]
-    if not config.bypass.writes_back:
+    if not config.writes_back:
         return [*always, "both"]
     return [*always, "delivered", "slid", "overwritten", "ended", *(["crowded"] if config.entries <= SMALL else []),
-            *(["dropped"] if config.bypass.has_hints else [])]
+            *(["dropped"] if config.has_hints else [])]

@@ -78,7 +78,7 @@ class EvictionBench:
     def _evicted(self, seen: Observation) -> dict[str, Any]:
         """The entry that the selected collector shows, as a result."""
         entry = self._codecs["eviction"].unpack(seen["eviction"])
-        hints = {"to_file": 1} if self._config.bypass.has_hints else {}
+        hints = {"to_file": 1} if self._config.has_hints else {}
         return {"writes": 1, "warp": seen["select"].bit_length() - 1, **hints, **entry}
 
     def _check_result(self, seen: Observation, mem: bool) -> None:

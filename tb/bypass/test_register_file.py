@@ -5,10 +5,11 @@ import cocotb
 import pytest
 
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.mechanisms import cores
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Ports, exercise, source
 from warploom.tb.register_program import WRITES, Draft, Key, OperandCheck, Program, points
-from warploom.tb.test_datapath import WINDOWS, for_each
+from warploom.tb.test_datapath import for_each
 
 
 class AnyProgram(Program):
@@ -19,6 +20,9 @@ class AnyProgram(Program):
         if rng.random() < 0.2:
             return None
         return Draft(rng.random() < 0.4, lambda lanes: [rng.getrandbits(32) for _ in range(LANES)])
+
+
+WINDOWS = cores("bypassing")
 
 
 @cocotb.test()
@@ -36,5 +40,5 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @for_each(WINDOWS)
 def test_register_file(core: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings(WINDOWS[core])
+    config = SmConfig.preset("small").with_settings([*WINDOWS[core]])
     runner.run(runner.build(config, "Datapath"), "warploom.tb.bypass.test_register_file", seed)

@@ -40,12 +40,12 @@ class WindowCoverage:
     """Watches a twin as its cycles end."""
 
     def __init__(self, config: SmConfig) -> None:
-        writes_back, crowded = config.bypass.writes_back, config.entries < 2 * config.window
+        writes_back, crowded = config.writes_back, config.entries < 2 * config.window
         self._config = config
         self._points = {
             *ALWAYS, *(TIGHT if config.entries <= FEW else ()), *(REPLACED if crowded else ()),
             *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
-            *(HINTS if config.bypass.has_hints else ()),
+            *(HINTS if config.has_hints else ()),
         }
         self._coverage = Coverage(*self._points)
 

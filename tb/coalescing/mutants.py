@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from amaranth import Cat, Const, Module, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.rtl.coalescing.alignment import OperandPath
@@ -18,7 +18,7 @@ from warploom.rtl.operands.collector import Collector
 from warploom.rtl.register_file.forms.narrow import Narrow
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
-from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, arbiter, miswired
+from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, altered, arbiter, miswired
 
 SETTINGS = ("coalescing=on", "alignment=write")
 ARBITER = "warploom.tb.coalescing.test_arbiter"
@@ -79,13 +79,6 @@ def _unfilled(config: SmConfig) -> wiring.Component:
     datapath = Datapath(config=config, probe=True)
     datapath.register_file.writeback.form = Unfilled(config)
     return datapath
-
-
-def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
-    """A struct with other values in some of its fields."""
-    changed = Signal(port.shape())
-    m.d.comb += [changed.eq(port), *(changed[name].eq(value) for name, value in fields.items())]
-    return changed.as_value()
 
 
 def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:

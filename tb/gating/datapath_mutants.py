@@ -12,8 +12,7 @@ from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperand
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.operands.stage import DispatchStage
 from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
-from warploom.tb.coalescing.mutants import altered
-from warploom.tb.mutants import Mutant, Rewire, Tampered, miswired
+from warploom.tb.mutants import Mutant, Rewire, Tampered, altered, miswired
 
 BENCH = "warploom.tb.gating.test_register_file"
 

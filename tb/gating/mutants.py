@@ -17,8 +17,7 @@ from warploom.rtl.register_file.forms.narrow_zero_masked import NarrowZeroMasked
 from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
-from warploom.tb.coalescing.mutants import altered
-from warploom.tb.mutants import Mutant, Tampered
+from warploom.tb.mutants import Mutant, Tampered, altered
 
 IN_LANE, CROSS_LANE = ("gating=in_lane",), ("gating=cross_lane",)
 INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")

@@ -10,7 +10,6 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
-from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.coalescing.alignment import to_sub_banks
 from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.placement import Place
@@ -35,13 +34,13 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Those of a collector without gating, with lanes that do not execute and constants that are zero; the port of the
     zero buffer shows other masks in each cycle."""
     rng, config = source(), ports.config
-    plain = coalescing_stimuli if config.coalescing is Coalescing.ON else baseline_stimuli
+    plain = coalescing_stimuli if config.has_sides else baseline_stimuli
     sources = [0] * 3  # of the instruction in the previous cycle
     for stimulus in plain(ports):
         issue = {"lanes": _lanes(rng), "imm": stimulus["issue"]["imm"] if rng.getrandbits(1) else 0}
         known = {register: zero_word(config, zero(rng, config)) for register in (*sources, None)}
         looked_up = [known[register] for register in (*sources, None)]
-        zeros = {"zero": _array(looked_up, config)} if config.gating.has_zero_mask else {}
+        zeros = {"zero": _array(looked_up, config)} if config.has_zero_mask else {}
         yield {**stimulus, "issue": stimulus["issue"] | issue, **zeros}
         sources = [stimulus["issue"][f"src{slot}"] for slot in range(3)]
 
@@ -103,7 +102,7 @@ class GatedSlotsCheck(SlotsCheck):
 
     def _zeros(self, seen: Observation, port: str) -> list[Zero]:
         """The zero masks at a port; nothing is known where there is none."""
-        if not self._config.gating.has_zero_mask:
+        if not self._config.has_zero_mask:
             return [NOTHING_KNOWN] * REGISTERS
         return [zero_of(word) for word in self.codecs[port].array(seen[port])]
 
@@ -122,7 +121,7 @@ class GatedSlotsCheck(SlotsCheck):
     def operands(self, seen: Observation) -> None:
         twin = self._twin
         self.checker.equal("needed", self.codecs["needed"].array(seen["needed"]), list(twin.needed))
-        if self._config.gating.has_zero_mask:
+        if self._config.has_zero_mask:
             self.checker.equal("zeros", self._zeros(seen, "zeros"), list(map(self.zero, twin.metadata)))
         stored = self.codecs["operands"].array(seen["operands"])
         for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
@@ -130,7 +129,7 @@ class GatedSlotsCheck(SlotsCheck):
             self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)
             kind = KINDS[not twin.fields["reads"] >> slot & 1]
             self.coverage.hit(f"some columns of a {kind}", 0 < needed < ALL_LANES)
-            if self._config.gating.has_zero_mask:
+            if self._config.has_zero_mask:
                 self.coverage.hit(f"no column of a {kind}", not needed)
 
     def arrived(self) -> Sequence[int]:
@@ -179,9 +178,9 @@ class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, zero masks, grants and dispatches."""
     ports, checker = Ports(dut), Checker(minimum=6 * CYCLES)
-    coalescing = ports.config.coalescing is Coalescing.ON
+    coalescing = ports.config.has_sides
     kind = GatedCoalescingCollectorCheck if coalescing else GatedCollectorCheck
-    parts = ["some columns", *(["no column"] if ports.config.gating.has_zero_mask else [])]
+    parts = ["some columns", *(["no column"] if ports.config.has_zero_mask else [])]
     gated = [f"{part} of a {kind}" for part in parts for kind in KINDS]
     coverage = Coverage(*POINTS, *(COALESCED if coalescing else ()), *gated)
     await exercise(ports, stimuli(ports), kind(ports, checker, coverage), checker)

@@ -50,7 +50,7 @@ class GatedCheck(IntegerCheck):
 async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
     """Random operations on many zeros, back to back and with pauses."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
-    kinds = [outcome.name for outcome in Outcome] if ports.config.gating.has_zero_mask else []
+    kinds = [outcome.name for outcome in Outcome] if ports.config.has_zero_mask else []
     coverage = Coverage("not an integer operation", "some lanes", *kinds)
     check = GatedCheck(ports, checker, coverage)
     await exercise(ports, trivial_stimuli(ports), check, checker)

@@ -8,7 +8,6 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.golden_model.coalescing.alignment import from_sub_banks
 from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
@@ -42,14 +41,14 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
     rng = source()
     for _ in range(CYCLES):
         stimulus = {"word": rng.getrandbits(WARP_BITS), "zero": zero_word(config, zero(rng, config))}
-        yield stimulus | ({"code": code(rng).packed} if config.coalescing is Coalescing.ON else {})
+        yield stimulus | ({"code": code(rng).packed} if config.has_sides else {})
 
 
 class OperandCheck:
     """Operand and known lanes equal the twin's; a lane that is known to be zero is zero."""
 
     def __init__(self, config: SmConfig, checker: Checker, coverage: Coverage) -> None:
-        self._coalescing = config.coalescing is Coalescing.ON
+        self._coalescing = config.has_sides
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
         self._checker, self._coverage = checker, coverage
 
@@ -82,9 +81,9 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
     """Operands with all zero masks."""
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     points = ["some lanes known"]
-    if ports.config.coalescing is Coalescing.ON:
+    if ports.config.has_sides:
         points.append("negative register on the left")
-    elif ports.config.gating is Gating.CROSS_LANE:
+    elif ports.config.zeros_by_granule:
         points.append("reordered groups")
     coverage = Coverage(*points)
     await exercise(ports, stimuli(ports.config), OperandCheck(ports.config, checker, coverage), checker)

@@ -16,7 +16,7 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.mechanisms import Gating, cores
 from warploom.golden_model.functional.operations import Operands, evaluate
 from warploom.golden_model.gating.trivial import promised
 from warploom.golden_model.words import ALL_LANES, join, split, spread
@@ -25,7 +25,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, s
 from warploom.tb.gating.values import outcome_bits, zero_rich
 from warploom.tb.outside import to_lanes, to_word
 from warploom.tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
-from warploom.tb.test_datapath import REGISTER_FILES, for_each
+from warploom.tb.test_datapath import for_each
 
 KINDS = ("full", "partial, whole group", "partial, part of a group")
 """What a write is for a group of lanes."""
@@ -43,7 +43,7 @@ ALL_OF_GROUP = (1 << GROUP) - 1
 
 def reorders(config: SmConfig) -> bool:
     """Whether the register file has R-bits."""
-    return config.gating is Gating.CROSS_LANE and config.coalescing is Coalescing.OFF
+    return config.zeros_by_granule and not config.has_sides
 
 
 def transition(kind: str, change: str, old: int | None = None, new: int | None = None) -> str:
@@ -174,5 +174,5 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @for_each(["in_lane", "cross_lane", "in_lane write", "cross_lane reg"])
 def test_register_file(core: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings(REGISTER_FILES[core])
+    config = SmConfig.preset("small").with_settings([*cores()[core]])
     runner.run(runner.build(config, "Datapath"), "warploom.tb.gating.test_register_file", seed)

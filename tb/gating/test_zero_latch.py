@@ -8,7 +8,6 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
-from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.coalescing import width
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, join, spread
@@ -60,7 +59,7 @@ class LatchCheck:
         """What the twin makes of a result; the property of the mask."""
         known, word, lanes, full = sparse.zero_of(old), seen["data"], seen["lanes"], bool(seen["full"])
         mine, ones = spread(lanes), (1 << WARP_BITS) - 1
-        if self._config.coalescing is Coalescing.ON:
+        if self._config.has_sides:
             code, rules = code_of(old | {"left": 0}), Interleaved(self._config.gating)
             stored = width.renew(code, word, lanes, full, False)
             rewrite = rules.renew(known, code, stored, word, lanes, full)

@@ -155,6 +155,16 @@ class SmConfig:
         return self.coalescing is Coalescing.ON
 
     @property
+    def packs_registers(self) -> bool:
+        """Whether two registers of an instruction may be packed in one row."""
+        return self.coalescing in (Coalescing.CORF, Coalescing.CORF_PLUS)
+
+    @property
+    def packs_across(self) -> bool:
+        """Whether two rows of opposite alignment may be read at once where registers are packed."""
+        return self.coalescing is Coalescing.CORF_PLUS
+
+    @property
     def stores_sides(self) -> bool:
         """Whether the side of a register is stored, and not told by its number."""
         return self.alignment is Alignment.WRITE
@@ -178,6 +188,11 @@ class SmConfig:
     def has_window(self) -> bool:
         """Whether each warp has a collector of its own, which keeps what its last instructions read and wrote."""
         return self.bypass.has_window
+
+    @property
+    def has_register_cache(self) -> bool:
+        """Whether a cache of registers stands before the register file."""
+        return self.bypass is Bypass.RFC
 
     @property
     def writes_back(self) -> bool:

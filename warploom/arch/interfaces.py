@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.mechanisms import MECHANISMS, Coalescing, Gating, met
 
 Fields = list[tuple[str, int]]
 
@@ -26,6 +26,13 @@ SIDES = ("right", "left")
 def index_bits(count: int) -> int:
     """Bits of an index below `count`, at least one."""
     return max(1, (count - 1).bit_length())
+
+
+def _added(table: str, config: SmConfig) -> Fields:
+    """What the mechanisms of a configuration add to a table."""
+    return [(field.name, field.bits or index_bits(getattr(config, field.counts)))
+            for mechanism in MECHANISMS for field in mechanism.fields
+            if field.table == table and met(field.needs, config)]
 
 
 def place_fields(config: SmConfig) -> Fields:
@@ -71,28 +78,24 @@ def early_fields(config: SmConfig) -> Fields:
 
 def zero_fields(config: SmConfig) -> Fields:
     """What is known to be zero in a warp register: the zero mask, and where groups may be reordered their R-bits."""
-    if not config.gating.has_zero_mask:
-        return []
-    reordered = config.gating is Gating.CROSS_LANE and config.coalescing is Coalescing.OFF
-    return [("zero", ZERO_BITS), *([("reorder", REORDER_BITS)] if reordered else [])]
+    return _added("zero", config)
 
 
 def stored_fields(config: SmConfig) -> Fields:
     """How a warp register is stored, beyond its place: width less one and sign with coalescing, the zero mask with
     gating. An instruction brings those of its destination to write-back, as they were when it issued."""
-    code = [("size", 2), ("sign", 1)] if config.coalescing is Coalescing.ON else []
-    return [*code, *zero_fields(config)]
+    return [*_added("code", config), *zero_fields(config)]
 
 
 def hint_fields(config: SmConfig) -> Fields:
     """What the compiler tells of a destination: whether the collector needs its value, and whether the register file
     does."""
-    return [("to_collector", 1), ("to_file", 1)] if config.bypass.has_hints else []
+    return _added("hints", config)
 
 
 def trivial_fields(config: SmConfig) -> Fields:
     """The `Outcome` of each lane at the dispatch port, lane l in bits 3l .. 3l + 2."""
-    return [("trivial", OUTCOME_BITS * LANES)] if config.gating.has_zero_mask else []
+    return _added("trivial", config)
 
 
 class Tag(IntEnum):
@@ -144,13 +147,11 @@ def issue_fields(config: SmConfig) -> Fields:
     that a register is written (dst is not RZ). `full` says that the executing lanes are all that are still live. With a
     window `first` marks the first instruction of a warp that is new in its slot. With hints and the affine unit `aside`
     marks an expansion, which does not count in the window."""
-    first = [("first", 1)] if config.bypass.has_window else []
-    aside = [("aside", 1)] if config.bypass.has_hints and config.affine.is_on else []
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", 2), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8), ("src2", 8),
-        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES), *first, *aside,
-        *hint_fields(config),
+        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES),
+        *_added("issue", config), *hint_fields(config),
     ]
 
 
@@ -167,10 +168,9 @@ def dispatch_fields(config: SmConfig) -> Fields:
 def result_fields(config: SmConfig) -> Fields:
     """A result on its way to write-back, without its data word: fields of the dispatch that come back, and `pred`, the
     predicate result by lane."""
-    window = [("warp", index_bits(config.warps)), ("dst", 8)] if config.bypass.has_window else []
     return [
         ("tag", TAG_BITS), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1),
-        ("pred", LANES), *window, *hint_fields(config),
+        ("pred", LANES), *_added("result", config), *hint_fields(config),
     ]
 
 

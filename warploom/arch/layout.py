@@ -3,7 +3,7 @@
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
-from warploom.arch.mechanisms import Alignment, Coalescing, Layout
+from warploom.arch.mechanisms import Alignment, Layout
 from warploom.arch.program import Program
 
 
@@ -24,14 +24,14 @@ def place(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int,
 
 def left(config: SmConfig, register: int) -> bool:
     """Whether the number of a register puts it on the left side of its entry ([RADAIDEH], Fig. 3.14)."""
-    return config.coalescing is Coalescing.ON and config.alignment is Alignment.REG and register % 2 == 1
+    return config.has_sides and config.alignment is Alignment.REG and register % 2 == 1
 
 
 def resident_warps(config: SmConfig, registers: int) -> int:
     """Warp slots whose registers fit the register file, and the affine one if there is one, at most `config.warps`."""
     stride = max(rows_per_warp(config, registers), 1)
     fitting = config.rows // stride * (config.banks if config.layout is Layout.WID else 1)
-    if config.affine.is_on:
+    if config.has_compact_slots:
         fitting = min(fitting, config.affine_entries // max(registers, 1) * config.schedulers)
     return min(config.warps, fitting)
 

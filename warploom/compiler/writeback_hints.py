@@ -62,7 +62,7 @@ def annotate(program: Program, window: int) -> Program:
 
 def annotate_for(program: Program, config: SmConfig) -> Program:
     """The program as a configuration wants it: with hints for its window, or as it is."""
-    return annotate(program, config.window) if config.bypass.has_hints else program
+    return annotate(program, config.window) if config.has_hints else program
 
 
 def destination(instruction: Instruction) -> Destination | None:

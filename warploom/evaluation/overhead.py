@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log2
 from statistics import fmean
+from typing import ClassVar
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
@@ -68,6 +69,8 @@ def zero_buffer_srams(config: SmConfig) -> int:
 class Overhead:
     """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the source prints."""
 
+    COLUMNS: ClassVar = ("what", "unit", "CORF", "published", "ours", "published ")
+
     what: str
     unit: str
     corf: float
@@ -82,8 +85,8 @@ def code_growth(programs: Sequence[Program]) -> float:
                  for program in programs)
 
 
-def overheads(config: SmConfig) -> list[Overhead]:
-    """The table; code size is that of the bundled kernels, the number of CORF's shifters the source's."""
+def coalescing_overheads(config: SmConfig) -> list[Overhead]:
+    """Beside CORF; code size is that of the bundled kernels, the number of CORF's shifters the source's."""
     launches = [kernel.load("tiny") for kernel in kernels()]
     programs = [compile_file(launch.ptx, launch.entry) for launch in launches]
     return [
@@ -99,6 +102,8 @@ def overheads(config: SmConfig) -> list[Overhead]:
 @dataclass(frozen=True)
 class Need:
     """One row of what a mechanism needs, in `unit`, beside what the source prints."""
+
+    COLUMNS: ClassVar = ("what", "unit", "ours", "published")
 
     what: str
     unit: str

@@ -2,14 +2,15 @@
 
 import argparse
 import dataclasses
+import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, gating, hardware, tables
 from warploom.evaluation.figures import Figure, Measured, Runs
-from warploom.evaluation.overhead import Need, affine_overheads, gating_overheads, overheads
 from warploom.evaluation.pressure import COLUMNS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
@@ -56,11 +57,9 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
     configurations = gating.configurations(config, composed)
     body = _figures(options, gating.figures(), _simulate(options, configurations),
                     f"{options.preset}, with coalescing {COMPOSED}")
-    needs = {setting: gating_overheads(configurations[setting]) for setting in gating.OVERHEADS}
-    for setting, found in needs.items():
-        _show_needs(f"Table 4.1: what zero masks need, {setting} of {configurations[setting].name}", found)
-    return {**body, "overheads": {setting: [dataclasses.asdict(need) for need in found]
-                                  for setting, found in needs.items()}}
+    needs = {setting: _overheads(options.experiment, configurations[setting], f"{setting} of ")
+             for setting in gating.OVERHEADS}
+    return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
 
 
 def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
@@ -122,8 +121,15 @@ def _show_pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]
     report.table(f"What the schedulers wait for, {which}", COLUMNS, rows)
 
 
-def _show_needs(title: str, needs: Iterable[Need]) -> None:
-    report.table(title, ("what", "unit", "ours", "published"), [dataclasses.astuple(need) for need in needs])
+def _overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
+    """What mechanisms need, as far as an experiment shows it."""
+    body: Body = {}
+    for table in (table for mechanism in MECHANISMS for table in mechanism.overheads if table.experiment == experiment):
+        rows = pkgutil.resolve_name(table.rows)(config)
+        report.table(f"{table.title}, {setting}{config.name}", rows[0].COLUMNS,
+                     [dataclasses.astuple(row) for row in rows])
+        body[table.key] = [dataclasses.asdict(row) for row in rows]
+    return body
 
 
 def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
@@ -136,18 +142,14 @@ def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
-    _show_needs(f"Affine registers of {config.name}", affine_overheads(config))
-    needs = overheads(config)
-    report.table("Table 3.4: overhead", ("what", "unit", "CORF", "published", "ours", "published "),
-                 [dataclasses.astuple(need) for need in needs])
+    overheads = _overheads(options.experiment, config)
     return {
         "units": [entry.to_json() for entry in compared],
         "gating_units": [entry.to_json() for entry in gated],
         "affine_units": [entry.to_json() for entry in once],
-        "affine_registers": [dataclasses.asdict(need) for need in affine_overheads(config)],
         "corf_units": [dataclasses.asdict(part) for part in parts],
         **_windows(config),
-        "overheads": [dataclasses.asdict(need) for need in needs],
+        **overheads,
     }
 
 

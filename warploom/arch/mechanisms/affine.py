@@ -85,8 +85,9 @@ AFFINE = Mechanism(
     is_on=ON,
     bugs=("warploom.tb.affine.mutants.MUTANTS",),
     lockstep_bugs=("warploom.tb.affine.datapath_mutants.IN_LOCKSTEP",),
-    overheads=(Overhead("Affine registers of {config.name}", "affine_registers",
-                        "warploom.evaluation.overhead.affine_overheads"),),
-    names=("affine",),
+    overheads=(
+        Overhead("hardware", "Affine registers", "affine_registers", "warploom.evaluation.overhead.affine_overheads"),
+    ),
+    names=("affine", "Affine"),
     folders=("affine",),
 )

@@ -93,6 +93,6 @@ BYPASSING = Mechanism(
     is_on=WINDOW,
     bugs=("warploom.tb.bypass.mutants.MUTANTS", "warploom.tb.bypass.collector_mutants.MUTANTS",
           "warploom.tb.bypass.writeback_mutants.MUTANTS", "warploom.tb.bypass.datapath_mutants.MUTANTS"),
-    names=("bypass", "bypassing"),
+    names=("bypass", "Bypass", "bypassing"),
     folders=("bypass",),
 )

@@ -92,7 +92,9 @@ COALESCING = Mechanism(
     is_on=(("coalescing", (Coalescing.ON, Coalescing.CORF, Coalescing.CORF_PLUS)),),
     bugs=("warploom.tb.coalescing.mutants.MUTANTS",),
     lockstep_bugs=("warploom.tb.coalescing.mutants.IN_LOCKSTEP",),
-    overheads=(Overhead("Table 3.4: overhead", "overheads", "warploom.evaluation.overhead.overheads"),),
-    names=("coalescing", "coalesced"),
+    overheads=(
+        Overhead("hardware", "Table 3.4: overhead", "overheads", "warploom.evaluation.overhead.coalescing_overheads"),
+    ),
+    names=("coalescing", "Coalescing"),
     folders=("coalescing",),
 )

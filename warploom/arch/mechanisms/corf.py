@@ -33,6 +33,6 @@ CORF = Mechanism(
     ),
     model_runs=tuple(f"coalescing={kind} layout=wid" for kind in KINDS),
     bugs=("warploom.tb.corf.mutants.MUTANTS",),
-    names=("corf",),
+    names=("corf", "CORF", "CORF_PLUS"),
     folders=("corf",),
 )

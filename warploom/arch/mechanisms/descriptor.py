@@ -121,9 +121,10 @@ class Runs:
 
 @dataclass(frozen=True)
 class Overhead:
-    """A table of what the mechanism needs: its title, its key in JSON, and by dotted path what computes its rows from a
-    configuration."""
+    """A table of what the mechanism needs: the experiment that shows it, its title, its key in JSON, and by dotted path
+    what computes its rows from a configuration."""
 
+    experiment: str
     title: str
     key: str
     rows: str
@@ -136,7 +137,7 @@ class Mechanism:
     `words` describe a case of the regression, without it and with it, from the fields of the configuration; `varied`
     are the fields that its table has. `model_runs` are settings without hardware, for recordings. `parts` join units in
     the datapath and are no unit themselves. `bugs` and `lockstep_bugs` are collections of planted bugs. `names` are
-    the words by which identifiers name it, and `folders` are its own.
+    identifiers that name it, parts of imported modules among them, and `folders` are its own.
     """
 
     name: str

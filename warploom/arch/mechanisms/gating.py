@@ -84,8 +84,10 @@ GATING = Mechanism(
     changes_cycles=False,
     bugs=("warploom.tb.gating.lane_mutants.MUTANTS", "warploom.tb.gating.mutants.MUTANTS",
           "warploom.tb.gating.datapath_mutants.MUTANTS"),
-    overheads=(Overhead("Table 4.1: what zero masks need", "overheads",
-                        "warploom.evaluation.overhead.gating_overheads"),),
-    names=("gating", "gated"),
+    overheads=(
+        Overhead("gating", "Table 4.1: what zero masks need", "overheads",
+                 "warploom.evaluation.overhead.gating_overheads"),
+    ),
+    names=("gating", "Gating"),
     folders=("gating",),
 )

@@ -18,6 +18,6 @@ REGISTER_FILE_CACHE = Mechanism(
     ),
     model_only=(ModelOnly("bypass", KIND, "a comparator", "off, bow, bow_wr or bow_hints"),),
     model_runs=("bypass=rfc",),
-    names=("rfc",),
+    names=("RFC", "CachedFile", "CachedCollector"),
     folders=("cached",),
 )
