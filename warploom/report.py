@@ -19,7 +19,7 @@ from warploom.arch.errors import one_line
 from warploom.files import write_whole
 from warploom.origin import commit
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
 
 PLAIN_WIDTH = 120
