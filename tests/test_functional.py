@@ -130,6 +130,66 @@ def test_warps_that_spin_do_not_starve_the_one_they_wait_for():
     assert execute(asm.program((8,)), launch).buffers["flag"][0] == 1
 
 
+def locked(atom: Atom) -> Assembler:
+    """One lane of each warp takes the lock, word 0, works for eight basic blocks, adds 1 to word 1 and lets it go."""
+    asm = Assembler()
+    asm.pointer(4, 0)
+    asm.op(Op.S2R, 0, special=Special.LANEID)
+    asm.op(Op.ISETP, RZ, 0, RZ, cond=Cond.NE, pdst=1)
+    asm.branch("end", guard=1, reconverge="end")
+    asm.op(Op.MOV, 1, Imm(1))
+    given = {"space": Space.GLOBAL, "wide": True, "dst_type": DType.U32}
+    asm.label("try")
+    if atom is Atom.CAS:
+        asm.op(Op.LATCH, RZ, 4, 5, RZ, memory=True)
+    asm.op(Op.ATOM, 2, *((1,) if atom is Atom.CAS else (4, 5, 1)), atom=atom, **given)
+    asm.op(Op.ISETP, RZ, 2, RZ, cond=Cond.NE, pdst=2)
+    asm.branch("try", guard=2, reconverge="work")
+    asm.label("work")
+    asm.op(Op.MOV, 3, Imm(8))
+    asm.load(6, 4, imm=4)
+    asm.label("loop")
+    asm.op(Op.ISUB, 3, 3, 1)
+    asm.op(Op.ISETP, RZ, 3, RZ, cond=Cond.NE, pdst=3)
+    asm.branch("loop", guard=3, reconverge="done")
+    asm.label("done")
+    asm.op(Op.IADD, 6, 6, 1)
+    asm.store(4, 6, imm=4)
+    asm.op(Op.ATOM, 2, 4, 5, RZ, atom=Atom.EXCH, **given)
+    asm.label("end")
+    asm.op(Op.EXIT)
+    return asm
+
+
+@pytest.mark.parametrize("atom", [Atom.CAS, Atom.EXCH])
+def test_warps_that_spin_at_a_lock_let_its_holder_go_first(atom):
+    """Each of 32 warps tries once or twice while another one has the lock, however long that works."""
+    launch = Launch((8, 1, 1), (128, 1, 1), (Buffer("words", np.zeros(2, np.uint32)),))
+    execution = execute(locked(atom).program((8,)), launch, record=False)
+    assert execution.buffers["words"].tolist() == [0, 32]
+    useful, tries = 32 * 43, 32 * 31 // 2
+    assert useful < execution.warp_instructions < useful + 2 * 4 * tries
+
+
+def test_who_spins_goes_on_when_all_others_wait_at_a_barrier():
+    """Every warp but the first finds at once what it tries to write, so it counts as spinning when it tries again."""
+    asm = Assembler()
+    asm.pointer(4, 0)
+    asm.op(Op.MOV, 1, Imm(1))
+    asm.op(Op.MOV, 3, Imm(2))
+    asm.label("try")
+    asm.op(Op.ATOM, 2, 4, 5, 1, atom=Atom.EXCH, space=Space.GLOBAL, wide=True, dst_type=DType.U32)
+    asm.op(Op.ISUB, 3, 3, 1)
+    asm.op(Op.ISETP, RZ, 3, RZ, cond=Cond.NE, pdst=1)
+    asm.branch("try", guard=1, reconverge="meet")
+    asm.label("meet")
+    asm.op(Op.BAR)
+    asm.op(Op.EXIT)
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("word", np.zeros(1, np.uint32)),), limit=10_000)
+    execution = execute(asm.program((8,)), launch)
+    assert [len(warp) for warp in execution.trace.warps] == [14, 14]
+
+
 def fails(asm: Assembler, launch: Launch, **fields) -> str:
     with pytest.raises(ExecutionError) as caught:
         execute(asm.program(tuple(8 for _ in launch.arguments), **fields), launch)

@@ -167,8 +167,8 @@ def test_one_buffer_given_twice_is_one_buffer():
 # ---------------------------------------------------------------- atomics
 
 
-def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is_signed: bool) -> list:
-    """Atomics (index, operand) in order, on Python integers."""
+def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is_signed: bool) -> tuple[list, list]:
+    """Atomics (index, operand) in order, on Python integers: what each found, and whether it changed that."""
 
     def value(word: int) -> int:
         return word - (1 << bits) if is_signed and word >> bits - 1 else word
@@ -180,11 +180,12 @@ def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is
         Atom.DEC: lambda m, x: x if m == 0 or m > x else m - 1,
         Atom.CAS: lambda m, x: x[1] if m == x[0] else m,
     }[atom]
-    old = []
+    old, changed = [], []
     for at, word in accesses:
         old.append(memory[at])
         memory[at] = update(memory[at], word) & (1 << bits) - 1
-    return old
+        changed.append(memory[at] != old[-1])
+    return old, changed
 
 
 @given(st.sampled_from(Atom), st.sampled_from([DType.U32, DType.S32, DType.U64, DType.S64]), st.data())
@@ -196,8 +197,10 @@ def test_atomics_equal_one_by_one(atom, kind, data):
     accesses = data.draw(st.lists(one, min_size=1, max_size=40))
     index, operand = zip(*accesses, strict=True)
     image = np.array(memory, f"u{bits // 8}")
-    old = atomics.update(image, np.array(index), atom, kind, np.array(operand, image.dtype), flushed=False)
-    assert old.tolist() == one_by_one(memory, accesses, atom, bits, is_signed=kind.name[0] == "S")
+    operands = np.array(operand, image.dtype)
+    old = atomics.update(image, np.array(index), atom, kind, operands, flushed=False)
+    changed = atomics.changes(old, atom, kind, operands, flushed=False)
+    assert (old.tolist(), changed.tolist()) == one_by_one(memory, accesses, atom, bits, is_signed=kind.name[0] == "S")
     assert image.tolist() == memory
 
 

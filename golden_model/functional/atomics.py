@@ -82,6 +82,13 @@ def update(memory: np.ndarray, index: np.ndarray, atom: Atom, kind: DType, opera
     return old.view(np.dtype(f"u{old.itemsize}")) if signed else old
 
 
+def changes(old: np.ndarray, atom: Atom, kind: DType, operand: np.ndarray, *, flushed: bool) -> np.ndarray:
+    """Of each thread that found `old`, whether its atomic wrote something else; the rest is as in `update`."""
+    if atom in (Atom.MIN, Atom.MAX) and kind in (DType.S32, DType.S64):
+        old, operand = old.view(KINDS[kind]), operand.view(KINDS[kind])
+    return _function(atom, kind, flushed)(old, operand) != old
+
+
 def _function(atom: Atom, kind: DType, flushed: bool) -> Update:
     if atom is Atom.ADD and kind is DType.F32:
         return _add_single(flushed)

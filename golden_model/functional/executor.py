@@ -1,8 +1,9 @@
 """Functional execution: a machine `Program` and a `Launch` become a `Trace` and the final memory.
 
 Warps of the resident blocks that stand at the same instruction execute a basic block together, numpy working on all
-their lanes at once. The group with the lowest pc goes first, so that warps which parted meet again; every so often the
-one that has waited longest goes instead, so that none starves while others spin.
+their lanes at once. The group with the lowest pc goes first, so that warps which parted meet again. Warps that spin at
+an atomic let the others go first, one of which holds the lock; and every so often the group that has waited longest
+goes, so that none starves, whatever others wait for.
 """
 
 from dataclasses import dataclass
@@ -105,15 +106,17 @@ class _Run:
                 self.registers.append(np.stack(state.registers))
 
     def _run_resident(self, state: ResidentWarps) -> None:
-        stack, turn = state.stack, 0
+        pc, turn = state.stack.pc, 0
         last_turn = np.zeros(len(state), np.int64)
-        while (low := int(stack.pc.min())) < BLOCKED:
+        while (low := int(pc.min())) < BLOCKED:
             turn += 1
             if turn % PATIENCE == 0:
-                low = int(stack.pc[np.where(stack.pc < BLOCKED, last_turn, turn).argmin()])
-            warps = np.flatnonzero(stack.pc == low)
+                low = int(pc[np.where(pc < BLOCKED, last_turn, turn).argmin()])
+                warps = np.flatnonzero(pc == low)
+            else:
+                warps = _lowest(pc, state.spinning)
             last_turn[warps] = turn
-            self._run_block(Group(state, warps), low)
+            self._run_block(Group(state, warps), int(pc[warps[0]]))
         if low < DONE:
             self._report_stuck(state)
 
@@ -141,6 +144,14 @@ class _Run:
         pc = int(self.steps.barriers.arrived_at[warp])
         waiting, expected = self.steps.barriers.waiting(warp)
         raise self.steps.barrier_error(pc, int(state.blocks[warp]), f"only part ({waiting} of {expected} warps)")
+
+
+def _lowest(pc: np.ndarray, spinning: np.ndarray) -> np.ndarray:
+    """The warps at the lowest pc; those that spin (bools) only count when all others are blocked."""
+    if spinning.any():
+        others = np.where(spinning, BLOCKED, pc)
+        pc = pc if others.min() >= BLOCKED else others
+    return np.flatnonzero(pc == pc.min())
 
 
 def execute(program: Program, launch: Launch, *, record: bool = True) -> Execution:

@@ -1,6 +1,7 @@
 """Loads, stores and atomics of a group of warps: addresses, spaces, and the words in `Memory`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ Part = tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]
 indices)."""
 
 SIGNED = {Access.S8: np.int8, Access.S16: np.int16}
+_IN_VAIN, _CHANGED = 1, 2  # what a thread's atomic did to memory
 NAMES = {Op.LD: "load", Op.ST: "store", Op.ATOM: "atomic", Op.RED: "reduction"}
 
 
@@ -38,7 +40,8 @@ class LoadStore:
         """A function of (group, executing lanes or None, words latched and in a, b, c) that accesses memory; it raises
         `ExecutionError`, naming thread, block and PTX line, for an illegal address."""
         size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
-        body = {Op.LD: self._load, Op.ST: self._store}.get(i.op, self._atomic)
+        bodies: dict[Op, Callable[..., Outcome]] = {Op.LD: self._load, Op.ST: self._store}
+        body = bodies.get(i.op, partial(self._atomic, pc))
         low, high, *values = _slots(i)
         console = is_console(i)
         named = np.array([[i.space]], np.uint8)
@@ -49,10 +52,7 @@ class LoadStore:
             address, spaces = Memory.resolve(address) if i.space is Space.GENERIC else (address, named)
             parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size)
             try:
-                if console:
-                    outcome = self._tell(i, group, lanes, operands[0])
-                else:
-                    outcome = body(i, parts, operands, address.shape)
+                outcome = self._tell(i, group, lanes, operands[0]) if console else body(i, parts, operands, group)
             except Fault as fault:
                 place = "" if console else f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: "
                 raise thread_error(self._program, self._launch, pc, group, position=fault.position,
@@ -93,21 +93,21 @@ class LoadStore:
             return (group.warps[:, None] * 32 + np.arange(32)) * self._memory.local_stride
         return np.zeros((1, 1), np.int64)
 
-    def _load(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
-        result = np.zeros(shape, np.uint32)
+    def _load(self, i: Instruction, parts: Iterable[Part], operands: list[Words], group: Group) -> Outcome:
+        result = np.zeros(group.shape, np.uint32)
         for _, where, words, index in parts:
             if i.access in SIGNED:
                 values = words.view(SIGNED[i.access])[index].astype(np.int32).view(np.uint32)
             else:
                 values = words[index]
             if where is None:
-                result = values.astype(np.uint32, copy=False).reshape(shape)
+                result = values.astype(np.uint32, copy=False).reshape(group.shape)
             else:
                 result.reshape(-1)[where] = values
         return Outcome(result)
 
-    def _store(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
-        values = np.broadcast_to(operands[0], shape)
+    def _store(self, i: Instruction, parts: Iterable[Part], operands: list[Words], group: Group) -> Outcome:
+        values = np.broadcast_to(operands[0], group.shape)
         for _, where, words, index in parts:
             words[index] = _pick(values, where).astype(words.dtype, copy=False)
         return Outcome()
@@ -116,20 +116,24 @@ class LoadStore:
         self.console.store(i.imm, group, lanes, np.broadcast_to(records, (len(group.warps), 32)))
         return Outcome()
 
-    def _atomic(self, i: Instruction, parts: Iterable[Part], operands: list[Words], shape: tuple[int, int]) -> Outcome:
+    def _atomic(self, pc: int, i: Instruction, parts: Iterable[Part], operands: list[Words], group: Group) -> Outcome:
         if i.dst_type.is_wide:
             operands = [join(low, high) for low, high in zip(operands[::2], operands[1::2], strict=True)]
-        stacked = np.stack([np.broadcast_to(word, shape).reshape(-1) for word in operands], -1)
-        old = np.zeros(shape, np.uint64)
+        stacked = np.stack([np.broadcast_to(word, group.shape).reshape(-1) for word in operands], -1)
+        old, effect = np.zeros(len(stacked), np.uint64), np.zeros(len(stacked), np.uint8)
         for space, where, words, index in parts:
             values = stacked if where is None else stacked.take(where, 0)
             values = values.astype(words.dtype, copy=False)
-            before = atomics.update(words, index, i.atom, i.dst_type, values if i.atom is Atom.CAS else values[:, 0],
-                                    flushed=space is Space.GLOBAL)
-            if where is None:
-                old = before.astype(np.uint64).reshape(shape)
-            else:
-                old.reshape(-1)[where] = before
+            values = values if i.atom is Atom.CAS else values[:, 0]
+            before = atomics.update(words, index, i.atom, i.dst_type, values, flushed=space is Space.GLOBAL)
+            threads = slice(None) if where is None else where
+            old[threads] = before
+            if i.op is Op.ATOM:
+                changed = atomics.changes(before, i.atom, i.dst_type, values, flushed=space is Space.GLOBAL)
+                effect[threads] = np.where(changed, _CHANGED, _IN_VAIN)
+        if i.op is Op.ATOM:
+            group.tried(pc, in_vain=effect.reshape(group.shape).max(1) == _IN_VAIN)
+        old = old.reshape(group.shape)
         return split(old) if i.dst_type.is_wide else Outcome(old.astype(np.uint32))
 
 
