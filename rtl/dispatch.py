@@ -40,7 +40,7 @@ class Dispatcher(wiring.Component):
         self._config = config
         count = config.holders
         super().__init__({
-            **({} if config.bypass.has_window else {"issue": In(count)}),
+            **({} if config.has_window else {"issue": In(count)}),
             "busy": In(count),
             "ready": In(count),
             "pipe": In(data.ArrayLayout(2, count)),
@@ -66,7 +66,7 @@ class Dispatcher(wiring.Component):
 
     def _select(self, m: Module, available: Value) -> None:
         """One of the ready instructions whose pipe takes them."""
-        if self._config.bypass.has_window:
+        if self._config.has_window:
             m.d.comb += self.select.eq(in_turn(m, self.busy & available))
         else:
             self._select_oldest(m, available)

@@ -7,7 +7,6 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import trivial_fields
-from warploom.arch.mechanisms import Gating
 from warploom.rtl import ports
 from warploom.rtl.integer import IntegerUnit
 from warploom.rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
@@ -58,6 +57,6 @@ class Pipes(wiring.Component):
             self.result.payload.eq(Mux(outside.valid, outside.payload, lanes.payload)),
         ]
         if self._with_probe:
-            gated = self._config.gating is not Gating.OFF
+            gated = self._config.gates_columns
             m.d.comb += [self.lane_loads.eq(unit.loads), self.bypass_loads.eq(unit.bypass_loads if gated else 0)]
         return m

@@ -16,8 +16,8 @@ from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.bench import Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises, Register, sources
-from warploom.tb.coalescing.values import narrow_word
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
+from warploom.tb.narrow_values import narrow_word
 
 REGISTERS = 24
 DRAIN = 80
@@ -39,7 +39,7 @@ class InFlight:
     windows nobody waits for reads, but the first instruction of a warp for everything in its slot."""
 
     def __init__(self, config: SmConfig) -> None:
-        self._has_window = config.bypass.has_window
+        self._has_window = config.has_window
         self._read: dict[int, set[Register]] = {}
         self._written: dict[int, Register] = {}
         self._warps: dict[int, int] = {}
@@ -95,7 +95,7 @@ class Surroundings:
         self._unread = 0  # memory instructions whose credit is still to come
         self._credits = busy(rng, 0.4)
         self._in_flight = InFlight(ports.config)
-        self._has_window, self._promises = ports.config.bypass.has_window, Promises(ports.config)
+        self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
         self._warp = 0  # of the last random instruction
         self._recent: defaultdict[int, deque[int]] = defaultdict(lambda: deque([0], maxlen=RECENT))  # by warp
         self._tags = iter(range(1 << 62))

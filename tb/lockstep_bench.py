@@ -51,12 +51,12 @@ from warploom.kernels.launchfile import LaunchFile, load
 from warploom.running import run as run_kernel
 from warploom.tb.affine.lockstep import AffinePorts
 from warploom.tb.bench import Driver, Ports
-from warploom.tb.coalescing.values import code_of
 from warploom.tb.codec import join
 from warploom.tb.difference import Difference, fields_equal, lanes_equal
 from warploom.tb.gating.values import outcome_bits
 from warploom.tb.identity import identity
 from warploom.tb.lockstep import JOB, RESULT
+from warploom.tb.narrow_values import code_of
 from warploom.tb.outside import OutsideUnits
 from warploom.tb.readback import Readback
 from warploom.tb.replay import replay

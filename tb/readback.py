@@ -27,7 +27,7 @@ class Readback:
         self.compared = 0
         self._config, self._shadow, self._stride = config, shadow, rows_per_warp(config, registers)
         # What was dropped may not be read again: with hints an instruction executes in what is left of one register.
-        self._by_one = config.bypass.has_hints
+        self._by_one = config.has_hints
         count = 1 if self._by_one else 3
         self._affine = None if datapath.affine is None else datapath.affine.registers
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
@@ -72,12 +72,12 @@ class Readback:
         if self._is_compact(warp, register):
             return ALL_LANES
         dirty = 0
-        if self._config.bypass.writes_back:
+        if self._config.writes_back:
             dirty = sum(entry.dirty for entry in self.datapath.operands.collectors[warp].entries
                         if entry.used and entry.register == register)
         kept = self._place(warp, register)
         lost = self._shadow.behind(warp, kept) & ~dirty
-        assert self._config.bypass.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
+        assert self._config.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
         return self._shadow.current(warp, kept, dirty)
 
     def _fields(self, warp: int, read: list[int]) -> dict[str, int]:

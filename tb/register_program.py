@@ -39,7 +39,7 @@ Key = tuple[int, int]
 
 def points(config: SmConfig) -> list[str]:
     """Coverage points of every program."""
-    return ["three registers", "full write of some lanes", *([NEW_WARP] if config.bypass.has_window else [])]
+    return ["three registers", "full write of some lanes", *([NEW_WARP] if config.has_window else [])]
 
 
 class Draft(NamedTuple):
@@ -84,7 +84,7 @@ class Program(ABC):
         self._registers = {key: Register([0] * LANES)
                            for key in itertools.product(range(self._config.warps), range(REGISTERS))}
         self._live = [ALL_LANES] * self._config.warps
-        self._has_window, self._promises = self._config.bypass.has_window, Promises(self._config)
+        self._has_window, self._promises = self._config.has_window, Promises(self._config)
         self._warp = 0  # of the last draw
         self._new = set(range(self._config.warps))  # slots whose next instruction is the first of another warp
         self._in_flight: Counter[int] = Counter()  # by warp

@@ -22,7 +22,7 @@ from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.arch.program import Program
 from warploom.golden_model.assembly import datapath_of
-from warploom.golden_model.coalescing.alignment import byte_enables, to_sub_banks
+from warploom.golden_model.byte_order import byte_enables, to_sub_banks
 from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.gating.trivial import promised
 from warploom.golden_model.inputs import Inputs

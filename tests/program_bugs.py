@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-import warploom.golden_model.coalescing.width as coalescing
+import warploom.golden_model.register_file.width as coalescing
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.bypass.collector import BypassingCollector
-from warploom.golden_model.coalescing.width import renew
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.gating.zero_mask import LaneOrder
+from warploom.golden_model.register_file.width import renew
 
 _room, _scoreboard, _renew = BypassingCollector.room, Scoreboard.__init__, LaneOrder.renew
 

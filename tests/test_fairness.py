@@ -19,7 +19,7 @@ from amaranth.lib.wiring import Out
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.rtl import arbiter as baseline
 from warploom.rtl import verilog
 from warploom.rtl.arbiter import Arbiter

@@ -12,8 +12,8 @@ from warploom.arch.interfaces import ACTIVITY_FIELDS, bank_ports, probe_fields, 
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
-from warploom.golden_model.coalescing.width import Code
 from warploom.golden_model.register_file.forms import Packed
+from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.words import ALL_LANES
 

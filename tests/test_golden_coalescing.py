@@ -8,7 +8,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing
-from warploom.golden_model.coalescing.alignment import (
+from warploom.golden_model.byte_order import (
     byte_enables,
     byte_mask,
     from_sub_banks,
@@ -16,10 +16,10 @@ from warploom.golden_model.coalescing.alignment import (
     to_sub_banks,
 )
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
-from warploom.golden_model.coalescing.bank import DualBank
 from warploom.golden_model.coalescing.crossbar import SlicedCrossbar
-from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
-from warploom.golden_model.coalescing.width import Code, renew
+from warploom.golden_model.dual_bank import DualBank
+from warploom.golden_model.register_file.mask_buffer import MaskBuffer
+from warploom.golden_model.register_file.width import Code, renew
 from warploom.golden_model.words import ALL_LANES, broadcast
 
 RIGHT, LEFT = 0, 1

@@ -13,11 +13,11 @@ from warploom.arch.layout import place
 from warploom.arch.mechanisms import Alignment
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.check import Mismatch
-from warploom.golden_model.coalescing import width
-from warploom.golden_model.coalescing.width import Code, restore
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.ports import Write
+from warploom.golden_model.register_file.width import Code, restore
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect

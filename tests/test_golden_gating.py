@@ -16,11 +16,11 @@ from warploom.arch.mechanisms import Coalescing
 from warploom.compiler.compile import compile_file
 from warploom.golden_model import lane_activity
 from warploom.golden_model.check import Mismatch
-from warploom.golden_model.coalescing.width import Code
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.gating.trivial import Outcomes
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics

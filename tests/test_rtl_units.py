@@ -20,9 +20,9 @@ from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter
-from warploom.rtl.coalescing.bank import DualBank
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
 from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.emit import generate
 from warploom.rtl.interfaces import (
     CODE,

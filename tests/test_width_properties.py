@@ -16,11 +16,11 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing
-from warploom.golden_model.coalescing import width as width_module
-from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from warploom.golden_model.coalescing.bank import DualBank
-from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
-from warploom.golden_model.coalescing.width import Code, Stored, detect, renew, restore
+from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
+from warploom.golden_model.dual_bank import DualBank
+from warploom.golden_model.register_file import width as width_module
+from warploom.golden_model.register_file.mask_buffer import MaskBuffer
+from warploom.golden_model.register_file.width import Code, Stored, detect, renew, restore
 from warploom.golden_model.words import ALL_LANES, broadcast, join, split, spread
 
 Renew = Callable[[Code, int, int, bool, bool], Stored]

@@ -74,7 +74,7 @@ class AffineDecisions:
         if self._planned(warp).way is Way.EXPANSION:
             move = expansion(warp.next.fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
-                    "first": int(not warp.entered), "aside": int(self._config.bypass.has_hints)}
+                    "first": int(not warp.entered), "aside": int(self._config.has_hints)}
         return self._instructions.fields(warp) | {"aside": 0}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:

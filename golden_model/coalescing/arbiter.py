@@ -8,7 +8,7 @@ from typing import NamedTuple
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.mechanisms import Alignment
 from warploom.arch.pipes import WritePaths
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.byte_order import sub_bank_mask
 
 Write = tuple[int, int, int]
 """What a write latch requests: bank, side (0 right, 1 left) and width in bytes (1..4)."""

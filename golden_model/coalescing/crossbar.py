@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from warploom.golden_model.coalescing.alignment import SLICE_BITS
+from warploom.golden_model.byte_order import SLICE_BITS
 
 
 class SlicedCrossbar:

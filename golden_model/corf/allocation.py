@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.byte_order import sub_bank_mask
 
 
 class Location(NamedTuple):

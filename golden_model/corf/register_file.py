@@ -6,13 +6,13 @@ from typing import Any
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.program import Hints
 from warploom.golden_model.arbiter import Arbiter
-from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
 from warploom.golden_model.corf import width
 from warploom.golden_model.corf.allocation import NOWHERE, Location
 from warploom.golden_model.corf.shifter import shift_down, shift_up
 from warploom.golden_model.corf.storage import Storage
 from warploom.golden_model.corf.writeback import PartialWrites
+from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.operands.collector import SLOTS
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.asked import Asked

@@ -23,7 +23,7 @@ class FrontEnd:
         self._statics, self._decisions = statics, decisions
         self.residency = Residency(config, trace)
         self.warps: dict[int, Warp] = {}  # by slot
-        self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.bypass.has_window)
+        self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
         self._issue = Issue(config, decisions)
         self.stalls = self._issue.stalls
         self.next_event, self.advance = self._issue.next_event, self._issue.advance

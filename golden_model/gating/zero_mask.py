@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from warploom.arch.config import GROUP, LANES
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.coalescing import width
-from warploom.golden_model.coalescing.alignment import WORD_BYTES
-from warploom.golden_model.coalescing.width import BYTES, Code, Stored
+from warploom.golden_model.byte_order import WORD_BYTES
+from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.width import BYTES, Code, Stored
 from warploom.golden_model.words import ALL_LANES, nonzero_lanes, spread
 
 _GROUPS = 0x11111111

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
-from warploom.golden_model.coalescing import width
-from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
-from warploom.golden_model.coalescing.width import BYTES, Code
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.operands.collector import NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
+from warploom.golden_model.register_file.width import BYTES, Code
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
 

@@ -9,8 +9,8 @@ from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
-from warploom.golden_model.coalescing.bank import DualBank
 from warploom.golden_model.coalescing.meter import Meter
+from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.probe import column_probe, latch_probe

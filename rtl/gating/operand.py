@@ -10,7 +10,6 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
-from warploom.arch.mechanisms import Gating
 from warploom.rtl.byte_order import bytes_below, swap
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.gating.reorder import Reorder
@@ -36,7 +35,7 @@ class GatedOperandPath(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._reordered = config.gating is Gating.CROSS_LANE
+        self._reordered = config.zeros_by_granule
         super().__init__({
             "word": In(WARP_BITS), "zero": In(zero_layout(config)), "operand": Out(WARP_BITS), "known": Out(LANES),
         })
@@ -74,7 +73,7 @@ class GatedCoalescingOperandPath(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._by_granule = config.gating is Gating.CROSS_LANE
+        self._by_granule = config.zeros_by_granule
         super().__init__({
             "word": In(WARP_BITS), "code": In(CODE), "zero": In(zero_layout(config)),
             "operand": Out(WARP_BITS), "known": Out(LANES),

@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.mechanisms import Gating
 from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.gating.zero_detector import BYTES, GROUPS, ZeroDetector
 from warploom.rtl.interfaces import stored_layout, zero_layout
@@ -46,7 +46,7 @@ class ZeroLatch(wiring.Component):
             "full": In(1),
             "old": In(stored_layout(config)),
             "zero": Out(zero_layout(config)),
-            **({"fill": Out(ZERO_BITS)} if config.gating is Gating.CROSS_LANE else {}),
+            **({"fill": Out(ZERO_BITS)} if config.zeros_by_granule else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -74,7 +74,7 @@ def rule_of(config: SmConfig) -> Rule:
     """The rule for the zero masks of a configuration."""
     if config.gating is Gating.IN_LANE:
         return lane_rule
-    return granule_rule if config.coalescing is Coalescing.ON else reorder_rule
+    return granule_rule if config.has_sides else reorder_rule
 
 
 def lane_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -> dict[str, Value]:

@@ -9,9 +9,9 @@ from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter
-from warploom.rtl.coalescing.bank import DualBank
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
 from warploom.rtl.crossbar import Crossbar
+from warploom.rtl.dual_bank import DualBank
 
 
 class SingleAccess:

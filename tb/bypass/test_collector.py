@@ -12,10 +12,10 @@ from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
-from warploom.golden_model.coalescing.alignment import from_sub_banks
-from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.placement import Place
+from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Observation, Ports, Stimulus, exercise, source

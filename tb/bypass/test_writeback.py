@@ -8,7 +8,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.tb import runner
@@ -50,7 +50,7 @@ class DeliveryCheck:
         self._cover(grants, completes)
         for i, complete in enumerate(completes):
             self._enter(seen, i, complete)
-        delivered_only = self._to_collector if self._ports.config.bypass.writes_back else []
+        delivered_only = self._to_collector if self._ports.config.writes_back else []
         twin.unwritten = sum(delivered << i for i, delivered in enumerate(delivered_only))
         super().__call__(seen)  # type: ignore[misc]
 
@@ -107,7 +107,7 @@ class DeliveryCheck:
         waits, holder, delivers = self._waits(), self._holder(0), self._to_collector
         self._hit("delivered by both paths", delivers[holder] and delivers[2] and completes[2])
         self._hit("MEM waits for the collector", waits[2])
-        if self._ports.config.bypass.writes_back:
+        if self._ports.config.writes_back:
             self._hit("SFU waits for SP without a bank", delivers[0] and self._to_register[1])
             latches = self._twin.latches
             self._hit("MEM writes where SP only delivers",
@@ -188,8 +188,8 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results, deliveries and grants."""
     ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
     config = ports.config
-    check_of, draw = CHECKS[config.gating is not Gating.OFF, config.coalescing is Coalescing.ON]
-    wanted = DELIVERED if config.bypass.writes_back else DELIVERED[:2]
+    check_of, draw = CHECKS[config.gates_columns, config.has_sides]
+    wanted = DELIVERED if config.writes_back else DELIVERED[:2]
     coverage = OwnPoints(*wanted, "stall", *(f"{writer} back to back" for writer in config.writers))
     check = check_of(ports, checker, coverage)
     await exercise(ports, Offers(ports, check, draw).stimuli(), check, checker)

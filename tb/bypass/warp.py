@@ -13,8 +13,8 @@ from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.words import ALL_LANES, merge
 from warploom.tb.bench import Stimulus, busy
 from warploom.tb.bypass.promises import Promises
-from warploom.tb.coalescing.values import code
 from warploom.tb.gating.sparse import lanes
+from warploom.tb.narrow_values import code
 from warploom.tb.operands.test_collector import placement
 
 WARP = 1

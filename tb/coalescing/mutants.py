@@ -9,13 +9,13 @@ from amaranth.lib import wiring
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
-from warploom.rtl.coalescing.bank import DualBank
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
-from warploom.rtl.coalescing.mask_buffer import MaskBuffer
 from warploom.rtl.coalescing.width import WidthDetector
 from warploom.rtl.datapath import Datapath
+from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.register_file.forms.narrow import Narrow
+from warploom.rtl.register_file.mask_buffer import MaskBuffer
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, altered, arbiter, miswired

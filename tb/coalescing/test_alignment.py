@@ -1,4 +1,4 @@
-"""Bench of the operand path: hardware against `warploom.golden_model.coalescing.alignment` and `width`."""
+"""Bench of the operand path: hardware against `warploom.golden_model.byte_order` and `width`."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,13 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, unpack
-from warploom.golden_model.coalescing.alignment import from_sub_banks, to_sub_banks
-from warploom.golden_model.coalescing.width import restore
+from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
+from warploom.golden_model.register_file.width import restore
 from warploom.golden_model.words import broadcast
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.coalescing.values import code, code_of
+from warploom.tb.narrow_values import code, code_of
 
 CYCLES = 1000
 

@@ -10,7 +10,7 @@ from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, index_bits
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Alignment
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source

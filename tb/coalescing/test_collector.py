@@ -10,16 +10,16 @@ from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
-from warploom.golden_model.coalescing.alignment import from_sub_banks
-from warploom.golden_model.coalescing.width import Code, restore
+from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.forms import NO_REGISTER
 from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.shared import SharedFile
+from warploom.golden_model.register_file.width import Code, restore
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.coalescing.values import code, code_of
+from warploom.tb.narrow_values import code, code_of
 from warploom.tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
 
 SLICE_BITS = WARP_BITS // SUB_BANKS

@@ -1,4 +1,4 @@
-"""Bench of the mask buffer: hardware against `warploom.golden_model.coalescing.mask_buffer`."""
+"""Bench of the mask buffer: hardware against `warploom.golden_model.register_file.mask_buffer`."""
 
 import random
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment
-from warploom.golden_model.coalescing.mask_buffer import MaskBuffer
-from warploom.rtl.coalescing.mask_buffer import MaskBuffer as Hardware
+from warploom.golden_model.register_file.mask_buffer import MaskBuffer
+from warploom.rtl.register_file.mask_buffer import MaskBuffer as Hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.coalescing.values import code, code_of
+from warploom.tb.narrow_values import code, code_of
 
 SOURCES = 3
 READS = SOURCES + 1

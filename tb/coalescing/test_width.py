@@ -1,4 +1,4 @@
-"""Bench of the width detector: hardware against `warploom.golden_model.coalescing.width`."""
+"""Bench of the width detector: hardware against `warploom.golden_model.register_file.width`."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,12 @@ import pytest
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
-from warploom.golden_model.coalescing.width import detect
+from warploom.golden_model.register_file.width import detect
 from warploom.golden_model.words import broadcast, split, spread
 from warploom.rtl.coalescing.width import WidthDetector
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.coalescing.values import lane_mask, narrow_word
+from warploom.tb.narrow_values import lane_mask, narrow_word
 
 CYCLES = 2000
 

@@ -9,16 +9,16 @@ import pytest
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, result_fields, unpack
-from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks, to_sub_banks
+from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
-from warploom.golden_model.coalescing.width import Code, Stored, restore
 from warploom.golden_model.register_file.shared import SharedFile
+from warploom.golden_model.register_file.width import Code, Stored, restore
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.coalescing.values import code, code_of, lane_mask, narrow_word
 from warploom.tb.codec import join
+from warploom.tb.narrow_values import code, code_of, lane_mask, narrow_word
 
 CYCLES = 3000
 

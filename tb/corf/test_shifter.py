@@ -7,7 +7,7 @@ import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
-from warploom.golden_model.coalescing.alignment import SLICE_BITS
+from warploom.golden_model.byte_order import SLICE_BITS
 from warploom.golden_model.corf.shifter import shift_down, shift_up
 from warploom.rtl.corf.shifter import Shifter
 from warploom.tb import runner

@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.bank import Bank
-from warploom.rtl.coalescing.bank import DualBank
+from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.gating.reorder import Reorder, exchange
 from warploom.rtl.gating.zero_buffer import ZeroBuffer
 from warploom.rtl.gating.zero_detector import GROUPS, ZeroDetector

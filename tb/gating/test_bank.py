@@ -9,8 +9,8 @@ import pytest
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
-from warploom.golden_model.coalescing.bank import DualBank
+from warploom.golden_model.byte_order import sub_bank_mask
+from warploom.golden_model.dual_bank import DualBank
 from warploom.rtl.subbank import POISON
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

@@ -10,7 +10,7 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
-from warploom.golden_model.coalescing.alignment import to_sub_banks
+from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.forms import Packed

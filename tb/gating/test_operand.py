@@ -8,13 +8,13 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
-from warploom.golden_model.coalescing.alignment import from_sub_banks
+from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.coalescing.values import code, code_of
+from warploom.tb.narrow_values import code, code_of
 
 CYCLES = 1000
 

@@ -13,8 +13,7 @@ from warploom.arch.interfaces import (
     result_fields,
     zero_fields,
 )
-from warploom.arch.mechanisms import Coalescing
-from warploom.golden_model.coalescing.alignment import byte_enables, byte_mask, from_sub_banks
+from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks
 from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.register_file.forms import Packed
@@ -94,7 +93,7 @@ class GatedWritebackCheck(WritebackCheck):
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
         self._rules, self._rng = LaneOrder(ports.config.gating), random.Random(ports.config.rows)
-        self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
+        self._zero_ports = ZeroPorts(ports, checker) if ports.config.has_zero_mask else None
 
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         written = [i for i, granted in enumerate(grants) if granted and requests[i] is not None]
@@ -146,7 +145,7 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
         self._rules = Interleaved(ports.config.gating)
-        self._zero_ports = ZeroPorts(ports, checker) if ports.config.gating.has_zero_mask else None
+        self._zero_ports = ZeroPorts(ports, checker) if ports.config.has_zero_mask else None
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
         super()._updates(seen, written)
@@ -175,12 +174,12 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results and grants."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
-    if ports.config.coalescing is Coalescing.ON:
+    if ports.config.has_sides:
         coverage = Coverage("stall", *coalescing.points(ports.config))
         stimulus = coalescing.stimuli(ports, narrow_result)
         await exercise(ports, stimulus, GatedCoalescingCheck(ports, checker, coverage), checker)
     else:
-        known = ["nothing written"] if ports.config.gating.has_zero_mask else []
+        known = ["nothing written"] if ports.config.has_zero_mask else []
         coverage = Coverage("stall", *points(ports.config), "full", "partial", *known)
         await exercise(ports, stimuli(ports, result), GatedWritebackCheck(ports, checker, coverage), checker)
     coverage.finish()

@@ -10,7 +10,6 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import pack, width, zero_fields
-from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
@@ -26,7 +25,7 @@ Entry = tuple[int, int, bool]
 
 def entries(config: SmConfig) -> list[Entry]:
     """All entries of the buffer."""
-    sides = (False, True) if config.coalescing is Coalescing.ON else (False,)
+    sides = (False, True) if config.has_sides else (False,)
     return list(product(range(config.banks), range(config.rows), sides))
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
-from warploom.golden_model.coalescing import width
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.register_file import width
 from warploom.golden_model.words import ALL_LANES, join, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.coalescing.values import code_of
 from warploom.tb.gating import sparse
 from warploom.tb.gating.figures import FIG_4_4
+from warploom.tb.narrow_values import code_of
 
 CYCLES = 2000
 FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")

@@ -11,10 +11,10 @@ from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.byte_order import SLICE_BITS, interleave, swap
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.coalescing.code_latch import CodeLatch
-from warploom.rtl.coalescing.mask_buffer import MaskBuffer
 from warploom.rtl.interfaces import CODE
 from warploom.rtl.register_file.columns import byte_enables, columns_of, groups
 from warploom.rtl.register_file.forms.rows import Metadata, SidedRow
+from warploom.rtl.register_file.mask_buffer import MaskBuffer
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.shared import share
 

@@ -73,9 +73,9 @@ COALESCING = Mechanism(
     fields=(PortField("code", "size", bits=2, needs=ON), PortField("code", "sign", bits=1, needs=ON)),
     units=(
         Unit("WidthDetector", "warploom.rtl.coalescing.width.WidthDetector"),
-        Unit("MaskBuffer", "warploom.rtl.coalescing.mask_buffer.MaskBuffer", CONFIG),
+        Unit("MaskBuffer", "warploom.rtl.register_file.mask_buffer.MaskBuffer", CONFIG),
         Unit("OperandPath", "warploom.rtl.coalescing.alignment.OperandPath"),
-        Unit("DualBank", "warploom.rtl.coalescing.bank.DualBank", ROWS),
+        Unit("DualBank", "warploom.rtl.dual_bank.DualBank", ROWS),
         Unit("CoalescingArbiter", "warploom.rtl.coalescing.arbiter.CoalescingArbiter", ARBITER),
         Unit("SlicedCrossbar", "warploom.rtl.coalescing.crossbar.SlicedCrossbar", MATRIX),
     ),
@@ -96,5 +96,5 @@ COALESCING = Mechanism(
         Overhead("hardware", "Table 3.4: overhead", "overheads", "warploom.evaluation.overhead.coalescing_overheads"),
     ),
     names=("coalescing", "Coalescing"),
-    folders=("coalescing",),
+    folders=("coalescing", "narrow.py", "narrow_zero_masked.py"),
 )

@@ -57,7 +57,7 @@ GATING = Mechanism(
         Unit("Reorder", "warploom.rtl.gating.reorder.Reorder"),
         Unit("ZeroBuffer", "warploom.rtl.gating.zero_buffer.ZeroBuffer", CONFIG, needs=ZERO_MASK),
         Unit("GatedBank", "warploom.rtl.bank.Bank", ROWS, GATED, probe=POISON),
-        Unit("GatedDualBank", "warploom.rtl.coalescing.bank.DualBank", ROWS, GATED, probe=POISON),
+        Unit("GatedDualBank", "warploom.rtl.dual_bank.DualBank", ROWS, GATED, probe=POISON),
         Unit("GatedOperandPath", "warploom.rtl.gating.operand.GatedOperandPath", CONFIG, needs=(*ZERO_MASK, *PLAIN)),
         Unit("GatedCoalescingOperandPath", "warploom.rtl.gating.operand.GatedCoalescingOperandPath", CONFIG,
              needs=(*ZERO_MASK, *NARROW)),
@@ -89,5 +89,5 @@ GATING = Mechanism(
                  "warploom.evaluation.overhead.gating_overheads"),
     ),
     names=("gating", "Gating"),
-    folders=("gating",),
+    folders=("gating", "zero_masked.py", "narrow_zero_masked.py"),
 )

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from warploom.arch.interfaces import CODE_FIELDS, pack
-from warploom.golden_model.coalescing.alignment import sub_bank_mask
+from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 BYTES = 4

@@ -1,7 +1,7 @@
 """`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.register_file.width import Code
 
 
 class MaskBuffer:

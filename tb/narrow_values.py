@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import WARP_BITS
-from warploom.golden_model.coalescing.width import Code
+from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 
