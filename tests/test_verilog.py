@@ -186,7 +186,7 @@ def test_ports_list_their_fields() -> None:
     listed = ("tag [9:0], writes [10], bank [11], row [18:12], left [19], lanes [51:20], full [52], pred [84:53], "
               "data [1108:85]")
     assert f"  // {listed}\n  input wire [1108:0] result_sp__payload" in writeback()
-    assert "  // [0] [6:0], [1] [13:7]\n  output wire [13:0] row," in writeback()
+    assert "  // [0] [0], [1] [1], [2] [2]\n  output wire [2:0] write__bank," in writeback()
 
 
 def test_every_name_of_a_module_gets_one_of_its_own() -> None:

@@ -31,7 +31,7 @@ class Key(NamedTuple):
     @property
     def pattern(self) -> re.Pattern[str]:
         """What it stands for: itself, and all that is below it."""
-        names = re.escape(self.path).replace(r"\*", r"[^.\[]+")
+        names = re.escape(self.path).replace(r"\*", r"[^\[]+?")
         return re.compile(rf"{names}(?P<below>|[.\[].*)")
 
 

@@ -1,13 +1,13 @@
-"""`SmConfig`: every parameter of one streaming multiprocessor, validated, and read from or written to TOML."""
+"""`SmConfig`: every parameter of one streaming multiprocessor, validated."""
 
 import dataclasses
-import tomllib
 from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
-from warploom.arch.errors import ConfigError, nearest, shorten, shown
+from warploom.arch import config_text
+from warploom.arch.errors import ConfigError, shown
 from warploom.arch.isa import TimingClass
 from warploom.arch.mechanisms import (
     MECHANISMS,
@@ -41,7 +41,6 @@ from warploom.arch.pipes import (
     TIMING,
     PipeConfig,
     WritePaths,
-    changed_pipes,
     checked_pipes,
 )
 
@@ -271,47 +270,19 @@ class SmConfig:
         """A copy with each ``field=value`` of the list applied; values are TOML or bare words. A field may be named
         with its part, ``part.field``. Fields of a pipe are ``pipes.pipe.field``, ``pipes.pipe.classes.class`` and
         ``timing.class``; the part may be left out there too."""
-        changes, pipes = dict[str, Any](), [vars(pipe) for pipe in self.pipes]
-        for setting in settings:
-            name, equals, text = setting.partition("=")
-            if not equals:
-                raise ConfigError(f"{shown(setting)}: write a setting as field=value")
-            name = name.strip()
-            value = _toml_value(name, text)
-            part, _, short = name.partition(".")
-            if part in PARTS and short:
-                _check_part("--set", part, short)
-            else:
-                short = name
-            if short == PIPES:
-                pipes = [vars(pipe) for pipe in checked_pipes(value)]
-            elif "." in short and part in (PIPES, TIMING, *(pipe["name"] for pipe in pipes)):
-                pipes = changed_pipes(pipes, short, value)
-            else:
-                changes[short] = value
-        return _build({**_plain(self), **changes, PIPES: pipes}, "--set")
+        changes = config_text.changes(settings, self.pipes, PARAMETERS)
+        return _build({f.name: getattr(self, f.name) for f in fields(self)} | changes, "--set")
 
     def to_toml(self) -> str:
         """The configuration as TOML text that `from_toml` reads back to an equal configuration: a table for each part
         of the machine."""
-        lines = [f'name = "{self.name}"']
-        for part in PARTS:
-            names = [name for name, parameter in PARAMETERS.items() if parameter.part == part and name != PIPES]
-            if part == PIPES:
-                lines += [line for pipe in self.pipes for line in pipe.to_toml()]
-            else:
-                lines += ["", f"[{part}]", *(f"{name} = {_toml_text(getattr(self, name))}" for name in names)]
-        return "\n".join(lines) + "\n"
+        return config_text.write(self.name, {name: getattr(self, name) for name in PARAMETERS}, PARAMETERS)
 
     @classmethod
     def from_toml(cls, text: str, where: str = "<toml>") -> "SmConfig":
         """Read a configuration; fields that the text leaves out keep the `fermi` values. A field stands in the table of
         its part, or by its name alone."""
-        try:
-            table = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
-            raise ConfigError(f"{where}: not TOML: {error}") from None
-        return _build(_without_parts(table, where), where)
+        return _build(config_text.read(text, where, PARAMETERS), where)
 
     @classmethod
     def preset(cls, name: str) -> "SmConfig":
@@ -336,14 +307,6 @@ MINIMUM_LATENCY = 4
 PARAMETERS = parameters(SmConfig)
 """What each field means, by its name; the configuration's own name is none of them."""
 
-_MODEL = "warploom presets fermi shows how"
-
-_FORMER = {
-    "sfu_queue": "pipes.sfu.credits", "memory_queue": "pipes.mem.credits",
-    TIMING: "the classes of the pipes, timing.CLASS in a setting",
-}
-"""What fields of earlier configurations are called."""
-
 _PRESETS = resources.files("warploom.arch") / "presets"
 
 
@@ -361,57 +324,10 @@ def flat(config: SmConfig) -> dict[str, str]:
     return values | {f"{TIMING}.{name}": f"[{latency}, {interval}]" for name, (latency, interval) in timing.items()}
 
 
-def _plain(config: SmConfig) -> dict[str, Any]:
-    return {f.name: getattr(config, f.name) for f in fields(SmConfig)}
-
-
-def _without_parts(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """The fields of a configuration file, out of the tables of their parts."""
-    values: dict[str, Any] = {}
-    for name, value in table.items():
-        if name == PIPES and isinstance(value, dict):
-            raise ConfigError(f"{where}: pipes is a list: begin each pipe with [[pipes]]; {_MODEL}")
-        is_part = name in PARTS and isinstance(value, dict)
-        for field_, given in (value if is_part else {name: value}).items():
-            if is_part:
-                _check_part(where, name, field_)
-            if field_ in values:
-                raise ConfigError(f"{where}: {field_} is given twice: once is enough")
-            values[field_] = given
-    return values
-
-
-def _check_part(where: str, part: str, name: str) -> None:
-    """Raise `ConfigError` when a field is named with a part that is not its own."""
-    parameter = PARAMETERS.get(name)
-    if parameter is not None and parameter.part != part:
-        raise ConfigError(f"{where}: {part}.{name} is not a configuration field: it is {parameter.part}.{name}")
-
-
 def _build(table: dict[str, Any], where: str) -> SmConfig:
-    known = {f.name for f in fields(SmConfig)}
-    for name in table:
-        if name in _FORMER:
-            raise ConfigError(f"{where}: {name} is not a configuration field: it is {_FORMER[name]}; {_MODEL}")
-        if name not in known:
-            fields_ = ", ".join(sorted(known))
-            raise ConfigError(f"{where}: {shown(name)} is not a configuration field; fields are {fields_}"
-                              f"{nearest(name, known)}")
+    """A configuration with some fields of its own. Raises `ConfigError`, which says where they come from."""
+    config_text.check_names(table, where, [f.name for f in fields(SmConfig)])
     try:
         return dataclasses.replace(SmConfig(), **table)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-
-
-def _toml_value(name: str, text: str) -> Any:
-    """A TOML value; a bare word (an enum member) is taken as a string."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
-        if text.strip().replace("_", "").replace("-", "").isalnum():
-            return text.strip()
-        raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value") from None
-
-
-def _toml_text(value: object) -> str:
-    return str(value) if isinstance(value, int) else f'"{value}"'

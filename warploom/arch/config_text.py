@@ -1,0 +1,108 @@
+"""Configurations as text: TOML files, with a table for each part of the machine, and settings of the command line.
+
+`known` are the parameters of a configuration by the names of its fields; its own name is none of them.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from warploom.arch.errors import ConfigError, nearest, shorten, shown
+from warploom.arch.parameters import PARTS, Parameter
+from warploom.arch.pipes import PIPES, TIMING, PipeConfig, changed_pipes, checked_pipes
+
+Known = Mapping[str, Parameter]
+
+_EXAMPLE = "warploom presets fermi shows how"
+
+_FORMER = {
+    "sfu_queue": "pipes.sfu.credits", "memory_queue": "pipes.mem.credits",
+    TIMING: "the classes of the pipes, timing.CLASS in a setting",
+}
+"""What fields of earlier configurations are called."""
+
+
+def read(text: str, where: str, known: Known) -> dict[str, Any]:
+    """The fields that a TOML text gives, each in the table of its part or by its name alone. Raises `ConfigError`."""
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
+        raise ConfigError(f"{where}: not TOML: {error}") from None
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        if name == PIPES and isinstance(value, dict):
+            raise ConfigError(f"{where}: pipes is a list: begin each pipe with [[pipes]]; {_EXAMPLE}")
+        is_part = name in PARTS and isinstance(value, dict)
+        for field, given in (value if is_part else {name: value}).items():
+            if is_part:
+                _check_part(where, name, field, known)
+            if field in values:
+                raise ConfigError(f"{where}: {field} is given twice: once is enough")
+            values[field] = given
+    return values
+
+
+def write(name: str, values: Mapping[str, Any], known: Known) -> str:
+    """A configuration of this name as TOML, which `read` takes."""
+    lines = [f'name = "{name}"']
+    for part in PARTS:
+        if part == PIPES:
+            lines += [line for pipe in values[PIPES] for line in pipe.to_toml()]
+        else:
+            fields = [field for field, parameter in known.items() if parameter.part == part]
+            lines += ["", f"[{part}]", *(f"{field} = {_as_toml(values[field])}" for field in fields)]
+    return "\n".join(lines) + "\n"
+
+
+def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) -> dict[str, Any]:
+    """The fields that settings change, each written ``field=value``; the pipes always. Raises `ConfigError`."""
+    changed, tables = dict[str, Any](), [vars(pipe) for pipe in pipes]
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise ConfigError(f"{shown(setting)}: write a setting as field=value")
+        name = name.strip()
+        value = _value(name, text)
+        part, _, short = name.partition(".")
+        if part in PARTS and short:
+            _check_part("--set", part, short, known)
+        else:
+            short = name
+        if short == PIPES:
+            tables = [vars(pipe) for pipe in checked_pipes(value)]
+        elif "." in short and part in (PIPES, TIMING, *(pipe["name"] for pipe in tables)):
+            tables = changed_pipes(tables, short, value)
+        else:
+            changed[short] = value
+    return {**changed, PIPES: tables}
+
+
+def check_names(given: Iterable[str], where: str, fields: Sequence[str]) -> None:
+    """Raise `ConfigError` when a name is none of the fields."""
+    for name in given:
+        if name in _FORMER:
+            raise ConfigError(f"{where}: {name} is not a configuration field: it is {_FORMER[name]}; {_EXAMPLE}")
+        if name not in fields:
+            raise ConfigError(f"{where}: {shown(name)} is not a configuration field; fields are "
+                              f"{', '.join(sorted(fields))}{nearest(name, fields)}")
+
+
+def _check_part(where: str, part: str, name: str, known: Known) -> None:
+    """Raise `ConfigError` when a field is named with a part that is not its own."""
+    parameter = known.get(name)
+    if parameter is not None and parameter.part != part:
+        raise ConfigError(f"{where}: {part}.{name} is not a configuration field: it is {parameter.part}.{name}")
+
+
+def _value(name: str, text: str) -> Any:
+    """A TOML value; a bare word (an enum member) is taken as a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        if text.strip().replace("_", "").replace("-", "").isalnum():
+            return text.strip()
+        raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value") from None
+
+
+def _as_toml(value: object) -> str:
+    return str(value) if isinstance(value, int) else f'"{value}"'
