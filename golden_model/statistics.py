@@ -1,12 +1,15 @@
 """What a run leaves behind: `Statistics`, plain numbers with a stable JSON form."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from warploom.arch.isa import RZ, Pipe
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
@@ -25,8 +28,8 @@ class Statistics:
     (docs/contract/counting.md). `operands` counts datapath instructions by distinct registers that they read in the
     register file (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living`
     are cycles of the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and
-    ``other``; `bypassed` are events of collectors that bypass values, or of a register file cache, by name (empty
-    without either); a histogram is a list.
+    ``other``; `counted` are events of mechanisms, by their key and their name (nothing without the mechanism); a
+    histogram is a list.
     `lane_operations` are lanes of the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory
     transactions are lines looked up or sent.
     """
@@ -63,8 +66,6 @@ class Statistics:
     lanes_trivial: int
     collecting: dict[str, int]
     living: dict[str, int]
-    bypassed: dict[str, Any]
-    affine: dict[str, Any]  # `warploom.golden_model.affine.counts.AffineCounts`, empty without an affine unit
     operands: list[int]
     source_widths: list[int]
     destination_widths: list[int]
@@ -76,10 +77,18 @@ class Statistics:
     shared_instructions: int
     shared_passes: int
     memory_stall_cycles: int  # the load/store unit waits for an MSHR or the path beyond
+    counted: dict[str, dict[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields by name, ready for `json.dump`."""
-        return asdict(self)
+        """The fields by name, those of `counted` among them, ready for `json.dump`."""
+        values = asdict(self)
+        return values | values.pop("counted")
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Statistics":
+        """What `to_json` gave."""
+        own = {field.name: values[field.name] for field in fields(cls) if field.name != "counted"}
+        return cls(**own, counted={key: value for key, value in values.items() if key not in own})
 
 
 def collect(sm: Sm) -> Statistics:
@@ -96,19 +105,20 @@ def collect(sm: Sm) -> Statistics:
         stalls={stall.name.lower(): sm.front_end.stalls.counts[stall] for stall in Stall},
         **(register_file.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
         lanes_inactive=lanes.inactive, lanes_trivial=lanes.trivial, collecting=sm.times.collecting,
-        living=sm.times.living, bypassed=_events(sm.datapath.counts),
-        affine={} if sm.affine_counts is None else asdict(sm.affine_counts),
+        living=sm.times.living,
         bank_reads=list(register_file.bank_reads), bank_writes=list(register_file.bank_writes),
         bank_conflicts=register_file.bank_conflicts, port_conflicts=register_file.port_conflicts, operands=operands,
         source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
         l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
         shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,
+        counted={events.key: _counted(sm, events.path) for mechanism in MECHANISMS for events in mechanism.events},
     )
 
 
-def _events(counts: Any) -> dict[str, Any]:
-    """The fields of `Datapath.counts`, ready for `json.dump`."""
+def _counted(sm: Sm, path: str) -> dict[str, Any]:
+    """The fields of a part's dataclass of counts, ready for `json.dump`; empty where there is None."""
+    counts = attrgetter(path)(sm)
     if counts is None:
         return {}
     return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value

@@ -17,8 +17,9 @@ NOTHING = dataclasses.replace(
 
 
 def statistics(**fields: Any) -> Statistics:
-    """Statistics with some fields."""
-    return dataclasses.replace(NOTHING, **fields)
+    """Statistics with some fields, and some of what mechanisms count."""
+    counted = {name: fields.pop(name, {}) for name in ("bypassed", "affine")}
+    return dataclasses.replace(NOTHING, **fields, counted=counted)
 
 
 def run(config: SmConfig, values: Values | None = None, **fields: Any) -> Run:

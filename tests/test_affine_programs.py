@@ -83,7 +83,7 @@ def check_kernel(name: str, size: str, config: SmConfig) -> None:
     launched = kernel(name).load(size)
     program = annotate_for(compile_file(launched.ptx), config)
     run = simulate(config, execute(program, launched.launch).trace, check=True)
-    assert run.statistics.affine["accepted"] > 0
+    assert run.statistics.counted["affine"]["accepted"] > 0
 
 
 KERNELS = pytest.mark.parametrize("name", [one.name for one in kernels()])

@@ -37,7 +37,7 @@ def test_a_refused_attempt_is_issued_again_into_the_datapath() -> None:
     assert [name for _, name in found] == ["try S2R", "accepted", "try IMUL", "refused", "IMUL", "IADD"]
     refused, again = found[3][0], found[4][0]
     assert again == refused + 1
-    counts = checked(config("a"), trace).statistics.affine
+    counts = checked(config("a"), trace).statistics.counted["affine"]
     assert (counts["attempts"], counts["accepted"], counts["refused"]) == (2, 1, 1)
     assert counts["operands"] == [1, 1, 0, 0]  # the lane was compact, the product is not
 
@@ -60,7 +60,7 @@ def test_comparisons_are_resolved_with_branches_only() -> None:
     assert [name for _, name in happenings(Sm(config("a"), executed(*code)))][2:] == ["ISETP", "ISETP"]
     found = [name for _, name in happenings(Sm(config("ab"), executed(*code)))][2:]
     assert found == ["try ISETP", "accepted", "try ISETP", "refused", "ISETP"]
-    counts = checked(config("ab"), executed(*code)).statistics.affine
+    counts = checked(config("ab"), executed(*code)).statistics.counted["affine"]
     assert (counts["compares"], counts["resolved"]) == (2, 1)
 
 
@@ -82,7 +82,7 @@ def test_uniform_floating_point_is_attempted() -> None:
             Instruction(op=Op.FADD, dst=3, src=(1, 2, RZ)), Instruction(op=Op.FADD, dst=4, src=(1, 3, RZ))]
     run = checked(config("ab"), executed(*code))
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0x3FC00000)
-    counts = run.statistics.affine
+    counts = run.statistics.counted["affine"]
     assert counts["resolved"] == 1 and counts["accepted"] == 4  # lanes are no floating-point operand
     assert counts["operands"] == [1, 1, 0, 0]
 
@@ -131,7 +131,7 @@ def test_an_expansion_comes_before_a_partial_write(bypass: str) -> None:
             issued.append((Op(sm.inputs.issue["op"]).name, sm.inputs.issue["lanes"], sm.inputs.issue["full"]))
     assert issued == [("ISETP", ALL_LANES, 1), ("MOV", ALL_LANES, 1), ("IADD", 0xFFFF, 0), ("IADD", ALL_LANES, 1)]
     run = checked(setting, diverging())
-    counts = run.statistics.affine
+    counts = run.statistics.counted["affine"]
     assert (counts["expansions"], counts["suppressed"]) == (1, 1)
     assert run.statistics.datapath_instructions == 4 == sum(counts["operands"])
 
@@ -159,7 +159,7 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
     assert attempted == [(Op.S2R, ALL_LANES, 1), (Op.IADD, left, 1)]
     assert issued == [(Op.ISETP, ALL_LANES, 1), (Op.ISETP, left, 1), (Op.MOV, ALL_LANES, 1), (Op.IADD, 0xFF0000, 0),
                       (Op.IADD, left, 1)]
-    assert checked(config("a"), trace).statistics.affine["accepted"] == 2
+    assert checked(config("a"), trace).statistics.counted["affine"]["accepted"] == 2
 
 
 def test_lanes_that_have_exited_hold_anything() -> None:
@@ -167,7 +167,7 @@ def test_lanes_that_have_exited_hold_anything() -> None:
     leave = Instruction(op=Op.EXIT, guard=0, guard_not=True)
     few = replace(LOW_HALF, imm=8, pdst=1)
     code = LANE, replace(SPREAD, dst=3), LOW_HALF, leave, add(3, 1), few, replace(add(3, 3), guard=1)
-    assert checked(config("abm"), executed(*code)).statistics.affine["expansions"] == 1
+    assert checked(config("abm"), executed(*code)).statistics.counted["affine"]["expansions"] == 1
 
 
 def test_a_warp_finds_the_tags_of_the_one_before() -> None:
@@ -185,7 +185,7 @@ def test_a_warp_finds_the_tags_of_the_one_before() -> None:
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 6) == Compact(sum_of_both)
     row = trace.warps[1].result[code.index(addition)]
     assert set(trace.results[row].tolist()) == {half}
-    assert run.statistics.affine["expansions"] == 1
+    assert run.statistics.counted["affine"]["expansions"] == 1
 
 
 @pytest.mark.parametrize("bypass", ["bow", "bow_wr"])

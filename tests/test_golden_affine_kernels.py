@@ -35,7 +35,7 @@ def test_no_value_is_lost(settings: list[str], affine: str) -> None:
     setting = config(affine, *settings)
     for seed in range(2):
         run = checked(setting, integers(seed))
-        assert run.statistics.affine["expansions"] > 10 and run.statistics.affine["accepted"] > 10
+        assert run.statistics.counted["affine"]["expansions"] > 10 and run.statistics.counted["affine"]["accepted"] > 10
 
 
 @pytest.mark.parametrize("settings", COMBINATIONS[::5], ids=" ".join)
@@ -87,7 +87,7 @@ def traced(name: str, window: int = 0) -> Trace:
 def test_kernels(name: str, affine: str) -> None:
     setting, trace = config(affine), traced(name)
     run = checked(setting, trace)
-    found, counts = run.statistics, run.statistics.affine
+    found, counts = run.statistics, run.statistics.counted["affine"]
     before = simulate(replace(setting, affine="off"), trace).statistics
     assert counts["attempts"] == counts["accepted"] + counts["refused"]
     assert counts["accepted"] > found.warp_instructions // 10 and counts["refused"] < counts["accepted"] // 10
@@ -103,8 +103,8 @@ def test_kernels(name: str, affine: str) -> None:
 
 def test_a_kernel_on_a_whole_sm() -> None:
     setting, trace = config("abm", preset="fermi"), traced("pathfinder")
-    counts = checked(setting, trace).statistics.affine
-    assert counts == checked(config("abm"), trace).statistics.affine
+    counts = checked(setting, trace).statistics.counted["affine"]
+    assert counts == checked(config("abm"), trace).statistics.counted["affine"]
 
 
 @pytest.mark.parametrize("settings", [
@@ -114,6 +114,6 @@ def test_kernels_on_other_register_files(settings: list[str]) -> None:
     """What becomes of instructions does not depend on the register file."""
     setting = config("abm", *settings)
     for name in ("bfs", "pathfinder"):
-        plain = simulate(config("abm"), traced(name)).statistics.affine
+        plain = simulate(config("abm"), traced(name)).statistics.counted["affine"]
         trace = traced(name, setting.window if setting.bypass.has_hints else 0)
-        assert checked(setting, trace).statistics.affine == plain
+        assert checked(setting, trace).statistics.counted["affine"] == plain

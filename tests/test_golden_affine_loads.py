@@ -96,11 +96,11 @@ def test_vector_requests_are_all_lines_from_first_to_last(
     last = replace(LOW_HALF, imm=31, cond=Cond.EQ, psrc=0, combine=Combine.OR)
     code = [LANE, shift, first, last, load(3, 2, access=access, guard=0)]
     run = checked(config("abm", "line_bytes=32"), executed(*code))
-    assert run.statistics.affine["vector_requests"] == vectors
+    assert run.statistics.counted["affine"]["vector_requests"] == vectors
     assert run.statistics.load_transactions == lines
-    assert run.statistics.affine["affine_loads"] == run.statistics.affine["loads"] == 1
+    assert run.statistics.counted["affine"]["affine_loads"] == run.statistics.counted["affine"]["loads"] == 1
     before = checked(config("ab", "line_bytes=32"), executed(*code)).statistics
-    assert before.affine["vector_requests"] == 0 and before.load_transactions == min(lines, 2)
+    assert before.counted["affine"]["vector_requests"] == 0 and before.load_transactions == min(lines, 2)
 
 
 @pytest.mark.parametrize(("low", "high", "space", "vectors", "lines"), [
@@ -118,7 +118,7 @@ def test_vector_requests_for_addresses_of_two_words(
     trace = trace_of(code)
     addresses = [[high.value(lane) << 32 | low.value(lane) for lane in range(LANES)]]
     run = checked(config("abm", "line_bytes=32"), replace(trace, addresses=np.array(addresses, np.uint64)))
-    counts = run.statistics.affine
+    counts = run.statistics.counted["affine"]
     assert (counts["vector_requests"], run.statistics.load_transactions) == (vectors, lines)
     assert counts["affine_loads"] == 1 and counts["accepted"] == len(code) - 1
 
@@ -184,7 +184,7 @@ def test_a_slower_front_end_picks_in_every_second_cycle(affine: str) -> None:
     patient = collect(sm)
     run = checked(setting, trace)
     assert run.statistics == patient and turns == {0, 1}
-    counts = run.statistics.affine or {"refused": 0, "expansions": 0}
+    counts = run.statistics.counted["affine"] or {"refused": 0, "expansions": 0}
     issues = run.statistics.warp_instructions + counts["refused"] + counts["expansions"]
     assert issues + sum(run.statistics.stalls.values()) == (run.statistics.cycles + 1) // 2 * 2
     assert run.statistics.cycles > checked(replace(setting, front_end_interval=1), trace).statistics.cycles

@@ -43,7 +43,7 @@ def counts(config: SmConfig, code: Sequence[Instruction], lanes: Sequence[int] |
     """One warp, with `check`: reads and writes of register file and cache."""
     run = simulate(config, trace_of(code, lanes=lanes), check=True)
     found = run.statistics
-    return {"reads": sum(found.bank_reads), "writes": sum(found.bank_writes), **found.bypassed}
+    return {"reads": sum(found.bank_reads), "writes": sum(found.bank_writes), **found.counted["bypassed"]}
 
 
 # ---------------------------------------------------------------------- hits, misses, room
@@ -241,7 +241,7 @@ def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
         trace, config = guarded(random_trace(seed)), SMALL.with_settings(settings)
         run = simulate(config, trace, check=True)
         assert run.sm.checker is not None and run.sm.checker.checked > 3 * run.statistics.datapath_instructions
-        seen += Counter(run.statistics.bypassed) + Counter(writes=sum(run.statistics.bank_writes))
+        seen += Counter(run.statistics.counted["bypassed"]) + Counter(writes=sum(run.statistics.bank_writes))
         sm = Sm(config, trace)
         while not sm.finished:
             sm.step()
@@ -280,8 +280,9 @@ def test_bundled_kernels(name: str, config: SmConfig) -> None:
     found = run.statistics
     assert isinstance(run.sm.datapath.register_file, CachedFile)
     assert run.sm.checker is not None and run.sm.checker.checked > 100
-    assert found.bypassed["cache_writes"] == sum(before.bank_writes)
-    served = sum(found.bank_reads) + found.bypassed["cache_reads"] - found.bypassed["split_operands"]
+    counts = found.counted["bypassed"]
+    assert counts["cache_writes"] == sum(before.bank_writes)
+    served = sum(found.bank_reads) + counts["cache_reads"] - counts["split_operands"]
     assert served == sum(before.bank_reads)
     assert sum(found.bank_reads) < sum(before.bank_reads) and sum(found.bank_writes) < sum(before.bank_writes)
 

@@ -117,7 +117,7 @@ SPEED = of_statistics(ipc_gained)
 def counted(part: str, *whole: str) -> Value:
     """Events of the affine unit, of others (their sum), percent; without others, of all warp instructions."""
     def value(run: Run) -> float:
-        counts = run.statistics.affine
+        counts = run.statistics.counted["affine"]
         return share(counts[part], sum(counts[other] for other in whole) if whole else run.statistics.warp_instructions)
 
     return value

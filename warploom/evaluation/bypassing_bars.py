@@ -126,5 +126,5 @@ def collecting_saved(ours: Run, baseline: Run) -> float:
 
 def crowded(run: Run) -> float:
     """Collectors and cycles in which more than half of the entries are in use, percent of those with any."""
-    occupancy: list[int] = run.statistics.bypassed["occupancy"]
+    occupancy: list[int] = run.statistics.counted["bypassed"]["occupancy"]
     return share(sum(occupancy[run.config.entries // 2 + 1 :]), sum(occupancy[1:]))

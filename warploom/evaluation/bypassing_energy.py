@@ -82,7 +82,7 @@ class Events:
 
 def events(run: Run) -> Events:
     """The events of a run without coalescing or gating."""
-    counts, bypassed = run.statistics, run.statistics.bypassed
+    counts, bypassed = run.statistics, run.statistics.counted["bypassed"]
     file = sum(counts.bank_reads) + sum(counts.bank_writes)
     if not run.config.bypass.has_window:
         cache = 0
@@ -126,7 +126,7 @@ def register_file_pj(run: Run) -> float:
 
 def _evicted(run: Run) -> int:
     """Evictions: their way to the banks counts with the access."""
-    return int(run.statistics.bypassed["slid"] + run.statistics.bypassed["crowded"])
+    return int(run.statistics.counted["bypassed"]["slid"] + run.statistics.counted["bypassed"]["crowded"])
 
 
 def _scaled(picojoules: float) -> float:

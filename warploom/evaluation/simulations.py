@@ -87,8 +87,8 @@ def _key(case: Case, sources: str) -> Key:
 def _decode(case: Case, text: str) -> Run:
     """A run that was kept."""
     found = json.loads(text)
-    return Run(case.config, Statistics(**found["statistics"]), Values(**found["values"]), Reuse(**found["reuse"]),
-               Structure(**found["structure"]))
+    return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
+               Reuse(**found["reuse"]), Structure(**found["structure"]))
 
 
 def _simulate(case: Case, key: Key) -> Run:

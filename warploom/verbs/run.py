@@ -7,6 +7,7 @@ from pathlib import Path
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
@@ -139,6 +140,8 @@ def show_timing(statistics: Statistics) -> None:
         "columns of 4 B enabled": f"{s.column_reads:,} for reading, {s.column_writes:,} for writing",
         "lanes of SP and SFU": f"{s.lane_operations:,}, {_share(s.lanes_inactive, s)} inactive, "
                                f"{_share(s.lanes_trivial, s)} trivial",
+        **{what: f"{s.counted[events.key][name]:,}" for mechanism in MECHANISMS for events in mechanism.events
+           for name, what in events.shown.items() if name in s.counted[events.key]},
     })
     idle = sum(s.stalls.values())
     report.table("Scheduler cycles without an issue", ("cause", "cycles", "share"),

@@ -7,6 +7,7 @@ from warploom.arch.mechanisms.descriptor import (
     CONFIG,
     Conflict,
     Core,
+    Events,
     Mechanism,
     Needs,
     Overhead,
@@ -85,6 +86,10 @@ AFFINE = Mechanism(
     is_on=ON,
     bugs=("warploom.tb.affine.mutants.MUTANTS",),
     lockstep_bugs=("warploom.tb.affine.datapath_mutants.IN_LOCKSTEP",),
+    events=(
+        Events("affine", "affine_counts", {"accepted": "instructions executed once for the warp",
+                                           "expansions": "registers expanded"}),
+    ),
     overheads=(
         Overhead("hardware", "Affine registers", "affine_registers", "warploom.evaluation.overhead.affine_overheads"),
     ),

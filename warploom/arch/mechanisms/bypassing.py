@@ -8,6 +8,7 @@ from warploom.arch.mechanisms.descriptor import (
     ARBITER,
     CONFIG,
     Core,
+    Events,
     Mechanism,
     Needs,
     Points,
@@ -93,6 +94,9 @@ BYPASSING = Mechanism(
     is_on=WINDOW,
     bugs=("warploom.tb.bypass.mutants.MUTANTS", "warploom.tb.bypass.collector_mutants.MUTANTS",
           "warploom.tb.bypass.writeback_mutants.MUTANTS", "warploom.tb.bypass.datapath_mutants.MUTANTS"),
+    events=(
+        Events("bypassed", "datapath.counts", {"forwarded": "operands forwarded", "fetched": "operands fetched"}),
+    ),
     names=("bypass", "Bypass", "bypassing"),
     folders=("bypass",),
 )

@@ -120,6 +120,16 @@ class Runs:
 
 
 @dataclass(frozen=True)
+class Events:
+    """What the golden model counts: its key among the statistics, its path from the SM to a dataclass of counts, or to
+    None without the mechanism, and what reports show of it, by name."""
+
+    key: str
+    path: str
+    shown: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Overhead:
     """A table of what the mechanism needs: the experiment that shows it, its title, its key in JSON, and by dotted path
     what computes its rows from a configuration."""
@@ -159,6 +169,7 @@ class Mechanism:
     changes_cycles: bool = True
     bugs: tuple[str, ...] = ()
     lockstep_bugs: tuple[str, ...] = ()
+    events: tuple[Events, ...] = ()
     overheads: tuple[Overhead, ...] = ()
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
