@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warploom.arch.mechanisms import MECHANISMS
+
 PAGE = Path(__file__).absolute().parents[1] / "docs" / "json.md"
 
 BLOCK = re.compile(r"(<!-- record: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -33,6 +35,11 @@ class Key(NamedTuple):
         """What it stands for: itself, and all that is below it."""
         names = re.escape(self.path).replace(r"\*", r"[^\[]+?")
         return re.compile(rf"{names}(?P<below>|[.\[].*)")
+
+
+EVENTS = [Key(events.key, "what a mechanism counts, by name; empty without it")
+          for mechanism in MECHANISMS for events in mechanism.events]
+"""Keys of statistics that descriptors add."""
 
 
 @cache
@@ -69,7 +76,7 @@ def _leaves(value: Any, path: str) -> Iterator[str]:
 
 def _described(path: str, record: str) -> bool:
     """Whether a key of the record, or of one below it, stands for a path."""
-    for key in records()[record]:
+    for key in (*records()[record], *(EVENTS if record == "statistics" else ())):
         match = key.pattern.fullmatch(path)
         if match and (key.record is None or not match["below"] or _described(match["below"].lstrip("."), key.record)):
             return True
