@@ -10,48 +10,48 @@ REPLACED = {
     "coalescing_arbiter": "arbiter",
     "sliced_crossbar": "crossbar",
 }
-"""Units that take the place of another, by module name: all others have one name in both, or are new."""
+"""Units that replace another, by module name: all others have the same name in both, or are new."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A unit after and before; None where there is none. Areas in µm² of logic, SRAM apart; times in ps."""
+    """A unit after and before; None if it does not exist. Areas in µm² of logic, without SRAM; times in ps."""
 
     before: Row | None
     after: Row | None
 
     @property
     def unit(self) -> str:
-        """The name of the unit, the new one where it has two."""
+        """The name of the unit; the new one if it has two."""
         return self._row.unit
 
     @property
     def instances(self) -> int:
-        """How many of it the datapath has."""
+        """The number of its instances in the datapath."""
         return self._row.instances
 
     @property
     def area_ratio(self) -> float | None:
-        """Logic area after over before, of one instance."""
+        """Logic area of one instance, after divided by before."""
         if self.before is None or self.after is None:
             return None
         return logic_um2(self.after) / logic_um2(self.before)
 
     @property
     def added_um2(self) -> float:
-        """Logic area that all instances together have more than before."""
+        """Additional logic area of all instances together."""
         before, after = (row.instances * logic_um2(row) if row else 0.0 for row in (self.before, self.after))
         return after - before
 
     @property
     def added_sram_bits(self) -> int:
-        """SRAM that all instances together have more than before."""
+        """Additional SRAM of all instances together."""
         before, after = (row.instances * row.sram_bits if row else 0 for row in (self.before, self.after))
         return after - before
 
     @property
     def delay_ratio(self) -> float | None:
-        """Longest path after over before; None where one has none."""
+        """Longest path, after divided by before; None if one has none."""
         if self.before is None or self.after is None or not self.before.end:
             return None
         return self.after.delay_ps / self.before.delay_ps
@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare(before: Report, after: Report) -> list[Comparison]:
-    """Every unit of two datapaths: in the order of the second, then what only the first has."""
+    """Every unit of two datapaths: in the order of the second, then those that only the first has."""
     known = {row.unit: row for row in before.rows}
     found = [Comparison(known.pop(REPLACED.get(row.unit, row.unit), None), row) for row in after.rows]
     return found + [Comparison(row, None) for row in known.values()]

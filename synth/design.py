@@ -1,4 +1,4 @@
-"""From RTLIL to a design ready for mapping: memories cut out as macros, and the modules that stay apart chosen."""
+"""From RTLIL to a design ready for mapping: separates memories as macros, and selects the modules that stay."""
 
 import json
 import re
@@ -31,7 +31,7 @@ so the order of a module's cells, whatever else is in the design."""
 
 @dataclass(frozen=True)
 class Unit:
-    """A module that is mapped on its own, and how many instances the whole design has of it."""
+    """A module that is mapped separately, and the number of its instances in the whole design."""
 
     name: str
     count: int
@@ -46,7 +46,7 @@ class Design:
     kept: tuple[str, ...]
 
     def units(self) -> list[Unit]:
-        """The kept modules, top first, and how often the design has each."""
+        """The kept modules, top first, and the number of instances of each."""
         counts = {self.top: 1}
         for name in reversed(bottom_up(self.modules, self.top)):
             for child in children(self.modules[name], self.modules):
@@ -58,7 +58,8 @@ class Design:
         return [name for name in bottom_up(self.modules, module) if name in self.kept]
 
     def alone(self, module: str) -> Json:
-        """What mapping one kept module needs: itself, what it dissolves, and empty shells of what stays apart."""
+        """The modules needed to map one kept module: itself, those it dissolves, and empty shells of other kept
+        modules."""
         found: Json = {}
         queue = [module]
         while queue:
@@ -73,9 +74,9 @@ class Design:
 
 
 def elaborate(rtlil: str, top: str, folder: Path, *, joints: Collection[str] = (), flat: bool = False) -> Design:
-    """Read Amaranth's RTLIL. What stays a module: what the top consists of, directly or in modules that only join
-    others (`joints`), and whatever a parent has several of; everything else is dissolved into its parent, with `flat`
-    everything."""
+    """Read Amaranth's RTLIL. Parts of the top, direct or in modules that only connect others (`joints`), stay modules,
+    and so do units that a parent contains several times; all others are dissolved into their parent, with `flat`
+    all."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")

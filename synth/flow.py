@@ -35,11 +35,10 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
                top: str = TOP, flat: bool = False) -> Report:
     """Area and longest path of each unit of the datapath.
 
-    `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is a library of
-    the user's own; `top` is another unit than the datapath, with what is inside it; `flat` dissolves all hierarchy, so
-    that logic is optimised across units (slower, one row). Results are kept, down to single modules.
-    Raises `ConfigError` for a configuration without hardware, an unknown unit or an unusable library, `ToolError` when
-    a tool fails or is missing.
+    `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is the user's
+    library; `top` is another unit than the datapath, including its parts; `flat` dissolves all hierarchy, so that logic
+    is optimised across units (slower, one row). Results are cached, down to single modules. Raises `ConfigError` for a
+    configuration without hardware, an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
     """
     config.check_hardware()
     library = cells.load(liberty)
@@ -53,7 +52,7 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
 
 
 def glue(config: SmConfig) -> Row:
-    """What joins the units of the datapath: the logic of its own module, without those that stay apart, and without a
+    """The logic that connects the units of the datapath: that of its own module, without kept modules and without a
     path. Raises what `synthesise` raises."""
     config.check_hardware()
     library = cells.load(None)
@@ -145,7 +144,7 @@ def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
 
 
 def _key(name: str, config: SmConfig, library: Library, **what: object) -> Key:
-    """Everything a report depends on: configuration, sources, library and tools."""
+    """All inputs of a report: configuration, sources, library and tools."""
     return Key(Kind.REPORTS, name, {
         **what, "configuration": dataclasses.asdict(config), "library": library.digest,
         "sources": store.sources("warploom/rtl", "warploom/synth", "warploom/arch"),

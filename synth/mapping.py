@@ -1,4 +1,4 @@
-"""Technology mapping of one module by Yosys and ABC, kept by the content of everything that goes in."""
+"""Technology mapping of one module by Yosys and ABC, cached by the content of all inputs."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
 
 
 def _slim(netlist: Json) -> Json:
-    """Only what timing and counting read."""
+    """The netlist with only the data that timing and counting read."""
     cells = {label: {"type": c["type"], "connections": c["connections"]} for label, c in netlist["cells"].items()}
     nets = {n: {"bits": net["bits"], "hide_name": 0} for n, net in netlist["netnames"].items() if not net["hide_name"]}
     return {"ports": netlist["ports"], "cells": cells, "netnames": nets}

@@ -43,7 +43,7 @@ def bottom_up(modules: Json, top: str) -> list[str]:
 
 
 def plain_name(name: str) -> str:
-    """A signal's name without the suffix that Amaranth appends to tell equal names apart."""
+    """A signal's name without the suffix that Amaranth appends to distinguish equal names."""
     return re.sub(r"\$\d+", "", name)
 
 
@@ -66,8 +66,8 @@ def bit_names(module: Json) -> dict[int, str]:
 class Flat:
     """All mapped cells under a top, with global net numbers.
 
-    `gates[type]` is an integer array (instances, pins) of nets, -1 where a pin is open, pins in the order of
-    `pins[type]`; `labels[type]` names registers and macros. Net 0 and net 1 are the constants.
+    `gates[type]` is an integer array (instances, pins) of nets, -1 for an open pin, pins in the order of `pins[type]`;
+    `labels[type]` names registers and macros. Net 0 and net 1 are the constants.
     """
 
     pins: dict[str, list[str]] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Linker:
             self._rows.setdefault(kind, []).append(row)
 
     def _expand_child(self, kind: str, prefix: str, wires: Json, nets: dict[int, int]) -> None:
-        """Connect an instance's ports to the bits inside, then expand what is inside."""
+        """Connect an instance's ports to the bits inside, then expand its contents."""
         inner: dict[int, int] = {}
         for port, outside in wires.items():
             if not outside:
@@ -161,7 +161,7 @@ class Linker:
         self._expand(kind, prefix, inner)
 
     def _register(self, module: str, label: str, cell: Json) -> str:
-        """What a person calls a register: the signal that it drives."""
+        """A readable name of a register: that of the signal that it drives."""
         outputs = self._library.cells[cell["type"]].outputs
         driven = [self._names[module][bit] for pin in outputs for bit in cell["connections"].get(pin, [])
                   if bit in self._names[module]]

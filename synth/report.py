@@ -11,12 +11,12 @@ from warploom.synth.sram import FIGURES
 
 @dataclass(frozen=True)
 class Row:
-    """One unit with everything inside it; `instances` says how many the datapath has.
+    """One unit including its parts; `instances` is their number in the datapath.
 
     `cells` are library cells; areas are in µm². The path's length `delay_ps` is from clock to clock: register delay,
-    logic, and the end register's setup `setup_ps`; `start` and `end` name a register, port or SRAM pin.
-    SRAM macros count apart, in `sram_*`: their number, capacity, area from the bit cell and from CACTI, energy
-    of one access to one macro (pJ, the largest), and leakage of all (mW).
+    logic, and the end register's setup `setup_ps`; `start` and `end` name a register, port or SRAM pin. SRAM macros
+    count separately, in `sram_*`: their number, capacity, area from the bit cell and from CACTI, energy of one access
+    to one macro (pJ, the largest), and leakage of all (mW).
     """
 
     unit: str
@@ -59,7 +59,7 @@ class Report:
         return cls(plain["configuration"], plain["library"], plain["conditions"], plain["flat"], rows)
 
     def table(self) -> Table:
-        """A table for the terminal; its caption says what the numbers are."""
+        """A table for the terminal; its caption explains the numbers."""
         table = Table(title=f"Synthesis of {self.configuration}", caption=self.caption(), caption_justify="left")
         table.add_column("unit")
         for heading in ("count", "cells", "comb. µm²", "seq. µm²", "SRAM Kibit", "SRAM µm²", "path ps"):

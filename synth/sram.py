@@ -1,6 +1,6 @@
-"""What an SRAM macro is estimated to cost. No open generator serves here: these are published figures, rescaled.
+"""Estimated cost of an SRAM macro. No open generator is suitable: these are published figures, rescaled.
 
-Sources stand in `sram.toml`. The rules:
+`sram.toml` has the sources. The rules:
 
 - *area*: bits x cell area / array efficiency, all at 45 nm;
 - *area by CACTI*: the 64 KB bank, in proportion to bits, times the square of the ratio of feature sizes;

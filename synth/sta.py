@@ -25,8 +25,8 @@ _CLOCK = 0
 
 @dataclass(frozen=True)
 class Path:
-    """The longest path: total delay in ps, the part of it that is the end register's setup, names of both ends, and
-    the cells on it with the arrival at their outputs (ps)."""
+    """The longest path: total delay in ps, the setup time of the end register in it, names of both ends, and the cells
+    on it with the arrival at their outputs (ps)."""
 
     delay: float
     setup: float
@@ -75,7 +75,7 @@ class Timer:
         return np.hstack(columns)
 
     def _ends_of(self, kind: str) -> list[tuple[np.ndarray, list[int], list[str]]]:
-        """Where paths end in a cell type: nets, setup tables and names, for each constrained pin."""
+        """Path ends in a cell type: nets, setup tables and names, for each constrained pin."""
         labels, rows = self._flat.labels.get(kind), self._flat.gates[kind]
         if labels is None:
             return []
@@ -127,7 +127,7 @@ class Timer:
         raise AssertionError("a path starts at a register, a port or a macro")
 
     def _launch(self) -> tuple[np.ndarray, np.ndarray]:
-        """Arrival and slew of every node where paths start; minus infinity elsewhere."""
+        """Arrival and slew of every start node of paths; minus infinity elsewhere."""
         arrival = np.full(2 * self._flat.nets, -np.inf)
         slew = np.zeros(2 * self._flat.nets)
         arrival[_CLOCK] = 0
@@ -141,7 +141,7 @@ class Timer:
         return arrival, slew
 
     def _propagate(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Latest arrival and slowest slew of every node, and the arc by which the arrival came (-1: none)."""
+        """Latest arrival and slowest slew of every node, and the arc of that arrival (-1: none)."""
         arrival, slew = self._launch()
         via = np.full(len(arrival), -1)
         waiting = np.bincount(self._target, minlength=len(arrival))

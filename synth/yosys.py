@@ -1,6 +1,6 @@
 """Yosys as a subprocess of this interpreter: a crash or a flood of log lines stays there.
 
-Only the pinned `pyosys` wheel is used, which brings its own ABC; a `yosys` on `PATH` may be too old for the cells that
+Only the pinned `pyosys` wheel is used, which includes ABC; a `yosys` on `PATH` may be too old for the cells that
 Amaranth emits.
 """
 

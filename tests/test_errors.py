@@ -324,7 +324,7 @@ def test_a_missing_compiler_is_found_before_anything_is_done(fails, monkeypatch,
 def test_a_missing_package_is_one_line(fails, monkeypatch):
     monkeypatch.setitem(sys.modules, "warploom.verbs.kernels", None)
     monkeypatch.delattr("warploom.verbs.kernels", raising=False)
-    assert "a Python package that is needed and not installed: pip install -r requirements.txt" in fails("kernels")
+    assert "a required Python package is not installed: pip install -r requirements.txt" in fails("kernels")
 
 
 def test_memory_that_runs_out_is_one_line(fails, monkeypatch):

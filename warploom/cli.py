@@ -24,8 +24,8 @@ FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
 """Exit statuses beside 0; argparse exits with 2 on wrong usage."""
 
 YOUNG = 50_000
-"""New objects between two collections of garbage: compiling and timing make many that stay, and with Python's 700 a
-fifth of the time goes into looking at them."""
+"""New objects between two garbage collections: compiling and timing create many lasting objects, and with Python's 700
+the collector takes a fifth of the time scanning them."""
 
 DESCRIPTION = """\
 From a CUDA kernel to gates: GPU register-file hardware you can read, simulate and synthesise.
@@ -33,7 +33,7 @@ From a CUDA kernel to gates: GPU register-file hardware you can read, simulate a
 
 EXAMPLES = """\
 examples:
-  warploom kernels                                   what is bundled
+  warploom kernels the bundled kernels
   warploom run hotspot                               a kernel on the golden SM
   warploom run saxpy.toml --rtl --out results        your kernel, in lockstep with the hardware
   warploom verilog --preset small --set banks=4      Verilog of your configuration
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _terminate(*_: object) -> None:
-    """Being asked to end is an interrupt with another status."""
+    """SIGTERM is an interrupt with another exit status."""
     raise KeyboardInterrupt(TERMINATED, "terminated")
 
 
@@ -77,14 +77,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     except WarploomError as error:
         message = str(error)
     except BrokenPipeError:
-        # Whoever read our output has gone, `head` for one: nothing to say, and nothing left to flush at exit.
+        # The reader of our output, for example `head`, has closed it: print nothing, and flush nothing at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         message = f"{place}{error.strerror or error}"
     except ModuleNotFoundError as error:
-        message = f"{error.name}: a Python package that is needed and not installed: pip install -r requirements.txt"
+        message = f"{error.name}: a required Python package is not installed: pip install -r requirements.txt"
     except MemoryError:
         message = "out of memory: use smaller buffers or a smaller grid"
     print(f"warploom: error: {one_line(message)}", file=sys.stderr)
@@ -92,7 +92,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Output that is closed goes nowhere, and characters that its encoding lacks are written as escapes."""
+    """Discard output to a closed stream, and write characters that its encoding lacks as escapes."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -102,7 +102,7 @@ def _prepare_streams() -> None:
 
 
 def _call(options: argparse.Namespace) -> str | None:
-    """Run the verb and write its JSON; returns the line that says what failed, None if nothing did."""
+    """Run the verb and write its JSON; returns the line of a failure, None without one."""
     _check_targets(options)
     body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
     if options.json:
@@ -112,7 +112,7 @@ def _call(options: argparse.Namespace) -> str | None:
 
 
 def _check_targets(options: argparse.Namespace) -> None:
-    """Raise `OSError` where output cannot be written: better now than after minutes of work."""
+    """Raise `OSError` if output cannot be written: now rather than after minutes of work."""
     for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):
@@ -120,7 +120,7 @@ def _check_targets(options: argparse.Namespace) -> None:
 
 
 def _wrong_with_file(path: Path) -> int | None:
-    """The error number with which writing a file would fail, if it would."""
+    """The error number if writing a file would fail, else None."""
     folder = path.parent
     if path.is_dir() or not folder.is_dir():
         return errno.EISDIR if path.is_dir() else errno.ENOENT
@@ -145,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""What verbs are added to."""
+"""The subparsers to which verbs are added."""
 
 
 def _add_library(verbs: _Verbs) -> None:
@@ -154,7 +154,7 @@ def _add_library(verbs: _Verbs) -> None:
     presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
                     "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",
                     configured=False)
-    presets.add_argument("name", nargs="?", help="print this preset as TOML, to be edited and given to --preset")
+    presets.add_argument("name", nargs="?", help="print this preset as TOML, to edit and pass to --preset")
 
 
     _verb(verbs, "config", "every field of a configuration: value, unit, legal values, meaning, source",
@@ -167,13 +167,13 @@ def _add_run(verbs: _Verbs) -> None:
                 "warploom run saxpy.toml --out results")
     run.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
     run.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
-    run.add_argument("--out", type=Path, metavar="DIR", help="write the buffers that come back to DIR/<name>.npy")
+    run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     _add_optimise(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
     run.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
-                     help=f"of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
+                     help=f"seed of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
     run.add_argument("--waves", type=Path, metavar="FILE",
                      help="with --rtl, record the whole run as a waveform: FILE.vcd or FILE.fst")
 
@@ -187,15 +187,15 @@ def _add_compile(verbs: _Verbs) -> None:
                      "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy --window 3",
                     configured=False)
     compile_.add_argument("file", type=Path, help="a PTX file")
-    compile_.add_argument("--entry", help="which kernel, where the file has several")
+    compile_.add_argument("--entry", help="name of the kernel, if the file has several")
     _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
-                          help="show the hints for bypassing collectors that keep N instructions (2 to 8)")
+                          help="show the hints for bypassing collectors with a window of N instructions (2 to 8)")
 
 
 def _add_optimise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-optimise", action="store_false", dest="optimise",
-                      help="compile each PTX instruction by itself: more instructions, the same results")
+                      help="compile each PTX instruction separately: more instructions, the same results")
 
 
 def _add_verilog(verbs: _Verbs) -> None:
@@ -204,21 +204,21 @@ def _add_verilog(verbs: _Verbs) -> None:
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
     verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
     verilog.add_argument("--probe", action="store_true",
-                         help="with the ports of a bench: for the datapath state of the cycle and activity counters")
+                         help="add the ports of a bench: the datapath's state in each cycle, and activity counters")
     verilog.add_argument("--src", action="store_true",
-                         help="with the line of Python that each part comes from, as src attributes")
+                         help="add the source line in Python of each part, as src attributes")
 
 
 def _add_checks(verbs: _Verbs) -> None:
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")
     regress.add_argument("--seed", type=seeds.read, default=seeds.NEW, metavar="N",
-                         help="base of the seeds of all runs; what it began before goes on (default: a new one)")
+                         help="base of the seeds of all runs; continues an interrupted regression (default: a new one)")
     model = regress.add_mutually_exclusive_group()
     model.add_argument("--record", type=Path, metavar="FILE",
-                       help="time all runs on the golden model alone, and write what they come to")
+                       help="time all runs on the golden model alone, and record their values")
     model.add_argument("--against", type=Path, metavar="FILE",
-                       help="time all runs on the golden model alone, and compare them with what --record wrote")
+                       help="time all runs on the golden model alone, and compare them with a record")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
 
@@ -249,18 +249,18 @@ def _add_evaluate(verbs: _Verbs) -> None:
 
 
 def _add_cache(verbs: _Verbs) -> None:
-    cache = _verb(verbs, "cache", "show or clear what is kept between runs",
-                  "warploom cache                       what there is, and where\n"
+    cache = _verb(verbs, "cache", "show or clear the cache",
+                  "warploom cache entries and folder\n"
                   "warploom cache clear simulators      all of one kind\n"
-                  "warploom cache clear                 all that can be made again", configured=False)
-    cache.add_argument("action", nargs="?", choices=("clear",), help="remove, but for what a running process uses")
-    cache.add_argument("kind", nargs="?", help="one kind only (default: all but runs, which nobody makes again)")
+                  "warploom cache clear all except failed runs", configured=False)
+    cache.add_argument("action", nargs="?", choices=("clear",), help="remove entries that no running process uses")
+    cache.add_argument("kind", nargs="?", help="one kind only (default: all but runs)")
 
 
 def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
           configured: bool = True, preset: str = "fermi") -> argparse.ArgumentParser:
-    """A subparser with the options that all verbs have, and with those of a configuration if `configured`; `preset`
-    names the one that is taken by default."""
+    """A subparser with the options of all verbs, and with those of a configuration if `configured`; `preset` is the
+    default preset."""
     indented = "".join(f"\n  {line}" for line in examples.splitlines())
     verb = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
                             epilog=f"examples:{indented}", formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -268,7 +268,7 @@ def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
         verb.add_argument("--preset", default="fermi", metavar="NAME",
                           help=f"configuration: a preset's name or a TOML file (default: {preset})")
         verb.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="settings",
-                          help="change one field of the configuration; may be given again")
+                          help="change one field of the configuration; may be repeated")
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON (docs/json.md)")
     return verb
 

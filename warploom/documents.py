@@ -1,7 +1,7 @@
-"""What the JSON documents of the command line hold, record by record and key by key (`documents.toml`).
+"""The contents of the command line's JSON documents, record by record and key by key (`documents.toml`).
 
-The tables of docs/json.md are made of it (``python -m warploom.documents``), and tests hold every document that they
-make against it.
+``python -m warploom.documents`` makes the tables of docs/json.md from it, and tests compare every document that they
+make with it.
 """
 
 import re
@@ -17,14 +17,14 @@ from warploom.arch.mechanisms import MECHANISMS
 PAGE = Path(__file__).absolute().parents[1] / "docs" / "json.md"
 
 BLOCK = re.compile(r"(<!-- record: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
-"""Where a page has the table of a record."""
+"""Markers of a record's table in a page."""
 
 EVERY = "document"
-"""The record that every document has, beside that of its verb."""
+"""The record of every document, beside that of its verb."""
 
 
 class Key(NamedTuple):
-    """One key of a record: its path, what it means, and the record that is below it, if any."""
+    """One key of a record: its path, its meaning, and the record below it, if any."""
 
     path: str
     meaning: str
@@ -32,7 +32,7 @@ class Key(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What it stands for: itself, and all that is below it."""
+        """A pattern of the paths that it includes: its own and all below it."""
         names = re.escape(self.path).replace(r"\*", r"[^\[]+?")
         return re.compile(rf"{names}(?P<below>|[.\[].*)")
 
@@ -58,12 +58,12 @@ def _of(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def undescribed(document: Mapping[str, Any]) -> list[str]:
-    """Paths of a document that no key stands for; without any the document is as described."""
+    """Paths of a document that no key includes; if there are none, the document is as described."""
     return [path for path in _leaves(document, "") if not any(_described(path, record) for record in _of(document))]
 
 
 def _leaves(value: Any, path: str) -> Iterator[str]:
-    """The path of everything that is no object, nor a list of any."""
+    """The path of every value that is neither an object nor a list of objects."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _leaves(inner, f"{path}.{name}" if path else name)
@@ -75,7 +75,7 @@ def _leaves(value: Any, path: str) -> Iterator[str]:
 
 
 def _described(path: str, record: str) -> bool:
-    """Whether a key of the record, or of one below it, stands for a path."""
+    """Whether a key of the record, or of one below it, includes a path."""
     for key in (*records()[record], *(EVENTS if record == "statistics" else ())):
         match = key.pattern.fullmatch(path)
         if match and (key.record is None or not match["below"] or _described(match["below"].lstrip("."), key.record)):
@@ -84,7 +84,7 @@ def _described(path: str, record: str) -> bool:
 
 
 def render(page: str) -> str:
-    """A page with the table of each record that it asks for: as it should be."""
+    """The page with a fresh table for each record that it names."""
     return BLOCK.sub(lambda match: match[1] + _table(records()[match[2]]) + match[3], page)
 
 
@@ -95,7 +95,7 @@ def _table(keys: list[Key]) -> str:
 
 
 def main() -> int:
-    """Write the tables of the page anew."""
+    """Rewrite the tables of the page."""
     PAGE.write_text(render(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it; a device or a pipe is written to. Raises `OSError`."""
+    """Write a file atomically; a device or a pipe is written directly. Raises `OSError`."""
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            _replace(Path(os.path.realpath(path)), data)  # where a link leads to: the link stays
+            _replace(Path(os.path.realpath(path)), data)  # follow a link, which stays
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
@@ -32,7 +32,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove what processes have left that were killed while they wrote this file."""
+    """Remove temporary files of processes that were killed while they wrote this file."""
     start = f".{path.name}."
     with os.scandir(path.parent) as entries:
         parts = [entry for entry in entries if entry.name.startswith(start)]
@@ -47,6 +47,6 @@ def _runs(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # another user's file
         return True
     return True

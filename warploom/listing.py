@@ -11,11 +11,11 @@ _SLOTS = {
     Op.FRCP: 1, Op.FSQRT: 1, Op.IMAD: 3, Op.LOP3: 3, Op.SHF: 3, Op.PRMT: 3, Op.FFMA: 3, Op.DP4A: 3, Op.MATCH: 3,
     Op.DFMA: 3, Op.SHFL: 3, Op.LATCH: 3,
 }
-"""Operand slots that an operation shows at least, 2 where not listed; more where they are used."""
+"""The minimum number of operand slots shown for an operation, 2 if not listed; more if they are used."""
 
 
 def listing(program: Program) -> str:
-    """Every instruction of a program with its number; above it the PTX line it comes from, where that changes."""
+    """Every instruction of a program with its number, below its PTX line if that changes."""
     try:
         source = Path(program.source).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -43,7 +43,7 @@ def instruction_text(instruction: Instruction) -> str:
 
 
 def _modifiers(i: Instruction) -> list[str]:
-    """Flags by name where set, the rest by value; the reconvergence point has a place of its own."""
+    """Flags by name if set, the rest by value; the reconvergence point is shown elsewhere."""
     words = []
     for name in MODIFIERS.get(i.op, ()):
         value = getattr(i, name)
@@ -78,7 +78,7 @@ def _meeting_point(i: Instruction) -> str:
 
 
 def _destination(i: Instruction) -> str:
-    """Where the hints send a result, if not to both places, as without hints."""
+    """The destination that the hints give a result; empty for both, as without hints."""
     place = destination(i)
     return "" if place in (None, Destination.BOTH) else f"  // {place}"
 

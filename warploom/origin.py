@@ -1,4 +1,4 @@
-"""Which sources this Warploom is: its commit, where it runs from a Git tree of its own."""
+"""The origin of this Warploom: its commit, if it runs from its own Git tree."""
 
 import subprocess
 from functools import cache
@@ -7,13 +7,13 @@ from pathlib import Path
 from warploom import __version__
 
 ROOT = Path(__file__).absolute().parents[1]
-"""The folder that has `warploom`: the source tree, or where packages are installed."""
+"""The folder that contains `warploom`: the source tree, or the folder of installed packages."""
 
 
 @cache
 def commit() -> str | None:
-    """The commit of the source tree, `+` appended where files differ from it; None where Warploom is installed, in
-    whatever repository of its user."""
+    """The commit of the source tree, with `+` appended if files differ from it; None if Warploom is installed, even
+    inside a repository of its user."""
     if not (ROOT / ".git").exists():
         return None
     try:
@@ -24,7 +24,7 @@ def commit() -> str | None:
 
 
 def sources() -> str:
-    """The same in words, for the first line of a file."""
+    """The origin in words, for the first line of a file."""
     return f"commit {commit()}" if commit() else f"version {__version__}"
 
 

@@ -1,4 +1,4 @@
-"""Other programs, none of which outlives us: neither where we are interrupted nor where we are killed."""
+"""Child processes, none of which outlives us, whether we are interrupted or killed."""
 
 import contextlib
 import multiprocessing
@@ -27,14 +27,14 @@ _abandoning = threading.Event()
 
 
 class Abandoned(Exception):
-    """A command was ended because nobody wants its result any more: it has not failed."""
+    """A command was ended because its result is no longer needed: it has not failed."""
 
 
 def run(
     command: Sequence[str], cwd: str | os.PathLike[str], output: TextIO | None, env: Mapping[str, str] | None = None
 ) -> int:
-    """Run a command in a folder, without input, to its end; `output` takes all that it prints. Returns its exit status,
-    negative for a signal. Raises `Abandoned`, or what interrupts us, once nothing of the command is left."""
+    """Run a command in a folder, without input, to its end; `output` receives all that it prints. Returns its exit
+    status, negative for a signal. Raises `Abandoned`, or our interrupt, once all its processes have ended."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
         stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
@@ -55,7 +55,7 @@ def run(
 
 
 def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
-    """Start no more jobs of a pool of threads, and end those that run, with all commands that run now."""
+    """Start no more jobs of a pool of threads, and end the running ones, with all running commands."""
     pool.shutdown(wait=False, cancel_futures=True)
     _abandoning.set()
     while not all(job.done() for job in jobs):
@@ -68,21 +68,21 @@ def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
 
 
 def abandoning() -> bool:
-    """Whether jobs are being ended: who waits for something within a job raises `Abandoned`."""
+    """Whether jobs are being ended: a job that waits then raises `Abandoned`."""
     return _abandoning.is_set()
 
 
 @contextlib.contextmanager
 def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Processes that run Python for us, one for each processor unless `count` says how many; submit their jobs within
-    `interrupts_later`. What interrupts the body ends them, and where we are gone they go. Raises `ExecutionError` when
-    one was killed."""
+    """A pool of Python processes, one for each processor unless `count` is given; submit jobs within
+    `interrupts_later`. An interrupt of the body ends them, and so does our end. Raises `ExecutionError` if one was
+    killed."""
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _follow_parent)
     try:
         yield pool
     except BrokenProcessPool:
-        raise ExecutionError("a simulation was killed, for want of memory perhaps: close other programs and run this "
-                             "again; what is kept is not simulated again") from None
+        raise ExecutionError("a simulation was killed, perhaps for lack of memory: close other programs and run this "
+                             "again; cached results are not simulated again") from None
     except BaseException:
         for process in multiprocessing.active_children():
             process.kill()
@@ -92,8 +92,8 @@ def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
 
 
 def _follow_parent() -> None:
-    """An interrupt, still blocked, is for the process that started this one, which then ends it; where that is gone,
-    this one goes."""
+    """An interrupt, still blocked, is for the parent process, which then ends this one; if the parent has ended, this
+    one ends."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -107,8 +107,8 @@ def _follow_parent() -> None:
 
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Whatever asks us to end while the body runs does so after it. Processes that it starts begin with that blocked:
-    before they are ready for it they would answer with a traceback. For the main thread only."""
+    """Delay signals that ask us to end until the body has run. Processes that it starts begin with them blocked: a
+    signal before they are ready would print a traceback. For the main thread only."""
     came: list[int] = []
     handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in INTERRUPTS}
     signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)

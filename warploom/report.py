@@ -1,4 +1,4 @@
-"""What a verb has to say: tables for people on the terminal, one JSON document for programs (`docs/json.md`)."""
+"""The output of a verb: tables for people on the terminal, one JSON document for programs (`docs/json.md`)."""
 
 import contextlib
 import io
@@ -20,10 +20,10 @@ from warploom.files import write_whole
 from warploom.origin import commit
 
 SCHEMA_VERSION = 2
-"""Version of the JSON document: raised when a key changes its meaning or goes away, not when one is added."""
+"""Version of the JSON document: raised when a key changes its meaning or disappears, not when one is added."""
 
 PLAIN_WIDTH = 120
-"""Columns of a table where standard output is no terminal."""
+"""Columns of a table if standard output is no terminal."""
 
 
 def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -47,7 +47,7 @@ def fields(title: str, values: Mapping[str, object]) -> None:
 
 
 def text(title: str, content: str) -> None:
-    """Print a text as it is, on lines of its own."""
+    """Print a text unchanged, on separate lines."""
     console().print(f"[bold]{escape(title)}[/bold]")
     print(content, end="" if content.endswith("\n") else "\n")
     print(flush=True)
@@ -65,7 +65,7 @@ def console() -> Console:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[None]:
-    """A moving bar with the elapsed time on standard error while the body runs; nothing where that is no terminal."""
+    """Show a moving bar with the elapsed time on standard error while the body runs; nothing if it is no terminal."""
     errors = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
@@ -75,7 +75,8 @@ def working(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar that grows while the body runs: call what this yields for each of `total` things done, with its name."""
+    """Show a growing bar while the body runs: call the yielded function with the name of each of `total` finished
+    items."""
     errors = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
@@ -84,17 +85,17 @@ def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:
-    """The JSON document of a verb: what it is, where it comes from, then the body."""
+    """The JSON document of a verb: schema and origin, then the body."""
     return {"schema": SCHEMA_VERSION, "verb": verb, "version": __version__, "commit": commit(), **body}
 
 
 def write_json(path: str | Path, content: Mapping[str, object]) -> None:
-    """Write a document, all of it or nothing. Raises `OSError`."""
+    """Write a document atomically. Raises `OSError`."""
     write_whole(Path(path), (json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
 
 
 def write_npy(path: Path, array: np.ndarray) -> None:
-    """Write an array as .npy, all of it or nothing. Raises `OSError`."""
+    """Write an array as .npy atomically. Raises `OSError`."""
     data = io.BytesIO()
     np.save(data, array, allow_pickle=False)
     write_whole(path, data.getvalue())

@@ -20,8 +20,8 @@ from warploom.kernels.library import kernel
 
 @dataclass(frozen=True)
 class Executed:
-    """A kernel that has executed. `mismatches` has one line for each buffer that is not as expected, `warnings` one for
-    each doubt about the launch."""
+    """An executed kernel. `mismatches` has one line for each buffer that differs from the expected one, `warnings` the
+    warnings about the launch."""
 
     file: LaunchFile
     program: Program
@@ -31,7 +31,7 @@ class Executed:
 
     @property
     def verdict(self) -> str:
-        """How the results compare, in a few words."""
+        """The result of the comparison, in a few words."""
         count = len(self.file.expectations)
         if not count:
             return "not checked: the launch file expects nothing"
@@ -43,7 +43,7 @@ class Executed:
 def find(name: str, size: str | None) -> LaunchFile:
     """The launch of a bundled kernel in a size (``default`` if None), or the launch file at a path.
 
-    Raises `LaunchError` when there is no such thing.
+    Raises `LaunchError` if there is none.
     """
     if not name.endswith(".toml"):
         return kernel(name).load(size or "default")
@@ -53,10 +53,8 @@ def find(name: str, size: str | None) -> LaunchFile:
 
 
 def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
-    """Compile and execute the kernel of a launch file, and compare its buffers with what is expected.
-
-    The trace is kept if `record`. Raises `PtxError`, `LaunchError` (also where a block does not fit `config`) or
-    `ExecutionError`.
+    """Compile and execute the kernel of a launch file, and compare its buffers with the expected ones. Records the
+    trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`) or `ExecutionError`.
     """
     program = annotate_for(compile_file(file.ptx, file.entry, optimise=file.optimise), config)
     file.launch.check(program)
@@ -67,7 +65,7 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
 
 
 def _doubts(file: LaunchFile, program: Program) -> tuple[str, ...]:
-    """One line if the kernel reads module variables that nobody sets."""
+    """One line if the kernel reads module variables that are never set."""
     unset = file.launch.unset(program)
     if not unset:
         return ()

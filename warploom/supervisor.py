@@ -1,7 +1,7 @@
-"""Runs a command until it ends, or until whoever started this is gone: then nothing of the command is left.
+"""Runs a command until it ends, or until the parent process has ended: then all processes of the command have ended.
 
-Started by `warploom.processes` with a pipe for standard input of which only its parent has the other end. The pipe ends
-when the parent does, however it ends, or when the parent closes it.
+`warploom.processes` starts it with a pipe for standard input, of which only the parent has the other end. The pipe
+closes when the parent ends, however it ends, or closes it.
 """
 
 import os
@@ -12,7 +12,7 @@ import threading
 import time
 
 PATIENCE = 5.0
-"""Seconds that killed processes may take to end. Longer waits one whose parent has ended and whom nobody reaps."""
+"""Seconds that killed processes may take to end. A process that waits longer has no parent left to reap it."""
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def _kill_when_alone(group: int) -> None:
 
 
 def _await_end(group: int) -> None:
-    """Wait until no process of a group is left: while one ends it still has its files and may write to them."""
+    """Wait until all processes of a group have ended: an ending process still has its files and may write to them."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:

@@ -14,12 +14,12 @@ Body = dict[str, Any]
 
 
 def need_simulator() -> None:
-    """Raise `ToolError` now, rather than after minutes of work, where the machine cannot simulate hardware."""
-    from warploom.tb.toolchain import versions  # noqa: PLC0415  (who only runs the model needs no simulator)
+    """Raise `ToolError` now, rather than after minutes of work, if the machine cannot simulate hardware."""
+    from warploom.tb.toolchain import versions  # noqa: PLC0415  (running the model needs no simulator)
     versions()
     store.need_place()
 
 
 def configuration(options: argparse.Namespace) -> SmConfig:
-    """The configuration that ``--preset`` and ``--set`` choose. Raises `ConfigError`."""
+    """The configuration selected by ``--preset`` and ``--set``. Raises `ConfigError`."""
     return SmConfig.preset(options.preset).with_settings(options.settings)

@@ -24,7 +24,7 @@ LOCKSTEP = "pathfinder"
 """The kernel whose lockstep is measured."""
 
 LARGE = 10_000
-"""Instructions of the kernels that the compiler is measured with."""
+"""Instructions of the kernels with which the compiler is measured."""
 
 
 def main(options: argparse.Namespace) -> Body:

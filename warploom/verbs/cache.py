@@ -1,4 +1,4 @@
-"""``warploom cache``: what is kept between runs, and its removal (`docs/cache.md`)."""
+"""``warploom cache``: the entries of the cache, and their removal (`docs/cache.md`)."""
 
 import argparse
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from warploom.verbs import Body
 
 
 def main(options: argparse.Namespace) -> Body:
-    """List what is kept, or remove it."""
+    """List the entries, or remove them."""
     body = _clear(options.kind) if options.action else _list()
     return {"place": str(store.place()), **body}
 
@@ -28,7 +28,7 @@ def _list() -> Body:
 
 
 def _clear(kind: str | None) -> Body:
-    """Remove a kind; without one all but runs."""
+    """Remove one kind; without a kind, all but runs."""
     if kind not in (None, *Kind):
         raise ConfigError(f"{kind!r}: must be one of {', '.join(Kind)}")
     kinds = [one for one in Kind if one is not Kind.RUNS] if kind is None else [Kind(kind)]

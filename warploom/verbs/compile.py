@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _hints(program: Program, window: int) -> Body:
-    """How many destinations each place has, and how many registers need no row of a register file."""
+    """The number of results for each destination, and of registers that need no row of a register file."""
     classes = destination_classes(program, window)
     return {"window": window, **{f"to_{place.name.lower()}": classes[place] for place in Destination},
             "transient_registers": len(transient_registers(program, window))}

@@ -1,4 +1,4 @@
-"""``warploom config``: every field of a configuration, with what it means and may be."""
+"""``warploom config``: every field of a configuration, with its meaning and legal values."""
 
 import argparse
 import dataclasses
