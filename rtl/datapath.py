@@ -19,8 +19,7 @@ from warploom.rtl.interfaces import (
     unstoppable,
     words,
 )
-from warploom.rtl.operands.slots import SlotStore
-from warploom.rtl.operands.windows import WindowStore
+from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.pipes import Pipes
 from warploom.rtl.placement import STRIDE_BITS
 from warploom.rtl.register_file.register_file import RegisterFile
@@ -57,11 +56,10 @@ class Datapath(wiring.Component):
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
         super().__init__(self._ports() | (self._probe_ports() if probe else {}))
-        store = WindowStore if config.bypass.has_window else SlotStore
-        self.operands = store(config=config, probe=probe)
+        self.operands = OperandStore(config=config, probe=probe)
         self.register_file = RegisterFile(config=config, probe=probe)
         self.pipes = Pipes(config=config, probe=probe)
-        self.affine_sets = AffineSets(config=config) if config.affine.is_on else None
+        self.affine_sets = AffineSets(config=config) if config.has_compact_slots else None
         self.activity_counters = ActivityCounters(config=config) if probe else None
 
     def _ports(self) -> dict[str, wiring.Member]:
@@ -73,8 +71,8 @@ class Datapath(wiring.Component):
             **ports.results(config),
             **ports.credits(config),
             **ports.completions(config),
-            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.bypass.has_window else {}),
-            **(edges(config) | {"registers": In(8)} if config.affine.is_on else {}),
+            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.has_window else {}),
+            **(edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
             **({"address_ready": Out(1)} if config.has_address_slot else {}),
         }
 
@@ -105,7 +103,7 @@ class Datapath(wiring.Component):
         """The operand store takes instructions, with the affine unit without their compact slots."""
         operands, sets = self.operands, self.affine_sets
         m.d.comb += operands.stride.eq(self.stride)
-        if self._config.bypass.has_window:
+        if self._config.has_window:
             m.d.comb += self.room.eq(operands.room)
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
@@ -132,7 +130,7 @@ class Datapath(wiring.Component):
             connect(m, asked, answered)
         if ports.metadata(self._config):
             connect(m, operands.lookup, file.lookup)
-        if self._config.bypass.has_window:
+        if self._config.has_window:
             connect(m, file.delivery, operands.delivery)
         connect(m, operands.dispatch, pipes.dispatch)
         connect(m, pipes.outside, flipped(self.dispatch))
@@ -142,7 +140,7 @@ class Datapath(wiring.Component):
         """Results reach the register file, completions leave it; with write-back evictions join those of memory."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
         memory = file.memory
-        if self._config.bypass.writes_back:
+        if self._config.writes_back:
             connect(m, operands.latch, file.memory)
             memory = operands.memory
         for pipe in self._config.pipes:

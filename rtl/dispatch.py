@@ -8,7 +8,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl import ports
-from warploom.rtl.bypass.rotate import in_turn
+from warploom.rtl.rotate import in_turn
 
 
 class Dispatcher(wiring.Component):

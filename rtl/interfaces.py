@@ -113,6 +113,19 @@ def eviction_layout(config: SmConfig) -> data.StructLayout:
                    ("data", tables.WARP_BITS)])
 
 
+def coming_layout(config: SmConfig) -> data.StructLayout:
+    """A result that enters its latch in this cycle, if it writes a register of the collector's warp."""
+    hint = [field for field in tables.hint_fields(config) if field[0] == "to_collector"]
+    return struct([("valid", 1), ("register", 8), *hint])
+
+
+def delivery_layout() -> data.StructLayout:
+    """What the result port of a collector brings: the executing lanes of a result, whether they are `full`, and whether
+    they are transient."""
+    return struct([("valid", 1), ("register", 8), ("lanes", LANES), ("full", 1), ("transient", 1),
+                   ("data", tables.WARP_BITS)])
+
+
 def activity_layout() -> data.StructLayout:
     """The activity counters."""
     return struct(tables.ACTIVITY_FIELDS)

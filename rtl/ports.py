@@ -6,7 +6,7 @@ Directions are those of the part that asks; the other end has the signature flip
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     SIDES,
     TAG_BITS,
@@ -16,12 +16,17 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.arch.pipes import PipeConfig
-from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout
 from warploom.rtl.interfaces import (
     COMPACT_SLOTS,
     REGISTERS,
+    SLOTS,
     column_masks,
+    coming_layout,
+    delivery_layout,
     done_layout,
+    eviction_layout,
+    held_layout,
+    issue_layout,
     place_layout,
     result_layout,
     sent_layout,
@@ -55,6 +60,41 @@ def lookup(config: SmConfig) -> wiring.Signature:
         "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
         "taken": Out(REGISTERS),
         **{name: In(data.ArrayLayout(layout, REGISTERS)) for name, layout in metadata(config).items()},
+    })
+
+
+def instruction(config: SmConfig) -> wiring.Signature:
+    """Operand store to its collectors: the instruction at the issue port.
+
+    issue : its fields.
+    place, early, late : what is known of its registers, as in `lookup`.
+    """
+    return wiring.Signature({
+        "issue": Out(issue_layout(config)),
+        "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
+        **{name: Out(data.ArrayLayout(layout, REGISTERS)) for name, layout in metadata(config).items()},
+    })
+
+
+def offer(config: SmConfig, *, stores: bool = True) -> wiring.Signature:
+    """A holder of instructions to dispatch: the instruction that may leave it next.
+
+    busy, ready : there is one, and all its operands are there.
+    held : the instruction, and what is known of its destination.
+    operands : its operands, if the holder stores some.
+    early, late : if these are not plain words, how they are stored, by `metadata`.
+    needed : where columns are enabled one by one, those of each operand that count.
+    dispatched : it leaves at the end of the cycle.
+    """
+    known = metadata(config) if stores and not config.has_window else {}
+    return wiring.Signature({
+        "busy": Out(1),
+        "ready": Out(1),
+        "held": Out(held_layout(config)),
+        **({"operands": Out(words(SLOTS))} if stores else {}),
+        **{name: Out(data.ArrayLayout(layout, SLOTS)) for name, layout in known.items()},
+        **({"needed": Out(column_masks(SLOTS))} if config.gates_columns else {}),
+        "dispatched": In(1),
     })
 
 
@@ -103,6 +143,19 @@ def read(config: SmConfig) -> wiring.Signature:
         **({"columns": Out(data.ArrayLayout(column_masks(accesses(config)), config.banks))}
            if config.gates_columns else {}),
         "grant": In(data.ArrayLayout(accesses(config), config.banks)),
+        "word": In(WARP_BITS),
+    })
+
+
+def single_read(config: SmConfig) -> wiring.Signature:
+    """A collector that reads one register at a time: `read`, with one row, mask and columns for whatever it requests,
+    and one grant."""
+    return wiring.Signature({
+        "request": Out(data.ArrayLayout(accesses(config), config.banks)),
+        "row": Out(index_bits(config.rows)),
+        **({"mask": Out(SUB_BANKS)} if config.has_sides else {}),
+        **({"columns": Out(COLUMNS)} if config.gates_columns else {}),
+        "grant": In(1),
         "word": In(WARP_BITS),
     })
 
@@ -228,6 +281,31 @@ def completions(config: SmConfig) -> dict[str, wiring.Member]:
 def credits(config: SmConfig) -> dict[str, wiring.Member]:
     """For each pipe with credits: the unit outside gives one back at the end of the cycle."""
     return {f"credit_{pipe.name}": In(1) for pipe in config.pipes if pipe.credits}
+
+
+def forward(config: SmConfig) -> wiring.Signature:
+    """`delivery`, as the collector of one warp sees it.
+
+    coming, deliver : for each writer, the result that enters its latch, and whether it is to be delivered.
+    delivery : the result that is delivered.
+    """
+    return wiring.Signature({
+        "coming": Out(data.ArrayLayout(coming_layout(config), len(config.pipes))),
+        "deliver": In(len(config.pipes)),
+        "delivery": Out(delivery_layout()),
+    })
+
+
+def eviction(config: SmConfig) -> wiring.Signature:
+    """A collector to the eviction unit.
+
+    request, entry : an entry wants to leave for the register file.
+    taken : it leaves at the end of the cycle.
+    blocked : an eviction of the warp is on its way.
+    """
+    return wiring.Signature({
+        "request": Out(1), "entry": Out(eviction_layout(config)), "taken": In(1), "blocked": In(1),
+    })
 
 
 def memory(config: SmConfig) -> wiring.Signature:

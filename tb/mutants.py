@@ -134,11 +134,13 @@ def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
     return changed.as_value()
 
 
-def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmConfig], wiring.Component]:
-    """Makes datapaths of which a part, named by its dotted path, is wired anew after it was wired correctly."""
+def miswired(path: str, fault: Callable[[Any, Module], None], kind: Callable[..., wiring.Component] = Datapath
+             ) -> Callable[[SmConfig], wiring.Component]:
+    """Makes datapaths, or other units with a probe, of which a part, named by its dotted path, is wired anew after it
+    was wired correctly."""
     def make(config: SmConfig) -> wiring.Component:
-        datapath = Datapath(config=config, probe=True)
-        part: Any = reduce(getattr, path.split("."), datapath)
+        unit = kind(config=config, probe=True)
+        part: Any = reduce(getattr, filter(None, path.split(".")), unit)
         correct = part.elaborate
 
         def elaborate(platform: object) -> Module:
@@ -147,7 +149,7 @@ def miswired(path: str, fault: Callable[[Any, Module], None]) -> Callable[[SmCon
             return m
 
         part.elaborate = elaborate
-        return datapath
+        return unit
 
     return make
 
@@ -160,7 +162,7 @@ def _crossed(register_file: Any, m: Module) -> None:
 
 def _lost(operands: Any, m: Module) -> None:
     """Collector 1 listens to the port of collector 0."""
-    m.d.comb += operands.collectors[1].read.word.eq(operands.read[0].word)
+    m.d.comb += operands.collectors.collectors[1].read.word.eq(operands.read[0].word)
 
 
 def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:

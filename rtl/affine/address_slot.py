@@ -5,17 +5,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.mechanisms import Coalescing, Gating
-from warploom.rtl.interfaces import (
-    CODE,
-    COMPACT_SLOTS,
-    SLOTS,
-    column_masks,
-    held_layout,
-    issue_layout,
-    place_layout,
-    zero_layout,
-)
+from warploom.rtl import ports
+from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
 from warploom.rtl.register_file.columns import groups
 
 
@@ -27,71 +18,60 @@ class AddressSlot(wiring.Component):
 
     Parameters
     ----------
-    config : how registers are stored, and what is gated.
+    config : how registers are stored.
 
     Members
     -------
-    take, issue : take the load, which reads no register, at the end of the cycle; only while not busy.
+    take : take the load, which reads no register, at the end of the cycle; only while not busy.
+    instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
     compact : its compact slots.
     values : base and stride of the slots of the load that was taken in the previous cycle.
-    destination : where its destination lies.
-    destination_code : with coalescing, how it is stored so far.
-    zero : with a zero mask, that of its destination; in the cycle after `take`.
-    busy, ready : a load is held.
-    held, oldest : the load and its slots, for dispatch.
-    needed : with gating, the columns of the operand registers that count for each slot, of which a constant, zero, is
-        beneath the expander.
-    dispatched : the load is dispatched; the slot is free in the next cycle.
+    offer : the load, for dispatch (`warploom.rtl.ports.offer`), without operands: of columns that count, a constant,
+        zero, is beneath the expander. Once it has left the slot is free in the next cycle.
+    oldest : its slots.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._config, self._coalescing = config, config.coalescing is Coalescing.ON
-        gated, has_zero_mask = config.gating is not Gating.OFF, config.gating.has_zero_mask
+        self._config = config
         super().__init__({
             "take": In(1),
-            "issue": In(issue_layout(config)),
+            "instruction": In(ports.instruction(config)),
             "compact": In(SLOTS),
             "values": In(COMPACT_SLOTS["values"].shape),
-            "destination": In(place_layout(config)),
-            **({"destination_code": In(CODE)} if self._coalescing else {}),
-            **({"zero": In(zero_layout(config))} if has_zero_mask else {}),
-            "busy": Out(1),
-            "ready": Out(1),
-            "held": Out(held_layout(config)),
+            "offer": Out(ports.offer(config, stores=False)),
             "oldest": Out(COMPACT_SLOTS),
-            **({"needed": Out(column_masks(SLOTS))} if gated else {}),
-            "dispatched": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.d.comb += self.ready.eq(self.busy)
-        with m.If(self.dispatched):
-            m.d.sync += self.busy.eq(0)
+        m.d.comb += self.offer.ready.eq(self.offer.busy)
+        with m.If(self.offer.dispatched):
+            m.d.sync += self.offer.busy.eq(0)
         with m.If(self.take):
-            m.d.sync += self.busy.eq(1)
+            m.d.sync += self.offer.busy.eq(1)
         self._hold(m)
         self._show(m)
-        if self._config.gating is not Gating.OFF:
+        if self._config.gates_columns:
             self._need(m)
         return m
 
     def _hold(self, m: Module) -> None:
         """The load, with the zero mask of its destination."""
-        held = Signal(self.held.shape(), reset_less=True)
-        m.d.comb += self.held.eq(held)
-        if self._config.gating.has_zero_mask:
-            looked_up = Signal()
-            m.d.sync += looked_up.eq(self.take & self.issue.writes)
+        asked, shown = self.instruction, self.offer.held
+        held = Signal(shown.shape(), reset_less=True)
+        m.d.comb += shown.eq(held)
+        if self._config.has_zero_mask:
+            looked_up, zero = Signal(), asked.late[SLOTS]
+            m.d.sync += looked_up.eq(self.take & asked.issue.writes)
             with m.If(looked_up):
-                for name, _ in self.zero.shape():
-                    m.d.comb += self.held[name].eq(self.zero[name])
-                    m.d.sync += held[name].eq(self.zero[name])
+                for name, _ in zero.shape():
+                    m.d.comb += shown[name].eq(zero[name])
+                    m.d.sync += held[name].eq(zero[name])
         kept = held.shape().members
-        ports = (self.issue, self.destination, *([self.destination_code] if self._coalescing else []))
+        known = (asked.issue, asked.place[SLOTS], *([asked.early[SLOTS]] if self._config.has_sides else []))
         with m.If(self.take):
             m.d.sync += held.eq(0)
-            m.d.sync += [held[name].eq(port[name]) for port in ports for name, _ in port.shape() if name in kept]
+            m.d.sync += [held[name].eq(port[name]) for port in known for name, _ in port.shape() if name in kept]
 
     def _show(self, m: Module) -> None:
         """Base and stride of each slot: in the first cycle those of compact slots are at the port."""
@@ -107,9 +87,9 @@ class AddressSlot(wiring.Component):
 
     def _need(self, m: Module) -> None:
         """The columns that executing lanes read; none where the constant is known to be zero."""
-        lanes = self.held.lanes
-        if self._config.gating.has_zero_mask:
+        lanes = self.offer.held.lanes
+        if self._config.has_zero_mask:
             read = Const(0, LANES)
         else:
-            read = groups(lanes).replicate(SUB_BANKS) if self._coalescing else lanes
-        m.d.comb += [needed.eq(read) for needed in self.needed]
+            read = groups(lanes).replicate(SUB_BANKS) if self._config.has_sides else lanes
+        m.d.comb += [needed.eq(read) for needed in self.offer.needed]

@@ -10,8 +10,8 @@ from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES
 from warploom.arch.pipes import WritePaths
 from warploom.rtl.arbiter import advance, bank_ports, grant_writes
-from warploom.rtl.bypass.rotate import first_from
 from warploom.rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
+from warploom.rtl.rotate import first_from
 from warploom.rtl.sizes import check_positive
 
 

@@ -8,8 +8,16 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, index_bits
-from warploom.rtl.bypass.interfaces import coming_layout, delivery_layout, form_layout
-from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout, zero_layout
+from warploom.rtl.bypass.interfaces import form_layout
+from warploom.rtl.interfaces import (
+    REGISTERS,
+    SLOTS,
+    SOURCES,
+    coming_layout,
+    delivery_layout,
+    issue_layout,
+    zero_layout,
+)
 
 
 class Entry(wiring.Component):
@@ -52,7 +60,7 @@ class Entry(wiring.Component):
             "forms": In(data.ArrayLayout(form_layout(config), REGISTERS)),
             "serves": In(REGISTERS),
             "emptied": In(1),
-            **(zeros if config.gating.has_zero_mask else {}),
+            **(zeros if config.has_zero_mask else {}),
             "pinned": In(1),
             "granted": In(1),
             "arrives": In(1),
@@ -71,7 +79,7 @@ class Entry(wiring.Component):
             "wants": Out(1),
             "wanted": Out(LANES),
             "has_dirty": Out(1),
-            **(self._eviction_ports() if config.bypass.writes_back else {}),
+            **(self._eviction_ports() if config.writes_back else {}),
         })
 
     def _eviction_ports(self) -> dict[str, wiring.Member]:
@@ -91,7 +99,7 @@ class Entry(wiring.Component):
         self._live(m, delivered)
         self._name(m)
         self._want(m, self._fill(m, delivered))
-        if self._config.bypass.writes_back:
+        if self._config.writes_back:
             self._mark(m, delivered)
             m.d.comb += self.evictable.eq(self.has_dirty & ~self.pinned & ~awaited)
         else:
@@ -109,7 +117,7 @@ class Entry(wiring.Component):
         """How long the entry is in use. A result that enters its latch finds it, and is delivered later on or not."""
         found, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
-        hints = self._config.bypass.has_hints
+        hints = self._config.has_hints
         needed = [result.to_collector | self.has_dirty if hints else Const(1, 1) for result in self.coming]
         m.d.comb += [
             found.eq(Cat(self.used & result.valid & (result.register == self.number) for result in self.coming)),
@@ -122,7 +130,7 @@ class Entry(wiring.Component):
         with m.If(delivered | self.emptied):
             m.d.sync += latched.eq(0)
         ends = lapses | (found & ~self.deliver).any() | (self.take & self.issue.first)
-        with m.If(ends | self.goes if self._config.bypass.writes_back else ends):
+        with m.If(ends | self.goes if self._config.writes_back else ends):
             m.d.sync += self.used.eq(0)
         with m.If(served):
             m.d.sync += [self.used.eq(1), age.eq(0)]
@@ -137,7 +145,7 @@ class Entry(wiring.Component):
     def _name(self, m: Module) -> None:
         """The register's number, its place and its stored form, as they are when an instruction names it."""
         number, form = self._kept(m, "number"), self._kept(m, "form")
-        if self._config.gating.has_zero_mask:
+        if self._config.has_zero_mask:
             looked_up = Signal(REGISTERS)
             m.d.sync += [looked_up.eq(self.serves), form.eq(self.form)]
             for k, zero in enumerate(self.zero):

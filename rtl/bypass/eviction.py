@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
-from warploom.rtl.bypass.rotate import in_turn
 from warploom.rtl.interfaces import eviction_layout, result_layout
+from warploom.rtl.rotate import in_turn
 from warploom.rtl.select import merge
 
 

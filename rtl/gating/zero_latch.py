@@ -13,7 +13,6 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
-from warploom.arch.mechanisms import Gating
 from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.gating.zero_detector import BYTES, GROUPS, ZeroDetector
 from warploom.rtl.interfaces import stored_layout, zero_layout
@@ -33,8 +32,8 @@ class ZeroLatch(wiring.Component):
     data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
     old : how its register is stored so far.
     zero : what will be known to be zero.
-    fill : not with `Gating.IN_LANE`: the granules of which lanes that do not execute are written too, in the order of
-        the zero mask.
+    fill : where zeros are known by granule, the granules of which lanes that do not execute are written too, in the
+        order of the zero mask.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -55,8 +54,8 @@ class ZeroLatch(wiring.Component):
         m.d.comb += [detector.data.eq(self.data), detector.lanes.eq(self.lanes)]
         outputs = {name: self.zero[name] for name, _ in self.zero.shape()}
         outputs |= {"fill": self.fill} if "fill" in self.signature.members else {}
+        renewed = self.rule(m, self, detector, self._free())
         with m.If(self.take):
-            renewed = self.rule(m, self, detector, self._free())
             m.d.sync += [output.eq(renewed[name]) for name, output in outputs.items()]
         return m
 
@@ -72,13 +71,13 @@ result, and the groups that are free, that is, of which all is known anew."""
 
 def rule_of(config: SmConfig) -> Rule:
     """The rule for the zero masks of a configuration."""
-    if config.gating is Gating.IN_LANE:
+    if not config.zeros_by_granule:
         return lane_rule
     return granule_rule if config.has_sides else reorder_rule
 
 
 def lane_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -> dict[str, Value]:
-    """`Gating.IN_LANE`: executing lanes are known anew, the others as before."""
+    """Zeros by lane: executing lanes are known anew, the others as before."""
     return {"zero": seen.zero_lanes & (latch.lanes | latch.old.zero)}
 
 

@@ -11,24 +11,12 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.rtl import ports
-from warploom.rtl.interfaces import (
-    CODE,
-    REGISTERS,
-    SLOTS,
-    SOURCES,
-    column_masks,
-    held_layout,
-    issue_layout,
-    place_layout,
-    words,
-    zero_layout,
-)
+from warploom.rtl.interfaces import CODE, REGISTERS, SLOTS, SOURCES, column_masks, words
 from warploom.rtl.register_file.forms import form_of
 
 NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
-"""The code of an operand that comes from no register: it passes as it is."""
+"""The early metadata of an operand that comes from no register: it passes as it is."""
 
 
 class Collector(wiring.Component):
@@ -38,75 +26,52 @@ class Collector(wiring.Component):
     present from r + 2. A slot whose register a lower slot names too does not request: it gets what that slot gets. A
     slot that reads no register is present at once.
 
-    Operands are kept as they are stored. With coalescing several come in one cycle where their slices do not meet, and
-    an operand fills the slices of its mask. With gating an operand or constant fills the columns that are needed: those
-    that some executing lane reads and the zero mask does not mark. The zero masks of an instruction that is taken in
-    cycle t come in t + 1, are used at once, and kept from then on.
+    Operands are kept as they are stored. With sides several come in one cycle where their slices do not meet, and an
+    operand fills the slices of its mask. Where columns are enabled one by one an operand or constant fills the columns
+    that are needed: those that some executing lane reads and that are not known to be zero. Late metadata of an
+    instruction that is taken in cycle t come in t + 1, are used at once, and kept from then on.
 
     Parameters
     ----------
-    config : sizes, how registers are stored, and what is gated.
+    config : sizes, and how registers are stored.
     probe : add the port `loads`.
 
     Members
     -------
-    take, issue : take the instruction at the end of the cycle; only while not busy.
-    source, destination : where its registers lie.
-    code, destination_code : with coalescing, how its registers are stored.
-    zero : with a zero mask, those of the sources and of the destination; used in the cycle after `take`.
+    take : take the instruction at the end of the cycle; only while not busy.
+    instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
     read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
-    busy, waiting, present : an instruction is held; slots still without a grant; slots with their operand.
-    ready : all operands are present.
-    held, operands : the instruction, with what is known of its destination, and its operands as they are stored.
-    codes, zeros : with coalescing, with a zero mask: how the operands are stored, for dispatch.
-    needed : with gating, the columns that are needed of each slot, for dispatch.
+    offer : the instruction that is held, for dispatch (`warploom.rtl.ports.offer`); once it has left the collector is
+        free in the next cycle.
+    waiting, present : slots still without a grant; slots with their operand.
     loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
-    dispatched : the instruction is dispatched; the collector is free in the next cycle.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._form = config, form_of(config)
-        self._gated = config.gating is not Gating.OFF
-        self._has_codes, self._has_zeros = config.coalescing is Coalescing.ON, config.gating.has_zero_mask
         super().__init__({
             "take": In(1),
-            "issue": In(issue_layout(config)),
-            "source": In(data.ArrayLayout(place_layout(config), SLOTS)),
-            "destination": In(place_layout(config)),
+            "instruction": In(ports.instruction(config)),
             "read": Out(ports.read(config)),
-            "busy": Out(1),
+            "offer": Out(ports.offer(config)),
             "waiting": Out(SLOTS),
             "present": Out(SLOTS),
-            "ready": Out(1),
-            "held": Out(held_layout(config)),
-            "operands": Out(words(SLOTS)),
-            "dispatched": In(1),
-            **(self._code_ports() if self._has_codes else {}),
-            **(self._zero_ports() if self._has_zeros else {}),
-            **({"needed": Out(column_masks(SLOTS))} if self._gated else {}),
             **({"loads": Out(column_masks(SLOTS))} if probe else {}),
         })
+        self._issue = self.instruction.issue
         if not probe:
             self.loads = Signal(column_masks(SLOTS))
-
-    def _code_ports(self) -> dict[str, wiring.Member]:
-        codes = data.ArrayLayout(CODE, SLOTS)
-        return {"code": In(codes), "destination_code": In(CODE), "codes": Out(codes)}
-
-    def _zero_ports(self) -> dict[str, wiring.Member]:
-        zero = zero_layout(self._config)
-        return {"zero": In(data.ArrayLayout(zero, REGISTERS)), "zeros": Out(data.ArrayLayout(zero, SLOTS))}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         repeats = self._repeats(m)
-        first = [self.issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
+        first = [self._issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
         follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
         self._hold(m)
         granted = self._offer(m)
         arriving = Signal(SLOTS)
         filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
-        m.d.comb += self.ready.eq(self.busy & self.present.all())
+        m.d.comb += self.offer.ready.eq(self.offer.busy & self.present.all())
         m.d.sync += [
             arriving.eq(filled),
             self.waiting.eq(self.waiting & ~granted),
@@ -114,20 +79,20 @@ class Collector(wiring.Component):
         ]
         self._store(m, arriving)
 
-        with m.If(self.dispatched):
-            m.d.sync += [self.busy.eq(0), self.present.eq(0)]
+        with m.If(self.offer.dispatched):
+            m.d.sync += [self.offer.busy.eq(0), self.present.eq(0)]
         with m.If(self.take):
-            m.d.sync += [self.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self.issue.reads)]
+            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self._issue.reads)]
             m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
         return m
 
     def _repeats(self, m: Module) -> list[Value]:
         """For each slot of the instruction at the port, the mask of lower slots that read the same register."""
-        source = [self.issue[name] for name in SOURCES]
+        source = [self._issue[name] for name in SOURCES]
         repeats = [Signal(SLOTS, name=f"repeats_{slot}") for slot in range(SLOTS)]
         for slot in range(SLOTS):
             for lower in range(slot):
-                both = self.issue.reads[slot] & self.issue.reads[lower]
+                both = self._issue.reads[slot] & self._issue.reads[lower]
                 m.d.comb += repeats[slot][lower].eq(both & (source[slot] == source[lower]))
         return repeats
 
@@ -135,55 +100,58 @@ class Collector(wiring.Component):
 
     def _hold(self, m: Module) -> None:
         """The instruction, how its operands are stored, and its destination, kept for dispatch."""
-        held = Signal(self.held.shape(), reset_less=True)
-        m.d.comb += self.held.eq(held)
+        held = Signal(self.offer.held.shape(), name="held", reset_less=True)
+        m.d.comb += self.offer.held.eq(held)
         with m.If(self.take):
             m.d.sync += [held[name].eq(value) for name, value in self._taken().items()]
-        if self._has_codes:
-            self._hold_codes(m)
-        if self._has_zeros:
-            self._hold_zeros(m)
-        if self._gated:
-            m.d.comb += [needed.eq(self._form.needed(self.held.lanes, *self._metadata(slot)))
-                         for slot, needed in enumerate(self.needed)]
+        if self._config.has_sides:
+            self._hold_early(m)
+        if self._config.has_zero_mask:
+            self._hold_late(m)
+        if self._config.gates_columns:
+            m.d.comb += [needed.eq(self._form.needed(self.offer.held.lanes, *self._metadata(slot)))
+                         for slot, needed in enumerate(self.offer.needed)]
 
     def _taken(self) -> dict[str, Value]:
         """What is kept of the instruction at the port, by name: its fields, and where its destination lies and how that
         is stored; the side as stored counts."""
-        kept = {name for name, _ in self.held.shape()}
-        sources = (self.issue, self.destination, *([self.destination_code] if self._has_codes else []))
+        kept = {name for name, _ in self.offer.held.shape()}
+        early = [self.instruction.early[SLOTS]] if self._config.has_sides else []
+        sources = (self._issue, self.instruction.place[SLOTS], *early)
         return {name: source[name] for source in sources for name, _ in source.shape() if name in kept}
 
-    def _hold_codes(self, m: Module) -> None:
-        codes = Signal(self.codes.shape(), name="held_codes", reset_less=True)
-        m.d.comb += self.codes.eq(codes)
-        for slot, held in enumerate(codes):
+    def _hold_early(self, m: Module) -> None:
+        kept = Signal(self.offer.early.shape(), name="held_early", reset_less=True)
+        m.d.comb += self.offer.early.eq(kept)
+        for slot, held in enumerate(kept):
             with m.If(self.take):
-                m.d.sync += held.eq(Mux(self.issue.reads[slot], self.code[slot].as_value(), NO_REGISTER))
+                m.d.sync += held.eq(Mux(self._issue.reads[slot], self.instruction.early[slot].as_value(), NO_REGISTER))
 
-    def _hold_zeros(self, m: Module) -> None:
-        *zeros, destination = self._zeros(m)
-        m.d.comb += [self.zeros[slot].eq(zero) for slot, zero in enumerate(zeros)]
-        m.d.comb += [self.held[name].eq(destination[name]) for name, _ in destination.shape()]
+    def _hold_late(self, m: Module) -> None:
+        *sources, destination = self._zeros(m)
+        m.d.comb += [self.offer.late[slot].eq(zero) for slot, zero in enumerate(sources)]
+        m.d.comb += [self.offer.held[name].eq(destination[name]) for name, _ in destination.shape()]
 
     def _zeros(self, m: Module) -> data.View:
         """The zero masks of the registers: in the first cycle those that were looked up are at the port."""
         looked_up = Signal(REGISTERS)
-        zeros, kept = Signal(self.zero.shape()), Signal(self.zero.shape(), name="kept_zeros", reset_less=True)
+        found = self.instruction.late
+        zeros, kept = Signal(found.shape()), Signal(found.shape(), name="kept_zeros", reset_less=True)
         m.d.sync += [
-            looked_up.eq(Mux(self.take, Cat(self.issue.reads, self.issue.writes), 0)),
+            looked_up.eq(Mux(self.take, Cat(self._issue.reads, self._issue.writes), 0)),
             kept.eq(zeros),
         ]
         for register, zero in enumerate(zeros):
-            m.d.comb += zero.eq(Mux(looked_up[register], self.zero[register].as_value(), kept[register].as_value()))
+            m.d.comb += zero.eq(Mux(looked_up[register], found[register].as_value(), kept[register].as_value()))
         with m.If(self.take):
             m.d.sync += kept.eq(0)
             m.d.sync += [kept[slot].zero.eq(self._is_zero(slot).replicate(ZERO_BITS)) for slot in range(SLOTS)]
         return zeros
 
     def _metadata(self, slot: int) -> tuple[data.View | None, data.View | None]:
-        """How the operand of a slot is stored: its code and its zero mask."""
-        return self.codes[slot] if self._has_codes else None, self.zeros[slot] if self._has_zeros else None
+        """How the operand of a slot is stored: its early and its late metadata."""
+        early = self.offer.early[slot] if self._config.has_sides else None
+        return early, self.offer.late[slot] if self._config.has_zero_mask else None
 
     # ------------------------------------------------------------------ requests
 
@@ -206,16 +174,17 @@ class Collector(wiring.Component):
         """What each slot asks of its bank, by the name of the port that shows it."""
         return {
             "row": [place.row for place in source],
-            **({"mask": [self._form.row.parts(code) for code in self.codes]} if self._has_codes else {}),
-            **({"columns": list(self.needed)} if self._gated else {}),
+            **({"mask": [self._form.row.parts(early) for early in self.offer.early]} if self._config.has_sides else {}),
+            **({"columns": list(self.offer.needed)} if self._config.gates_columns else {}),
         }
 
     def _sources(self, m: Module) -> data.View:
         """Where the sources of the instruction that is held lie."""
-        source = Signal(self.source.shape(), name="held_source", reset_less=True)
+        *sources, _ = self.instruction.place
+        held = Signal(data.ArrayLayout(sources[0].shape(), SLOTS), name="held_source", reset_less=True)
         with m.If(self.take):
-            m.d.sync += source.eq(self.source)
-        return source
+            m.d.sync += [kept.eq(source) for kept, source in zip(held, sources, strict=True)]
+        return held
 
     def _lowest(self, m: Module, name: str, here: Value) -> Signal:
         """The lowest waiting slot of those in `here`, one bit of a mask."""
@@ -228,8 +197,8 @@ class Collector(wiring.Component):
     def _store(self, m: Module, arriving: Signal) -> None:
         """The operand registers: filled when the instruction is taken, or when their word arrives."""
         stored = Signal(words(SLOTS), reset_less=True)
-        m.d.comb += self.operands.eq(stored)
-        store = self._store_columns if self._gated else self._store_parts
+        m.d.comb += self.offer.operands.eq(stored)
+        store = self._store_columns if self._config.gates_columns else self._store_parts
         for slot, word in enumerate(stored):
             constant = Signal(WARP_BITS, name=f"constant_{slot}")
             m.d.comb += constant.eq(self._form.row.constant(self._constant(slot)))
@@ -254,7 +223,7 @@ class Collector(wiring.Component):
         with m.If(self._takes_constant(slot)):
             m.d.comb += loads.eq(self._needed_of_constant(slot))
         with m.Elif(arriving):
-            m.d.comb += loads.eq(self.needed[slot])
+            m.d.comb += loads.eq(self.offer.needed[slot])
         for column in range(COLUMNS):
             with m.If(loads[column]):
                 new = Mux(self.take, constant.word_select(column, 32), self.read.word.word_select(column, 32))
@@ -262,12 +231,12 @@ class Collector(wiring.Component):
 
     def _takes_constant(self, slot: int) -> Value:
         """Whether the slot takes a constant at the end of the cycle."""
-        return self.take & ~self.issue.reads[slot]
+        return self.take & ~self._issue.reads[slot]
 
     def _needed_of_constant(self, slot: int) -> Value:
         """The columns of a constant that some executing lane reads, if it is not known to be zero."""
-        read = self._form.row.constant_columns(self.issue.lanes)
-        return Mux(self._is_zero(slot), 0, read) if self._has_zeros else read
+        read = self._form.row.constant_columns(self._issue.lanes)
+        return Mux(self._is_zero(slot), 0, read) if self._config.has_zero_mask else read
 
     def _is_zero(self, slot: int) -> Value:
         """Whether the constant of a slot is zero."""
@@ -275,7 +244,7 @@ class Collector(wiring.Component):
 
     def _constant(self, slot: int) -> Value:
         """What each lane of a slot reads that reads no register: the immediate or zero."""
-        return Mux(self.issue.imm_slot == slot, self.issue.imm, 0)
+        return Mux(self._issue.imm_slot == slot, self._issue.imm, 0)
 
 
 def choose(slot: Value, values: Sequence[Value]) -> Value:

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, LANES, SmConfig
-from warploom.arch.interfaces import WARP_BITS
-from warploom.arch.mechanisms import Coalescing, Gating
+from warploom.arch.interfaces import WARP_BITS, operand_probe_fields
 from warploom.rtl import ports
 from warploom.rtl.affine.expand import Expander
+from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from warploom.rtl.interfaces import CODE, COMPACT_SLOTS, SLOTS, column_masks, held_layout, words, zero_layout
+from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, held_layout, struct
 from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.select import merge
@@ -24,7 +24,7 @@ OPERANDS = "abc"
 
 
 class DispatchStage(wiring.Component):
-    """Takes the instruction that is selected, with its operands, and shows it one cycle later.
+    """Selects one of the instructions that are offered, takes it with its operands, and shows it one cycle later.
 
     The operand registers hold what collectors do. Behind them stored forms are restored, unless windows have done so,
     compact slots are expanded, and with a zero mask it is worked out which lanes are trivial.
@@ -32,52 +32,47 @@ class DispatchStage(wiring.Component):
     Parameters
     ----------
     config : the machine.
-    probe : add the port `operand_columns`.
+    probe : add the ports of a bench.
 
     Members
     -------
-    select : the holder (at most one) whose instruction is dispatched: a collector or, last, the address slot.
-    held, operands : of each holder its instruction; of each collector its operands.
-    codes, zeros : of each slot collector, with coalescing, with a zero mask: how its operands are stored.
-    needed : of each holder, with gating: the columns of each operand that count.
-    slots : of each holder, with the affine unit: which operands are compact, and their base and stride.
+    offer, address : what each collector and, with one, the address slot offers (`warploom.rtl.ports.offer`).
+    slots : with compact slots, those of each instruction that is offered, the address slot's last.
+    issue : without windows, the holder (at most one) that takes an instruction at the end of the cycle.
+    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
+    probe : with a probe, what is selected.
     operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        self._gated, self._has_zeros = config.gating is not Gating.OFF, config.gating.has_zero_mask
-        self._restores = not config.bypass.has_window
-        self._coalescing = config.coalescing is Coalescing.ON
-        collectors, holders = config.collectors, config.holders
         super().__init__({
-            "select": In(holders),
-            "held": In(held_layout(config)).array(holders),
-            "operands": In(words(SLOTS)).array(collectors),
-            **self._stored_ports(),
-            **({"needed": In(column_masks(SLOTS)).array(holders)} if self._gated else {}),
-            **({"slots": In(COMPACT_SLOTS).array(holders)} if config.affine.is_on else {}),
+            "offer": In(ports.offer(config)).array(config.collectors),
+            **({"address": In(ports.offer(config, stores=False))} if config.has_address_slot else {}),
+            **({"slots": In(COMPACT_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
+            **({} if config.has_window else {"issue": In(config.holders)}),
+            **ports.credits(config),
             "dispatch": Out(ports.dispatch(config)),
-            **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
+            **(self._probe_ports() if probe else {}),
         })
         form = form_of(config)
-        self.operand_paths: list[Any] = [form.restorer() for _ in OPERANDS] if self._restores else [None] * SLOTS
-        self.expanders = [Expander() for _ in OPERANDS] if config.affine.is_on else []
-        self.trivial_detector = TrivialDetector() if self._has_zeros else None
+        self.dispatcher = Dispatcher(config=config)
+        self.operand_paths: list[Any] = [None] * SLOTS if config.has_window else [form.restorer() for _ in OPERANDS]
+        self.expanders = [Expander() for _ in OPERANDS] if config.has_compact_slots else []
+        self.trivial_detector = TrivialDetector() if config.has_zero_mask else None
+        self._holders = [*self.offer, *([self.address] if config.has_address_slot else [])]
+        self._select = self.dispatcher.select
         self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
 
-    def _stored_ports(self) -> dict[str, wiring.Member]:
-        """How operands are stored that are not restored yet."""
-        if not self._restores:
-            return {}
-        layouts = {"codes": CODE} if self._coalescing else {}
-        layouts |= {"zeros": zero_layout(self._config)} if self._has_zeros else {}
-        return {name: In(data.ArrayLayout(layout, SLOTS)).array(self._config.collectors)
-                for name, layout in layouts.items()}
+    def _probe_ports(self) -> dict[str, wiring.Member]:
+        fields = [field for field in operand_probe_fields(self._config) if "dispatch" in field[0]]
+        return {"probe": Out(struct(fields)), "operand_columns": Out(column_masks(SLOTS))}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        m.submodules.dispatcher = share(platform, "dispatcher", self.dispatcher)
+        self._connect_dispatcher(m)
         units = {"operand_path": filter(None, self.operand_paths), "expander": self.expanders}
         for name, each in units.items():
             for slot, unit in enumerate(each):
@@ -90,17 +85,38 @@ class DispatchStage(wiring.Component):
             self._find_trivial(m, self.trivial_detector, known)
         return m
 
+    def _connect_dispatcher(self, m: Module) -> None:
+        """The dispatcher sees what is offered, and selects."""
+        dispatcher = self.dispatcher
+        m.d.comb += [getattr(dispatcher, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
+        if not self._config.has_window:
+            m.d.comb += dispatcher.issue.eq(self.issue)
+        for h, holder in enumerate(self._holders):
+            m.d.comb += [
+                dispatcher.busy[h].eq(holder.busy),
+                dispatcher.ready[h].eq(holder.ready),
+                dispatcher.pipe[h].eq(holder.held.pipe),
+                dispatcher.timing[h].eq(holder.held.timing),
+                holder.dispatched.eq(self._select[h]),
+            ]
+        if self._with_probe:
+            m.d.comb += [
+                self.probe.dispatch_valid.eq(self._select.any()),
+                self.probe.dispatch_collector.eq(merge(self._select, range(len(self._holders)))),
+                self.probe.dispatch_tag.eq(merge(self._select, [holder.held.tag for holder in self._holders])),
+            ]
+
     def _take_instruction(self, m: Module) -> None:
         """The instruction, and the control signals of its operation, decoded while it is selected."""
         sent = self.dispatch.sent
         valid = Signal(name="dispatch_valid")
         control = Signal(CONTROL, name="dispatch_control", reset_less=True)
-        m.d.sync += [valid.eq(self.select.any()), control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))]
+        m.d.sync += [valid.eq(self._select.any()), control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))]
         m.d.comb += [
             sent.valid.eq(valid),
-            sent.payload.collector.eq(self._taken(m, "collector", range(len(self.held)))),
+            sent.payload.collector.eq(self._taken(m, "collector", range(len(self._holders)))),
             self.dispatch.control.eq(control),
-            *(sent.payload[name].eq(self._taken(m, name, [held[name] for held in self.held]))
+            *(sent.payload[name].eq(self._taken(m, name, [holder.held[name] for holder in self._holders]))
               for name, _ in held_layout(self._config)),
         ]
 
@@ -118,10 +134,12 @@ class DispatchStage(wiring.Component):
         known = Cat(word.word_select(lane, 32) == 0 for lane in range(LANES))
         if path is not None:
             m.d.comb += path.word.eq(word)
-            if self._coalescing:
-                m.d.comb += path.code.eq(self._taken(m, f"{name}_code", [codes[slot] for codes in self.codes]))
-            if self._has_zeros:
-                m.d.comb += path.zero.eq(self._taken(m, f"{name}_zero", [zeros[slot] for zeros in self.zeros]))
+            if self._config.has_sides:
+                early = [offer.early[slot] for offer in self.offer]
+                m.d.comb += path.code.eq(self._taken(m, f"{name}_early", early))
+            if self._config.has_zero_mask:
+                late = [offer.late[slot] for offer in self.offer]
+                m.d.comb += path.zero.eq(self._taken(m, f"{name}_late", late))
                 known = path.known
             word = path.operand
         if self.expanders:
@@ -132,10 +150,10 @@ class DispatchStage(wiring.Component):
 
     def _operand_register(self, m: Module, slot: int) -> Signal:
         """The register at the end of an operand path; with gating it takes needed columns and holds the others."""
-        name, operands = OPERANDS[slot], [operands[slot] for operands in self.operands]
+        name, operands = OPERANDS[slot], [offer.operands[slot] for offer in self.offer]
         if self._with_probe:
             m.d.comb += self.operand_columns[slot].eq(self._columns(slot))
-        if not self._gated:
+        if not self._config.gates_columns:
             return self._taken(m, name, operands)
         operand, enables = Signal(WARP_BITS, name=f"chosen_{name}"), Signal(COLUMNS, name=f"enables_{name}")
         register = Signal(WARP_BITS, name=f"dispatch_{name}", reset_less=True)
@@ -147,9 +165,9 @@ class DispatchStage(wiring.Component):
 
     def _columns(self, slot: int) -> Value:
         """The columns of an operand register that take an operand at the end of the cycle."""
-        if not self._gated:
-            return self.select.any().replicate(COLUMNS)
-        return merge(self.select, [needed[slot] for needed in self.needed])
+        if not self._config.gates_columns:
+            return self._select.any().replicate(COLUMNS)
+        return merge(self._select, [holder.needed[slot] for holder in self._holders])
 
     def _find_trivial(self, m: Module, detector: TrivialDetector, known: Iterable[Value]) -> None:
         """The lanes whose result is known, by what is known to be zero."""
@@ -165,11 +183,11 @@ class DispatchStage(wiring.Component):
 
     def _chosen(self, name: str) -> Value:
         """A field of the instruction that is selected in this cycle."""
-        return merge(self.select, [held[name] for held in self.held])
+        return merge(self._select, [holder.held[name] for holder in self._holders])
 
     def _of_selected(self, values: Sequence[ValueLike]) -> Value:
         """What the collector has that is selected in this cycle. The address slot may be left out, as it comes last."""
-        return merge(self.select[: len(values)], values)
+        return merge(self._select[: len(values)], values)
 
     def _taken(self, m: Module, name: str, values: Sequence[ValueLike]) -> Signal:
         """A register of what the holder has that is selected."""

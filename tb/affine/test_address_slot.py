@@ -33,14 +33,15 @@ class AddressSlotBench:
         time."""
         rng = source()
         takes, dispatches = busy(rng, 0.6), busy(rng, 0.5)
-        noise = [name for name in ("destination", "destination_code", "zero", "values") if name in self._codecs]
+        noise = [f"instruction__{name}" for name in ("place", "early", "late")]
+        noise = [name for name in (*noise, "values") if name in self._codecs]
         for _ in range(CYCLES):
             yield {
                 "take": next(takes) and self._held is None,
-                "issue": self._load(rng),
+                "instruction__issue": self._load(rng),
                 "compact": rng.getrandbits(SLOTS),
                 **{name: rng.getrandbits(self._codecs[name].width) for name in noise},
-                "dispatched": next(dispatches) and self._held is not None,
+                "offer__dispatched": next(dispatches) and self._held is not None,
             }
 
     def _load(self, rng: random.Random) -> dict[str, int]:
@@ -51,11 +52,11 @@ class AddressSlotBench:
     def check(self, seen: Observation) -> None:
         """Check one cycle, then take or dispatch."""
         for name in ("busy", "ready"):
-            self._checker.equal(name, seen[name], int(self._held is not None))
+            self._checker.equal(name, seen[f"offer__{name}"], int(self._held is not None))
         if self._held is not None:
             self._complete(seen, self._held)
             self._compare(seen, self._held)
-        if seen["dispatched"]:
+        if seen["offer__dispatched"]:
             self._coverage.hit("dispatched at once" if self._fresh else "dispatched later")
             self._held = None
         self._fresh = bool(seen["take"])
@@ -64,15 +65,19 @@ class AddressSlotBench:
 
     def _take(self, seen: Observation) -> None:
         """What is kept of the load. The side as stored, where there is one, goes before that of the number."""
-        known: dict[str, int] = {}
-        for port in ("issue", "destination", "destination_code"):
-            fields = self._codecs[port].unpack(seen[port]) if port in seen else {}
-            known |= fields
+        known = dict(self._codecs["instruction__issue"].unpack(seen["instruction__issue"]))
+        for port in ("instruction__place", "instruction__early"):
+            known |= self._destination(port, seen) if port in seen else {}
         self._held = {name: known.get(name, 0) for name in self._names}
         self._compact = seen["compact"]
         self._coverage.hit("without a destination", not known["writes"])
         for slot in range(SLOTS):
             self._coverage.hit("compact" if self._compact >> slot & 1 else "zero")
+
+    def _destination(self, port: str, seen: Observation) -> dict[str, int]:
+        """The element of a port that is the destination's."""
+        fields: dict[str, int] = self._codecs[port].unpack(seen[port])[str(SLOTS)]
+        return fields
 
     def _complete(self, seen: Observation, kept: dict[str, int]) -> None:
         """The cycle after `take` brings base and stride of compact slots, and the zero mask of a destination."""
@@ -81,16 +86,17 @@ class AddressSlotBench:
         values = self._codecs["values"].array(seen["values"])
         self._values = [value if self._compact >> slot & 1 else 0 for slot, value in enumerate(values)]
         if kept["writes"] and zero_fields(self._config):
-            kept |= self._codecs["zero"].unpack(seen["zero"])
+            kept |= self._destination("instruction__late", seen)
 
     def _compare(self, seen: Observation, kept: dict[str, int]) -> None:
-        self._checker.equal("held", self._codecs["held"].unpack(seen["held"]), kept)
+        self._checker.equal("held", self._codecs["offer__held"].unpack(seen["offer__held"]), kept)
         oldest = self._codecs["oldest"].unpack(seen["oldest"])
         self._checker.equal("compact", oldest["compact"], (1 << SLOTS) - 1)
         actual = [value["base"] | value["stride"] << 32 for value in oldest["values"].values()]
         self._checker.equal("values", actual, self._values)
         if self._config.gates_columns:
-            self._checker.equal("needed", self._codecs["needed"].array(seen["needed"]), self._needed(kept["lanes"]))
+            needed = self._codecs["offer__needed"].array(seen["offer__needed"])
+            self._checker.equal("needed", needed, self._needed(kept["lanes"]))
 
     def _needed(self, lanes: int) -> list[int]:
         """Columns of a slot that its constant takes, which is zero: those of executing lanes or, with coalescing, one

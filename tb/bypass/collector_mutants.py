@@ -35,7 +35,7 @@ class Misled(BypassingCollector):
 
     def _connect_issue(self, m: Module) -> None:
         super()._connect_issue(m)
-        m.d.comb += self.allocator.issue.first.eq(self.issue.first)
+        m.d.comb += self.allocator.issue.first.eq(self._issue.first)
 
 
 def _short_sighted(outer: Tampered, m: Module) -> dict[str, Value]:

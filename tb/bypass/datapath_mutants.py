@@ -8,12 +8,12 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.rtl.datapath import Datapath
-from warploom.rtl.operands.windows import WindowStore
+from warploom.rtl.operands.windows import WindowCollectors
 from warploom.tb.bypass.writeback_mutants import Eager
 from warploom.tb.mutants import Mutant, miswired
 
 
-class LookedUp(WindowStore):
+class LookedUp(WindowCollectors):
     """An eviction that enters the latch of MEM is looked up like a result."""
 
     def _is_looked_up(self, i: int) -> Value:
@@ -22,7 +22,7 @@ class LookedUp(WindowStore):
 
 def _looked_up(config: SmConfig) -> wiring.Component:
     datapath = Datapath(config=config, probe=True)
-    datapath.operands = LookedUp(config=config, probe=True)
+    datapath.operands.collectors = LookedUp(config=config, probe=True)
     return datapath
 
 
@@ -33,12 +33,12 @@ def _completing(operands: Any, m: Module) -> None:
 
 def _unblocked(operands: Any, m: Module) -> None:
     """A warp has room while its eviction is on the way."""
-    m.d.comb += [collector.blocked.eq(0) for collector in operands.collectors]
+    m.d.comb += [collector.eviction.blocked.eq(0) for collector in operands.collectors.collectors]
 
 
 def _unasked(operands: Any, m: Module) -> None:
     """Collector 1 is not asked whether it takes a result."""
-    m.d.comb += [coming.valid.eq(0) for coming in operands.collectors[1].coming]
+    m.d.comb += [coming.valid.eq(0) for coming in operands.collectors.collectors[1].forward.coming]
 
 
 def _eager(config: SmConfig) -> wiring.Component:

@@ -8,8 +8,8 @@ from warploom.arch.config import SUB_BANKS
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.bypass.eviction import EvictionUnit
-from warploom.rtl.bypass.rotate import first_from
 from warploom.rtl.dispatch import Dispatcher
+from warploom.rtl.rotate import first_from
 from warploom.tb.mutants import Mutant, Tampered, arbiter
 from warploom.tb.test_dispatch import TIMINGS
 

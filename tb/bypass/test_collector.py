@@ -72,7 +72,7 @@ class CollectorBench:
         for _ in range(CYCLES):
             zeros = [old(self._rng, self._config) for _ in range(4)]
             self._end_cycle(zeros)
-            port = {"zero": dict(enumerate_text(zeros))} if self._config.gating.has_zero_mask else {}
+            port = {"instruction__late": dict(enumerate_text(zeros))} if self._config.gating.has_zero_mask else {}
             yield {**self._warp.cycle(), **port}
 
     def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
@@ -94,9 +94,9 @@ class CollectorBench:
         for name in ("used", "wanted", "dirty"):
             equal(name, seen[name], state[name])
         equal("held_count", seen["held_count"], state["held"])
-        equal("busy", seen["busy"], state["held"] > 0)
-        equal("ready", seen["ready"], twin.ready)
-        equal("room", seen["room"], twin.room(bool(seen.get("blocked"))))
+        equal("busy", seen["offer__busy"], state["held"] > 0)
+        equal("ready", seen["offer__ready"], twin.ready)
+        equal("room", seen["room"], twin.room(bool(seen.get("eviction__blocked"))))
         self._check_request(seen)
         self._check_oldest(seen)
         coming = self._check_coming(seen)
@@ -104,13 +104,13 @@ class CollectorBench:
         self._check_loads(seen, arriving)
         if self._writes_back:
             self._check_leaving(seen)
-        if seen["dispatched"]:
+        if seen["offer__dispatched"]:
             self._check_values(seen)
-        words = [self._form.plain(seen["operand"], entry.stored) for entry in arriving]
+        words = [self._form.plain(seen["read__word"], entry.stored) for entry in arriving]
         self._ended = {
-            "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["grant"]),
+            "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["read__grant"]),
             "arriving_word": words[0] if words else None, "coming": coming, "delivery": self._delivered(seen),
-            "dispatched": bool(seen["dispatched"]), "evicted": bool(seen.get("evicted")),
+            "dispatched": bool(seen["offer__dispatched"]), "evicted": bool(seen.get("eviction__taken")),
         }
 
     def _check_request(self, seen: Observation) -> None:
@@ -118,24 +118,27 @@ class CollectorBench:
         if request is not None:
             side = Code.of(request.stored).left if self._coalescing else 0
             expected = 1 << (len(SIDES) * request.place.bank + side if self._coalescing else request.place.bank)
-            self._checker.equal("row", seen["row"], request.place.row)
+            self._checker.equal("row", seen["read__row"], request.place.row)
             if self._coalescing:
-                self._checker.equal("mask", seen["mask"], Code.of(request.stored).mask)
-        self._checker.equal("request", seen["request"], expected)
+                self._checker.equal("mask", seen["read__mask"], Code.of(request.stored).mask)
+        self._checker.equal("request", seen["read__request"], expected)
         if self._config.gating is not Gating.OFF:
             needed = 0 if request is None else self._form.columns(request.lanes, request.stored)
-            self._checker.equal("columns", seen["columns"], needed)
+            self._checker.equal("columns", seen["read__columns"], needed)
 
     def _check_oldest(self, seen: Observation) -> None:
         """The oldest instruction and, when it is ready, its operands: what its entries have."""
         twin = self._twin
         if not twin.held:
             return
-        for name, value in self._codecs["held"].unpack(seen["held"]).items():
+        for name, value in self._codecs["offer__held"].unpack(seen["offer__held"]).items():
             self._checker.equal(f"held.{name}", value, int(twin.fields[name]))
+        if "offer__needed" in seen:
+            needed = self._codecs["offer__needed"].array(seen["offer__needed"])
+            self._checker.equal("needed", needed, [twin.fields["lanes"]] * 3)
         if not twin.ready:
             return
-        words = self._codecs["operands"].array(seen["operands"])
+        words = self._codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (entry, actual, word) in enumerate(zip(twin.held[0].slots, words, twin.operands(), strict=True)):
             lanes = spread(ALL_LANES if entry is None else entry.valid)
             self._checker.equal(f"operand {slot}", actual & lanes, word & lanes)
@@ -146,7 +149,7 @@ class CollectorBench:
         if not self._warp.plain:
             return
         lanes = spread(fields["lanes"])
-        for slot, word in enumerate(self._codecs["operands"].array(seen["operands"])):
+        for slot, word in enumerate(self._codecs["offer__operands"].array(seen["offer__operands"])):
             if fields["reads"] >> slot & 1:
                 value = self._warp.values.current(fields[f"src{slot}"])
                 self._checker.equal(f"value of slot {slot}", word & lanes, value & lanes)
@@ -154,17 +157,17 @@ class CollectorBench:
     def _check_coming(self, seen: Observation) -> list[Coming]:
         """Results that come: those that are to be delivered."""
         coming, expected = [], 0
-        for i, result in self._codecs["coming"].unpack(seen["coming"]).items():
+        for i, result in self._codecs["forward__coming"].unpack(seen["forward__coming"]).items():
             if result["valid"]:
                 deliver = self._twin.delivers(result["register"], result.get("to_collector", 1))
                 self._coverage.hit("delivered to its dirty lanes", deliver and not result.get("to_collector", 1))
                 coming.append(Coming(result["register"], deliver))
                 expected |= deliver << int(i)
-        self._checker.equal("deliver", seen["deliver"], expected)
+        self._checker.equal("deliver", seen["forward__deliver"], expected)
         return coming
 
     def _delivered(self, seen: Observation) -> Delivery | None:
-        port = self._codecs["delivery"].unpack(seen["delivery"])
+        port = self._codecs["forward__delivery"].unpack(seen["forward__delivery"])
         if not port["valid"]:
             return None
         return Delivery(port["register"], port["data"], port["lanes"], bool(port["full"]), bool(port["transient"]))
@@ -181,19 +184,19 @@ class CollectorBench:
         """What is evicted or dropped."""
         leaving = None if seen["take"] else self._twin.leaving()
         evicts, drops = leaving is not None and not leaving.dropped, leaving is not None and leaving.dropped
-        self._checker.equal("evict", seen["evict"], evicts)
+        self._checker.equal("evict", seen["eviction__request"], evicts)
         if leaving is None:
             return
         entry = self._twin.entries[leaving.entry]
         if evicts:
-            eviction = self._codecs["eviction"].unpack(seen["eviction"])
+            eviction = self._codecs["eviction__entry"].unpack(seen["eviction__entry"])
             expected = {**entry.place._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full}
             lanes = spread(entry.dirty)
             for name, value in eviction.items():
                 if name != "data":
                     self._checker.equal(f"eviction.{name}", value, int(expected[name]))
             self._checker.equal("eviction.data", eviction["data"] & lanes, entry.word & lanes)
-            if seen["evicted"]:
+            if seen["eviction__taken"]:
                 self._warp.values.file(entry.register, eviction["data"], entry.dirty)
         if self._config.bypass.has_hints:
             drop = {"valid": int(drops), **({"register": entry.register, "lanes": entry.dirty} if drops else {})}
@@ -202,15 +205,14 @@ class CollectorBench:
 
     def _taken(self, seen: Observation) -> Taken:
         """The instruction that is taken, without zero masks."""
-        sources, destination = self._fields("source", seen), self._fields("destination", seen)
+        *sources, destination = (Place(**place) for place in self._fields("place", seen).values())
         stored: list[Mapping[str, int]] = [{}] * 4
         if self._coalescing:
-            stored = [*self._fields("code", seen).values(), self._fields("destination_code", seen)]
-        places = [Place(**source) for source in sources.values()]
-        return Taken(self._fields("issue", seen), places, Place(**destination), stored)
+            stored = list(self._fields("early", seen).values())
+        return Taken(self._fields("issue", seen), sources, destination, stored)
 
     def _fields(self, port: str, seen: Observation) -> Any:
-        return self._codecs[port].unpack(seen[port])
+        return self._codecs[f"instruction__{port}"].unpack(seen[f"instruction__{port}"])
 
 
 @cocotb.test()

@@ -101,15 +101,15 @@ class Warp:
         dispatched = twin.ready and next(self._dispatches)
         issued = self._issue(twin.room(blocked))
         stimulus = {
-            "grant": twin.request() is not None and next(self._grants), "operand": self._operand(),
-            "dispatched": dispatched, **self._complete(), "coming": self._come(), **issued,
+            "read__grant": twin.request() is not None and next(self._grants), "read__word": self._operand(),
+            "offer__dispatched": dispatched, **self._complete(), "forward__coming": self._come(), **issued,
         }
         if dispatched and twin.fields["writes"]:
             self._executing.append((self._cycle + self._rng.randint(4, 8), twin.fields))
         if issued["take"]:
-            self._issued(issued["issue"])
+            self._issued(issued["instruction__issue"])
         if self._config.bypass.writes_back:
-            stimulus |= {"blocked": blocked, "evicted": self._evict(issued["take"])}
+            stimulus |= {"eviction__blocked": blocked, "eviction__taken": self._evict(issued["take"])}
         return stimulus
 
     # ------------------------------------------------------------------ front end
@@ -120,8 +120,9 @@ class Warp:
         read = {fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1}
         waits = (read | {fields["dst"]}) & self._written or (fields["first"] and not self._is_idle())
         if waits or room <= len(read) or not next(self._takes):
-            return {"take": False, "issue": fields | {"first": self._rng.random() < 0.5}}
-        return {"take": True, "issue": fields, **self._stored([*(fields[name] for name in SOURCES), fields["dst"]])}
+            return {"take": False, "instruction__issue": fields | {"first": self._rng.random() < 0.5}}
+        registers = [*(fields[name] for name in SOURCES), fields["dst"]]
+        return {"take": True, "instruction__issue": fields, **self._stored(registers)}
 
     def _instruction(self) -> dict[str, int]:
         """Any instruction that reads nothing that hints say is lost."""
@@ -156,12 +157,11 @@ class Warp:
     def _stored(self, registers: list[int]) -> dict[str, Any]:
         """Where and how registers lie: sources, then the destination."""
         places = [self._places[WARP << 8 | register] for register in registers]
-        named = [place._asdict() for place in places]
-        ports: dict[str, Any] = {"source": dict(enumerate_text(named[:3])), "destination": named[3]}
+        ports: dict[str, Any] = {"instruction__place": dict(enumerate_text([place._asdict() for place in places]))}
         if self._config.coalescing is Coalescing.ON:
             by_number = self._config.alignment is Alignment.REG
             codes = [code(self._rng).fields | ({"left": int(place.left)} if by_number else {}) for place in places]
-            ports |= {"code": dict(enumerate_text(codes[:3])), "destination_code": codes[3]}
+            ports["instruction__early"] = dict(enumerate_text(codes))
         return ports
 
     def _issued(self, fields: Mapping[str, Any]) -> None:
@@ -194,8 +194,10 @@ class Warp:
             if not (latched.deliver and self._config.bypass.writes_back):
                 self.values.file(register, word, mask)
             if latched.deliver:
-                port = {"delivery": {"valid": 1, "register": register, "lanes": mask, "full": fields["full"],
-                                     "transient": not fields.get("to_file", 1), "data": word}}
+                port = {"forward__delivery": {
+                    "valid": 1, "register": register, "lanes": mask, "full": fields["full"],
+                    "transient": not fields.get("to_file", 1), "data": word,
+                }}
             self._latches[i] = None
             self._written.discard(register)
         return port

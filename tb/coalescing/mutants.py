@@ -86,7 +86,8 @@ def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 def _sideless(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"code": Cat(altered(m, code, left=0) for code in outer.code)}
+    early = outer.instruction.early
+    return {"instruction__early": Cat(altered(m, code, left=0) for code in early)}
 
 
 def _maskless(outer: Tampered, m: Module) -> dict[str, Value]:

@@ -54,16 +54,19 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         issued = instruction(rng, places)
         codes: dict[str, Code] = {}  # by slot
         stored: dict[str, tuple[int, Code]] = {}  # by place: another bank, that sides may meet in it, and the code
-        for slot, place in issued["source"].items():
+        for slot, place in issued["instruction__place"].items():
             chosen = code(rng)
+            if slot == "3":  # the destination
+                codes[slot] = chosen
+                continue
             if config.alignment is Alignment.REG:
                 chosen = chosen._replace(left=place["left"])
             place["bank"], codes[slot] = stored.setdefault(str(place), (rng.randrange(config.banks), chosen))
         yield {
-            "take": next(takes) and not ports.peek("busy"), **issued,
-            "code": {slot: fields_of(chosen) for slot, chosen in codes.items()},
-            "destination_code": fields_of(code(rng)), "read__grant": granted, "read__word": rng.getrandbits(WARP_BITS),
-            "dispatched": next(dispatches) and ports.peek("ready"),
+            "take": next(takes) and not ports.peek("offer__busy"), **issued,
+            "instruction__early": {slot: fields_of(chosen) for slot, chosen in codes.items()},
+            "read__grant": granted, "read__word": rng.getrandbits(WARP_BITS),
+            "offer__dispatched": next(dispatches) and ports.peek("offer__ready"),
         }
 
 
@@ -90,7 +93,7 @@ class CoalescingCollectorCheck(SlotsCheck):
         self.coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
 
     def _only_granted_slices_change(self, seen: Observation) -> None:
-        words = self.codecs["operands"].array(seen["operands"])
+        words = self.codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (before, after, mask) in enumerate(zip(self._words, words, self._may_change, strict=True)):
             changed = before ^ after
             kept = [not changed >> SLICE_BITS * k & SLICE for k in range(SUB_BANKS) if not mask >> k & 1]
@@ -98,11 +101,11 @@ class CoalescingCollectorCheck(SlotsCheck):
         self._words = words
 
     def operands(self, seen: Observation) -> None:
-        codes = self.codecs["codes"].unpack(seen["codes"])
+        codes = self.codecs["offer__early"].unpack(seen["offer__early"])
         actual = [code_of(fields) for fields in codes.values()]
         expected = [self._form.code(metadata) for metadata in self._twin.metadata]
         self.checker.equal("codes", actual, expected)
-        words = self.codecs["operands"].array(seen["operands"])
+        words = self.codecs["offer__operands"].array(seen["offer__operands"])
         restored = tuple(restore(from_sub_banks(word, code.left), code)
                          for word, code in zip(words, expected, strict=True))
         self.checker.equal("operands", restored, self._twin.operands())
@@ -133,10 +136,9 @@ class CoalescingCollectorCheck(SlotsCheck):
         self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
 
     def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        codes = self.codecs["code"].unpack(seen["code"])
+        codes = self.codecs["instruction__early"].unpack(seen["instruction__early"])
         read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
-        overwritten = self.codecs["destination_code"].unpack(seen["destination_code"])
-        self.take(fields, sources, destination, [*read, code_of(overwritten)])
+        self.take(fields, sources, destination, [*read, code_of(codes["3"])])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
                           and read[1].width < SUB_BANKS)
@@ -165,17 +167,17 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
     fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
     places = [Place(0, 5, False), Place(1, 6, True), Place(0, 0, False)]
     take = {
-        "take": 1, "issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
-        "source": {str(slot): place._asdict() for slot, place in enumerate(places)},
-        "code": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
+        "take": 1, "instruction__issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
+        "instruction__place": {str(slot): place._asdict() for slot, place in enumerate(places)},
+        "instruction__early": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
     }
     both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))
 
     def check(seen: Observation) -> None:
         checker.equal("request", seen["read__request"], both if checker.cycle == 1 else 0)
-        checker.equal("ready", seen["ready"], int(checker.cycle == 3))
+        checker.equal("ready", seen["offer__ready"], int(checker.cycle == 3))
         if checker.cycle == 3:
-            first, second, _ = ports.codecs["operands"].array(seen["operands"])
+            first, second, _ = ports.codecs["offer__operands"].array(seen["offer__operands"])
             checker.equal("R0", first & SLICE, word & SLICE)
             checker.equal("R1", second >> 2 * SLICE_BITS, word >> 2 * SLICE_BITS)
 

@@ -40,7 +40,8 @@ class Late(Collector):
     """The zero masks are used one cycle after they are there."""
 
     def _zeros(self, m: Module) -> data.View:
-        zeros, late = super()._zeros(m), Signal(self.zero.shape(), name="late_zeros")
+        zeros = super()._zeros(m)
+        late = Signal(zeros.shape(), name="late_zeros")
         m.d.sync += late.eq(zeros)
         return late
 
@@ -69,7 +70,7 @@ class Unheld(DispatchStage):
     """The operand registers take all columns of what is dispatched; so do their counters."""
 
     def _columns(self, slot: int) -> Value:
-        return self.select.any().replicate(COLUMNS)
+        return self._select.any().replicate(COLUMNS)
 
 
 def _unheld(config: SmConfig) -> wiring.Component:
@@ -86,7 +87,8 @@ def _uncounted(pipes: Any, m: Module) -> None:
 def _exchanged(operands: Any, m: Module) -> None:
     """The zero masks of the second and the third source are taken for each other's."""
     first, second, third, destination = (zero.as_value() for zero in operands.lookup.late)
-    m.d.comb += [collector.zero.eq(Cat(first, third, second, destination)) for collector in operands.collectors]
+    m.d.comb += [collector.instruction.late.eq(Cat(first, third, second, destination))
+                 for collector in operands.collectors.collectors]
 
 
 CROSS_LANE = ("gating=cross_lane",)

@@ -37,12 +37,13 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     plain = coalescing_stimuli if config.has_sides else baseline_stimuli
     sources = [0] * 3  # of the instruction in the previous cycle
     for stimulus in plain(ports):
-        issue = {"lanes": _lanes(rng), "imm": stimulus["issue"]["imm"] if rng.getrandbits(1) else 0}
+        issued = stimulus["instruction__issue"]
+        issue = {"lanes": _lanes(rng), "imm": issued["imm"] if rng.getrandbits(1) else 0}
         known = {register: zero_word(config, zero(rng, config)) for register in (*sources, None)}
         looked_up = [known[register] for register in (*sources, None)]
-        zeros = {"zero": _array(looked_up, config)} if config.has_zero_mask else {}
-        yield {**stimulus, "issue": stimulus["issue"] | issue, **zeros}
-        sources = [stimulus["issue"][f"src{slot}"] for slot in range(3)]
+        zeros = {"instruction__late": _array(looked_up, config)} if config.has_zero_mask else {}
+        yield {**stimulus, "instruction__issue": issued | issue, **zeros}
+        sources = [issued[f"src{slot}"] for slot in range(3)]
 
 
 def _lanes(rng: random.Random) -> int:
@@ -74,7 +75,7 @@ class GatedSlotsCheck(SlotsCheck):
         """Check one cycle, then step the twin through its end."""
         if self._taken is not None:
             fields, sources, destination, metadata = self._taken
-            known = self.known(metadata, self._found(fields, self._zeros(seen, "zero")))
+            known = self.known(metadata, self._found(fields, self._zeros(seen, "instruction__late")))
             self._twin.issue(fields, sources, destination, known)
             self._taken = None
         super().__call__(seen)
@@ -112,7 +113,7 @@ class GatedSlotsCheck(SlotsCheck):
         for (bank, side), read in self._twin.requests().items():
             offered, needed = columns[str(bank)][str(side)], self._twin.needed[read.key]
             self.checker.equal(f"columns of slot {read.key}", offered, needed)
-        stored, loads = (self.codecs[name].array(seen[name]) for name in ("operands", "loads"))
+        stored, loads = (self.codecs[name].array(seen[name]) for name in ("offer__operands", "loads"))
         for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
             kept = (before ^ after) & spread(ALL_LANES & ~loaded)
             self.checker.holds(f"columns of slot {slot} that are not stored stay", not kept)
@@ -120,10 +121,10 @@ class GatedSlotsCheck(SlotsCheck):
 
     def operands(self, seen: Observation) -> None:
         twin = self._twin
-        self.checker.equal("needed", self.codecs["needed"].array(seen["needed"]), list(twin.needed))
+        self.checker.equal("needed", self.codecs["offer__needed"].array(seen["offer__needed"]), list(twin.needed))
         if self._config.has_zero_mask:
-            self.checker.equal("zeros", self._zeros(seen, "zeros"), list(map(self.zero, twin.metadata)))
-        stored = self.codecs["operands"].array(seen["operands"])
+            self.checker.equal("zeros", self._zeros(seen, "offer__late"), list(map(self.zero, twin.metadata)))
+        stored = self.codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
             columns = spread(needed)
             self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)

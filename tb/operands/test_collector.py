@@ -40,10 +40,11 @@ def instruction(rng: random.Random, places: Placement) -> Stimulus:
     fields |= {"warp": rng.randrange(config.warps), "reads": reads, "imm_slot": imm_slot,
                **{f"src{slot}": register for slot, register in enumerate(sources)}}
     return {
-        "issue": fields,
-        "source": {str(slot): places[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
-        "destination": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows),
-                        "left": rng.getrandbits(1)},
+        "instruction__issue": fields,
+        "instruction__place": {
+            **{str(slot): places[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
+            "3": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows), "left": rng.getrandbits(1)},
+        },
     }
 
 
@@ -54,11 +55,11 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     for _ in range(CYCLES):
         requests = [bank for bank in range(ports.config.banks) if ports.peek("read__request") >> bank & 1]
         yield {
-            "take": next(takes) and not ports.peek("busy"),
+            "take": next(takes) and not ports.peek("offer__busy"),
             **instruction(rng, places),
             "read__grant": 1 << rng.choice(requests) if bool(requests) and next(grants) else 0,
             "read__word": rng.getrandbits(WARP_BITS),
-            "dispatched": next(dispatches) and ports.peek("ready"),
+            "offer__dispatched": next(dispatches) and ports.peek("offer__ready"),
         }
 
 
@@ -76,18 +77,18 @@ class SlotsCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the twin through its end."""
         twin, equal = self._twin, self.checker.equal
-        for name in ("busy", "waiting", "present", "ready"):
-            equal(name, seen[name], int(getattr(twin, name)))
+        for port, name in (("offer__busy", "busy"), ("waiting",) * 2, ("present",) * 2, ("offer__ready", "ready")):
+            equal(name, seen[port], int(getattr(twin, name)))
         equal("columns stored", self._columns, twin.columns_stored)
         self._columns += seen["loads"].bit_count()
         self.offers(seen)
         if twin.ready:
             self.operands(seen)
-            for name, value in self.codecs["held"].unpack(seen["held"]).items():
+            for name, value in self.codecs["offer__held"].unpack(seen["offer__held"]).items():
                 equal(f"held.{name}", value, int(twin.fields[name]))
         self._properties(seen)
         self.step(seen)
-        if seen["dispatched"]:
+        if seen["offer__dispatched"]:
             twin.release()
         if seen["take"]:
             self._take(seen)
@@ -116,15 +117,15 @@ class SlotsCheck:
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
-        self.checker.holds("a free collector requests nothing", bool(seen["busy"]) or not seen["read__request"])
-        if seen["ready"]:
+        self.checker.holds("a free collector requests nothing", bool(seen["offer__busy"]) or not seen["read__request"])
+        if seen["offer__ready"]:
             self.checker.equal("grants of the instruction", self.grants, self._registers)
 
     def _take(self, seen: Observation) -> None:
-        issue = self.codecs["issue"].unpack(seen["issue"])
-        sources = self.codecs["source"].unpack(seen["source"])
-        destination = self.codecs["destination"].unpack(seen["destination"])
-        self.issue(seen, issue, [Place(**source) for source in sources.values()], Place(**destination))
+        issue = self.codecs["instruction__issue"].unpack(seen["instruction__issue"])
+        places = self.codecs["instruction__place"].unpack(seen["instruction__place"])
+        *sources, destination = (Place(**place) for place in places.values())
+        self.issue(seen, issue, sources, destination)
         read = [issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1]
         self.grants, self._registers = 0, len(set(read))
         self.coverage.hit("no registers", not read)
@@ -147,7 +148,7 @@ class CollectorCheck(SlotsCheck):
             self.checker.equal(f"row[{bank}]", rows[bank], read.place.row)
 
     def operands(self, seen: Observation) -> None:
-        actual = tuple(self.codecs["operands"].array(seen["operands"]))
+        actual = tuple(self.codecs["offer__operands"].array(seen["offer__operands"]))
         self.checker.equal("operands", actual, self._twin.operands())
 
     def step(self, seen: Observation) -> None:

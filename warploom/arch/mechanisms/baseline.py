@@ -54,7 +54,8 @@ BASELINE = Mechanism(
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
     ),
     parts=(
-        "warploom.rtl.operands.slots.SlotStore", "warploom.rtl.operands.stage.DispatchStage",
+        "warploom.rtl.operands.store.OperandStore", "warploom.rtl.operands.slots.SlotCollectors",
+        "warploom.rtl.operands.stage.DispatchStage",
         "warploom.rtl.register_file.register_file.RegisterFile", "warploom.rtl.register_file.banks.Banks",
         "warploom.rtl.register_file.metadata.MetadataTable", "warploom.rtl.pipes.Pipes",
     ),

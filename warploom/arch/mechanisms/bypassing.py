@@ -69,7 +69,7 @@ BYPASSING = Mechanism(
         Unit("RotatingCoalescingArbiter", "warploom.rtl.bypass.arbiter.RotatingCoalescingArbiter", ARBITER),
         Unit("EvictionUnit", "warploom.rtl.bypass.eviction.EvictionUnit", CONFIG, needs=WRITE_BACK),
     ),
-    parts=("warploom.rtl.operands.windows.WindowStore",),
+    parts=("warploom.rtl.operands.windows.WindowCollectors",),
     cores=(
         Core("bow", ("bypass=bow",), is_long=True),
         Core("bow_wr of 6", ("bypass=bow_wr", "entries=6")),

@@ -1,0 +1,145 @@
+# amaranth: UnusedElaboratable=no
+"""The operand store: where instructions wait for their operands."""
+
+from amaranth import Cat, Module
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import ROOM_BITS, operand_probe_fields
+from warploom.rtl import ports
+from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, struct
+from warploom.rtl.operands.slots import SlotCollectors
+from warploom.rtl.operands.stage import DispatchStage
+from warploom.rtl.operands.windows import WindowCollectors
+from warploom.rtl.placement import STRIDE_BITS, Placer
+from warploom.rtl.shared import module_name, share
+
+
+class OperandStore(wiring.Component):
+    """Collectors, of slots or of windows, with what tells them where registers lie, and what dispatches from them.
+
+    Parameters
+    ----------
+    config : the machine.
+    probe : add the ports of a bench, and assertions.
+
+    Members
+    -------
+    issue : decoded warp instructions; `ready` concerns those for collectors, and with windows an instruction comes only
+        of a warp that may issue it.
+    room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
+    address_ready : with an address slot, it is free.
+    stride : rows of one warp in a bank that holds it; static during a launch.
+    compact : with compact slots, those of the instruction at the issue port (`warploom.rtl.ports.compact`).
+    lookup : with metadata, those of its registers (`warploom.rtl.ports.lookup`).
+    read : what each collector requests (`warploom.rtl.ports.read`).
+    delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
+    memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
+        (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
+    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
+    probe : with a probe, the state.
+    collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
+        the dispatch stage.
+    """
+
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._with_probe = config, probe
+        self.placer, self.stage = Placer(config=config), DispatchStage(config=config, probe=probe)
+        self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
+        super().__init__({
+            "issue": In(stream.Signature(issue_layout(config))),
+            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.has_window else {}),
+            **({"address_ready": Out(1)} if config.has_address_slot else {}),
+            "stride": In(STRIDE_BITS),
+            **({"compact": In(ports.compact())} if config.has_compact_slots else {}),
+            **({"lookup": Out(ports.lookup(config))} if ports.metadata(config) else {}),
+            "read": Out(ports.read(config)).array(config.collectors),
+            **({"delivery": In(ports.delivery(config))} if config.has_window else {}),
+            **({"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))} if config.writes_back else {}),
+            **ports.credits(config),
+            "dispatch": Out(ports.dispatch(config)),
+            **(self._probe_ports() if probe else {}),
+        })
+
+    def _probe_ports(self) -> dict[str, wiring.Member]:
+        return {
+            "probe": Out(struct(operand_probe_fields(self._config))),
+            "collector_columns": Out(self.collectors.loads.shape()),
+            "operand_columns": Out(column_masks(SLOTS)),
+        }
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
+        m.submodules.stage = share(platform, "dispatch_stage", self.stage)
+        m.submodules.collectors = share(platform, module_name(type(self.collectors).__name__), self.collectors)
+        self._connect_issue(m)
+        self._look_up(m)
+        self._connect_dispatch(m)
+        for collector, read in zip(self.collectors.read, self.read, strict=True):
+            connect(m, collector, flipped(read))
+        if isinstance(self.collectors, WindowCollectors):
+            self._connect_windows(m, self.collectors)
+        if self._with_probe:
+            self._observe(m)
+        return m
+
+    def _connect_issue(self, m: Module) -> None:
+        """The collectors see the instruction at the port, and what is known of its registers."""
+        collectors, placer, issue = self.collectors, self.placer, self.issue.payload
+        m.d.comb += [
+            placer.issue.eq(issue),
+            placer.stride.eq(self.stride),
+            collectors.valid.eq(self.issue.valid),
+            collectors.instruction.issue.eq(issue),
+            collectors.instruction.place.eq(Cat(placer.source, placer.destination)),
+            *(getattr(collectors.instruction, name).eq(getattr(self.lookup, name))
+              for name in ports.metadata(self._config)),
+            self.issue.ready.eq(collectors.ready),
+        ]
+        if self._config.has_address_slot:
+            m.d.comb += self.address_ready.eq(collectors.address_ready)
+        if self._config.has_compact_slots:
+            m.d.comb += [collectors.compact.eq(self.compact.slots), self.compact.taken.eq(collectors.taken)]
+
+    def _look_up(self, m: Module) -> None:
+        """The metadata of the instruction's registers are looked up."""
+        if ports.metadata(self._config):
+            named = Cat(self.issue.payload.reads, self.issue.payload.writes)
+            m.d.comb += [
+                self.lookup.place.eq(self.collectors.instruction.place),
+                self.lookup.taken.eq(named & self.collectors.taken.replicate(len(named))),
+            ]
+
+    def _connect_dispatch(self, m: Module) -> None:
+        """One of the instructions that are offered leaves."""
+        stage, collectors = self.stage, self.collectors
+        for offered, offer in zip(collectors.offer, stage.offer, strict=True):
+            connect(m, offered, offer)
+        if self._config.has_address_slot:
+            connect(m, collectors.address, stage.address)
+        if self._config.has_compact_slots:
+            m.d.comb += [stage.slots[h].eq(slots) for h, slots in enumerate(collectors.slots)]
+        if not self._config.has_window:
+            m.d.comb += stage.issue.eq(collectors.take)
+        m.d.comb += [getattr(stage, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
+        connect(m, stage.dispatch, flipped(self.dispatch))
+
+    def _connect_windows(self, m: Module, collectors: WindowCollectors) -> None:
+        """Results reach the windows, and what leaves them the register file."""
+        m.d.comb += self.room.eq(collectors.room)
+        connect(m, flipped(self.delivery), collectors.delivery)
+        if self._config.writes_back:
+            connect(m, flipped(self.memory), collectors.memory)
+            connect(m, collectors.latch, flipped(self.latch))
+
+    def _observe(self, m: Module) -> None:
+        """The state, and the columns that load, for a bench."""
+        m.d.comb += [
+            *(self.probe[name].eq(part.probe[name]) for part in (self.collectors, self.stage)
+              for name, _ in part.probe.shape()),
+            self.collector_columns.eq(self.collectors.loads),
+            self.operand_columns.eq(self.stage.operand_columns),
+        ]
