@@ -8,8 +8,9 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.arch.isa import Pipe
 from warploom.golden_model.arbiter import Arbiter
-from warploom.tb import runner
+from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
 
@@ -38,7 +39,8 @@ class ArbiterCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
-        self._twin = Arbiter(self._banks, self._collectors, ports.config.write_paths)
+        self._paths = ports.config.write_paths
+        self._twin = Arbiter(self._banks, self._collectors, self._paths)
         self._waited: dict[tuple[int, int], int] = {}
 
     def __call__(self, seen: Observation) -> None:
@@ -58,9 +60,17 @@ class ArbiterCheck:
 
     def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:
         taken = [bank for i, bank in enumerate(writes) if bank is not None and write_grant >> i & 1]
-        sp, sfu, mem = (write_grant >> i & 1 for i in range(3))
-        self._checker.holds("SP is never refused", sp == (writes[0] is not None))
-        self._checker.holds("SP and SFU share a path", not (sp and sfu))
+        granted_writers = [writer for writer in range(len(writes)) if write_grant >> writer & 1]
+        self._checker.holds("SP is never refused", (Pipe.SP in granted_writers) == (writes[Pipe.SP] is not None))
+        for path in self._paths:
+            asking = [writer for writer in path if writes[writer] is not None]
+            served = [writer for writer in path if writer in granted_writers]
+            self._checker.holds("the first of a path goes, if any", served in ([], asking[:1]))
+            if len(path) > 1:
+                waiting = any(writes[writer] not in taken for writer in asking[1:])
+                self._coverage.hit("a writer waits for its path", waiting)
+            if len(self._paths) > 1:
+                self._coverage.hit("a writer waits for its bank", asking and not served)
         self._checker.holds("one write for each bank", len(taken) == len(set(taken)))
         self._checker.holds("no read of a bank that is written", all(not granted[bank] for bank in taken))
         union = 0
@@ -74,20 +84,26 @@ class ArbiterCheck:
                 self._waited[key] = self._waited.get(key, 0) + 1 if waits and bank not in taken else 0
                 bound = max(self._banks, self._collectors)
                 self._checker.holds("no read starves", self._waited[key] < bound)
-        self._coverage.hit("SFU waits for its path", sp and writes[1] not in (None, writes[0]))
-        self._coverage.hit("MEM waits for its bank", writes[2] is not None and not mem)
-        self._coverage.hit("two writes", len(taken) == 2)
+        if len(self._paths) > 1:
+            self._coverage.hit("two writes", len(taken) == 2)
         self._coverage.hit("write beats read", any(reads[bank] for bank in taken))
         self._coverage.hit("all banks read", all(granted))
         self._coverage.hit("idle", not any(granted) and not taken)
+
+
+def points(config: SmConfig) -> list[str]:
+    """What the benches of arbiters must come by."""
+    paths = config.write_paths
+    shared = ["a writer waits for its path"] if any(len(path) > 1 for path in paths) else []
+    several = ["a writer waits for its bank", "two writes"] if len(paths) > 1 else []
+    return [*shared, *several, "write beats read", "all banks read", "idle"]
 
 
 @cocotb.test()
 async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     """Constrained random requests."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage("SFU waits for its path", "MEM waits for its bank", "two writes", "write beats read",
-                        "all banks read", "idle")
+    coverage = Coverage(*points(ports.config))
     await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
     coverage.finish()
 
@@ -126,6 +142,13 @@ async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_arbiter(preset: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset), "Arbiter")
+    runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("paths", write_paths.OTHERS)
+def test_other_write_paths(paths: str, seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Arbiter")
     runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
 
 

@@ -11,12 +11,12 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.golden_model.coalescing.arbiter import Decision, Read
-from warploom.tb import runner
+from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing import test_arbiter as coalescing
 from warploom.tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
 from warploom.tb.codec import join
-from warploom.tb.test_arbiter import ArbiterCheck
+from warploom.tb.test_arbiter import ArbiterCheck, points
 
 CYCLES = 3000
 
@@ -49,8 +49,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     """Plain requests."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
-    coverage = Coverage("SFU waits for its path", "MEM waits for its bank", "two writes", "write beats read",
-                        "all banks read", "idle")
+    coverage = Coverage(*points(ports.config))
     await exercise(ports, stimuli(ports), ArbiterCheck(ports, checker, coverage), checker)
     coverage.finish()
 
@@ -128,6 +127,11 @@ def _run(preset: str, settings: list[str], unit: str, testcase: str, seed: int) 
 @pytest.mark.parametrize("preset", ["small", "fermi", "pascal"])
 def test_arbiter(preset: str, seed: int) -> None:
     _run(preset, ["bypass=bow"], "RotatingArbiter", "random_requests", seed)
+
+
+@pytest.mark.rtl
+def test_other_write_paths(seed: int) -> None:
+    _run("small", ["bypass=bow", *write_paths.ONE_EACH], "RotatingArbiter", "random_requests", seed)
 
 
 @pytest.mark.rtl

@@ -11,7 +11,7 @@ from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
-from warploom.tb import runner
+from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing import test_writeback as coalescing
 from warploom.tb.gating import test_writeback as gating
@@ -20,9 +20,6 @@ from warploom.tb.register_file import test_writeback as plain
 CYCLES = 3000
 WARPS = 3
 """Results belong to few warps, so that collectors get two of them at once."""
-
-DELIVERED = ["delivered by both paths", "MEM waits for the collector", "SFU waits for SP without a bank",
-             "MEM writes where SP only delivers"]
 
 
 class DeliveryCheck:
@@ -183,14 +180,22 @@ class OwnPoints(Coverage):
             super().hit(point, condition)
 
 
+def points(config: SmConfig) -> list[str]:
+    """What deliveries must come by."""
+    apart = config.pipes[Pipe.MEM].write_path > 0
+    between = ["delivered by both paths", "MEM waits for the collector"] if apart else []
+    if not config.writes_back:
+        return between
+    return [*between, "SFU waits for SP without a bank", *(["MEM writes where SP only delivers"] if apart else [])]
+
+
 @cocotb.test()
 async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     """Random results, deliveries and grants."""
     ports, checker = Ports(dut), Checker(minimum=20 * CYCLES)
     config = ports.config
     check_of, draw = CHECKS[config.gates_columns, config.has_sides]
-    wanted = DELIVERED if config.writes_back else DELIVERED[:2]
-    coverage = OwnPoints(*wanted, "stall", *(f"{writer} back to back" for writer in config.writers))
+    coverage = OwnPoints(*points(config), "stall", *(f"{writer} back to back" for writer in config.writers))
     check = check_of(ports, checker, coverage)
     await exercise(ports, Offers(ports, check, draw).stimuli(), check, checker)
     coverage.finish()
@@ -212,3 +217,11 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
 def test_on_other_register_files(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])
     runner.run(runner.build(config, "Writeback"), "warploom.tb.bypass.test_writeback", seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("paths", write_paths.OTHERS)
+def test_other_write_paths(paths: str, seed: int) -> None:
+    settings = ["bypass=bow_hints", "coalescing=on", "gating=in_lane", *write_paths.OTHERS[paths]]
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")
+    runner.run(made, "warploom.tb.bypass.test_writeback", seed)

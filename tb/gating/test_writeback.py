@@ -110,7 +110,7 @@ class GatedWritebackCheck(WritebackCheck):
                 self._entry_written(here[0], row, data, enable)
             else:
                 self._checker.equal(f"bank {bank}", (row, data, enable), (0, 0, 0))
-        self._coverage.hit("two paths", len(written) == 2)
+        self._cover_paths(len(written))
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:

@@ -13,7 +13,7 @@ from warploom.arch.interfaces import WARP_BITS, result_fields
 from warploom.arch.isa import Pipe
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.register_file.single import SingleFile
-from warploom.tb import runner
+from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 3000
@@ -68,7 +68,7 @@ class WritebackCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._twin: Any = SingleFile(ports.config).writeback
         self._banks = ports.config.banks
-        self._pipes = ports.config.pipes
+        self._pipes, self._paths = ports.config.pipes, ports.config.write_paths
         self._taken: dict[str, deque[int]] = {pipe.name: deque() for pipe in self._pipes}
 
     def __call__(self, seen: Observation) -> None:
@@ -119,9 +119,14 @@ class WritebackCheck:
             for name in NOTHING:
                 actual = self._codecs[f"write__{name}"].array(seen[f"write__{name}"])[bank]
                 self._checker.equal(f"{name}[{bank}]", actual, (latch or NOTHING)[name])
-        self._coverage.hit("two paths", sum(grants) == 2)
+        self._cover_paths(sum(grants))
         self._coverage.hit("SFU while SP holds a result without a bank",
                            grants[Pipe.SFU] and seen["latches__valid"] & 1)
+
+
+    def _cover_paths(self, granted: int) -> None:
+        if len(self._paths) > 1:
+            self._coverage.hit("two paths", granted == 2)
 
 
 def points(config: SmConfig) -> list[str]:
@@ -143,3 +148,10 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("preset", ["small", "fermi"])
 def test_writeback(preset: str, seed: int) -> None:
     runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "warploom.tb.register_file.test_writeback", seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("paths", write_paths.OTHERS)
+def test_other_write_paths(paths: str, seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Writeback")
+    runner.run(made, "warploom.tb.register_file.test_writeback", seed)
