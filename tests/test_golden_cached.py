@@ -24,6 +24,7 @@ from warploom.golden_model.statistics import collect
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.words import ALL_LANES, broadcast, merge
 from warploom.kernels.library import kernel, kernels
+from warploom.tb import write_paths
 
 PASCAL = SmConfig.preset("pascal").with_settings(["bypass=rfc", "entries=6"])
 SMALL = SmConfig.preset("small").with_settings(["bypass=rfc", "entries=6"])
@@ -233,7 +234,10 @@ def guarded(trace: Trace) -> Trace:
     return replace(trace, program=replace(trace.program, instructions=tuple(code)))
 
 
-@pytest.mark.parametrize("settings", [[], ["entries=4"], ["banks=1", "rows=512", "entries=4"], ["collectors=16"]])
+@pytest.mark.parametrize("settings", [
+    [], ["entries=4"], ["banks=1", "rows=512", "entries=4"], ["collectors=16"],
+    ["entries=4", *write_paths.ONE_EACH], ["entries=4", *write_paths.ONE_FOR_ALL],
+])
 def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
     """Random programs, many instructions partly masked; skipping quiet cycles changes nothing."""
     seen: Counter[str] = Counter()
