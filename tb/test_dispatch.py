@@ -1,6 +1,6 @@
 """Bench of the dispatcher: hardware against `warploom.golden_model.dispatch`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +16,6 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, b
 from warploom.tb.codec import join
 
 CYCLES = 6000
-ON_SP = [timing for timing in TimingClass if timing.on_sp]
-ON_SFU = [timing for timing in TimingClass if not timing.on_sp and timing is not TimingClass.MEM]
 
 
 @dataclass
@@ -46,7 +44,6 @@ class DispatchBench:
     def stimuli(self) -> Iterator[Stimulus]:
         """Random instructions; credits come back late."""
         rng = source()
-        classes: dict[Pipe, Sequence[TimingClass]] = {Pipe.SP: ON_SP, Pipe.SFU: ON_SFU, Pipe.MEM: [TimingClass.MEM]}
         issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
         for number in range(CYCLES):
             for held in self._held:
@@ -55,7 +52,7 @@ class DispatchBench:
             self._issue = None
             if None in self._held and next(issues):
                 pipe = rng.choice((Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM))
-                timing = rng.choice(classes[pipe])
+                timing = rng.choice(self._config.pipes[pipe].timing_classes)
                 self._issue = self._held.index(None), Held(number, pipe, timing)
             give = {pipe: bool(owed) and next(credits) for pipe, owed in self._owed.items()}
             yield {

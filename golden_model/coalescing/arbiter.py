@@ -87,7 +87,7 @@ class CoalescingArbiter:
     def __init__(self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._paths = paths
+        self._paths, self._idle = paths, (False,) * sum(map(len, paths))
         self._resources = _Resources(banks, collectors, alignment)
 
     def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
@@ -118,6 +118,8 @@ class CoalescingArbiter:
         """Grant the first request of one path after the other, if its bank still has what it needs: the grants, and
         what they use."""
         used = self._resources.unused
+        if not any(writes):
+            return self._idle, used
         granted = [False] * len(writes)
         for path in self._paths:
             for writer in path:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from warploom.arch import config_text
 from warploom.arch.errors import ConfigError, shown
-from warploom.arch.isa import TimingClass
+from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.mechanisms import (
     MECHANISMS,
     SWITCHES,
@@ -250,7 +250,7 @@ class SmConfig:
             pipe, timing = self.pipes[timing_class.pipe], self.timing_of(timing_class)
             where, turns = f"pipes.{pipe.name}.classes.{timing_class.name.lower()}", LANES // pipe.lanes
             lanes = f" on {pipe.lanes} lanes" if turns > 1 else ""
-            if timing_class.on_sp:
+            if timing_class.pipe is Pipe.SP:
                 check_range(f"{where} latency{lanes}", timing.latency, MINIMUM_LATENCY, 64)
             check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
 

@@ -74,12 +74,7 @@ class TimingClass(IntEnum):
         """Where instructions of the class execute."""
         if self is TimingClass.MEM:
             return Pipe.MEM
-        return Pipe.SP if self.on_sp else Pipe.SFU
-
-    @property
-    def on_sp(self) -> bool:
-        """True for classes of the SP pipe, whose results leave at a cycle fixed at dispatch."""
-        return self <= TimingClass.FP_MAD
+        return Pipe.SP if self <= TimingClass.FP_MAD else Pipe.SFU
 
 
 class Op(IntEnum):
