@@ -1,4 +1,4 @@
-"""Arrays that a launch file names or makes: contents of buffers and symbols, and what must come back."""
+"""Arrays that a launch file names or generates: contents of buffers and symbols, and expected results."""
 
 import math
 from pathlib import Path
@@ -21,17 +21,17 @@ DTYPES = tuple(sorted(set(SCALAR_TYPES.values())))
 """Element types of buffers."""
 
 MAX_BYTES = 1 << 30
-"""Of one array."""
+"""Limit of one array."""
 
 MAX_TOTAL_BYTES = 2 << 30
-"""Of all arrays of a launch file together, expected ones included: memory holds most of them three times."""
+"""Limit of all arrays of a launch file together, expected ones included: memory holds most of them three times."""
 
 UNREADABLE = (ValueError, SyntaxError, TokenError, OverflowError, TypeError, RecursionError, MemoryError)
-"""What numpy raises for a damaged .npy file: it reads the header as Python, and its shape may be anything."""
+"""Exceptions of numpy for a damaged .npy file: it reads the header as Python, and its shape may be anything."""
 
 
 class Arrays:
-    """The arrays of one launch file. Raises `LaunchError`, and before it makes an array, where they are too large."""
+    """The arrays of one launch file. Raises `LaunchError`; for arrays that are too large, before it makes them."""
 
     def __init__(self) -> None:
         self._bytes = 0

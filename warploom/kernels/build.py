@@ -1,6 +1,6 @@
-"""Makes the bundled kernels' PTX and their ptxas register counts again: ``python -m warploom.kernels.build [NAME...]``.
+"""Rebuilds the bundled kernels' PTX and their ptxas register counts: ``python -m warploom.kernels.build [NAME...]``.
 
-Needs a CUDA toolkit (nvcc and ptxas, 13.0 made the committed files); nobody needs it to use Warploom.
+Needs a CUDA toolkit (nvcc and ptxas; 13.0 made the committed files), which using Warploom does not need.
 """
 
 import re
@@ -27,7 +27,7 @@ def build(name: str) -> int:
 
 
 def _tool(folder: Path, *command: str) -> str:
-    """Standard error of a successful command; exits with one line where it is missing or fails."""
+    """Standard error of a successful command; exits with one line if it is missing or fails."""
     try:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a buffer must hold after the kernel has run, and how far it may be off."""
+"""The expected contents of a buffer after the kernel has run, and their tolerance."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Expectation:
         return not (self.absolute or self.relative)
 
     def mismatch(self, actual: np.ndarray) -> str | None:
-        """None when `actual` is as expected, else one line: how many elements differ, and the first of them."""
+        """None if `actual` is as expected, else one line: the number of different elements, and the first of them."""
         wrong = self._differs(actual.reshape(self.array.shape))
         count = int(wrong.sum())
         if not count:

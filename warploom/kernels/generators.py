@@ -1,4 +1,4 @@
-"""Generators of a buffer's initial contents. Every one is a function of its parameters alone: same file, same bytes."""
+"""Generators of a buffer's initial contents. Each depends only on its parameters: same file, same bytes."""
 
 import math
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def generate(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
 
 
 def scalar(table: Table, key: str, dtype: np.dtype) -> np.generic:
-    """The number under `key` as a numpy scalar; raises `LaunchError` where the type cannot hold it."""
+    """The number under `key` as a numpy scalar; raises `LaunchError` if the type cannot hold it."""
     value = table.value(key)
     _check_holds(table, key, value, dtype)
     return dtype.type(value)

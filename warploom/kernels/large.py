@@ -1,4 +1,4 @@
-"""PTX of any size and of one shape each, for measuring the compiler. What it computes means nothing."""
+"""PTX of any size and of one shape each, for measuring the compiler. Its results have no meaning."""
 
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
@@ -39,7 +39,7 @@ def one_line(count: int) -> str:
 
 
 def registers(count: int) -> str:
-    """A register of its own for every instruction."""
+    """A separate register for every instruction."""
     def lines() -> Iterator[str]:
         yield "mov.u32 %v0, %tid.x;"
         for n in range(1, count):
@@ -90,7 +90,7 @@ def backward(count: int) -> str:
 
 
 def nested(count: int) -> str:
-    """Loops inside each other, as deep as there are 50 instructions, each with a counter; the rest lies innermost."""
+    """Nested loops, one level for every 50 instructions, each with a counter; the rest is in the innermost loop."""
     depth = count // 50
     def lines() -> Iterator[str]:
         for n in range(depth):
@@ -108,7 +108,7 @@ def calls(count: int) -> str:
 
 
 def entries(count: int) -> str:
-    """A file with as many entries as there are 200 instructions, of which `large` is to be compiled."""
+    """A file with one entry for every 200 instructions, of which `large` is compiled."""
     def functions() -> Iterator[str]:
         for n in range(count // 200):
             yield _entry(["add.s32 %r1, %r1, %r2;"] * 200, name=f"k{n}" if n else "large")

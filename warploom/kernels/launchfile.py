@@ -19,8 +19,8 @@ MAX_GRID = (2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class LaunchFile:
-    """A launch file, read: `ptx` is the path of the PTX file, `entry` None where the file has only one, `outputs` the
-    names of the buffers and symbols that come back. `optimise` says how its kernel is to be compiled."""
+    """A parsed launch file: `ptx` is the path of the PTX file, `entry` is None if the file has only one, `outputs` are
+    the names of output buffers and symbols. `optimise` says how to compile its kernel."""
 
     path: Path
     ptx: Path
@@ -34,8 +34,8 @@ class LaunchFile:
 def load(path: str | Path) -> LaunchFile:
     """Read a launch file, the arrays it names and those it generates.
 
-    Paths in the file are relative to it. Raises `LaunchError`, one line with file, key and remedy, for whatever is
-    wrong with it or with a file that it names.
+    Paths in the file are relative to it. Raises `LaunchError`, one line with file, key and remedy, for every error in
+    it or in a file that it names.
     """
     path = Path(path)
     try:

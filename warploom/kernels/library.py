@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Kernel:
-    """A bundled kernel: its name, what it is, and the registers that ptxas gives it for sm_75."""
+    """A bundled kernel: its name, its purpose, and the registers that ptxas gives it for sm_75."""
 
     name: str
     what: str
@@ -30,7 +30,7 @@ class Kernel:
         return _FOLDER / self.name / f"{self.name}.ptx"
 
     def load(self, size: str = "default") -> LaunchFile:
-        """The launch of one of the `SIZES`, expecting what the numpy reference computes, bit for bit."""
+        """The launch of one of the `SIZES`; it expects the result of the numpy reference, bit for bit."""
         if size not in SIZES:
             raise LaunchError(f"{self.name}: size {shown(size)}: must be one of {', '.join(SIZES)}")
         file = load(_FOLDER / self.name / f"{size}.toml")

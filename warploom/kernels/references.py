@@ -1,4 +1,4 @@
-"""What the bundled kernels compute, in numpy: the same operations in the same order, so that every bit agrees."""
+"""The results of the bundled kernels, in numpy: the same operations in the same order, so that every bit agrees."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +18,8 @@ def reference(name: str, launch: Launch) -> Results:
 def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Elementwise a * b + c of float32 arrays, rounded once, to nearest even.
 
-    The double product is exact. The double sum is rounded to odd (where it is inexact, to the neighbour with an odd
-    last bit), which keeps what the final rounding to float32 needs to know.
+    The double product is exact. The double sum is rounded to odd (if it is inexact, to the neighbour with an odd last
+    bit), which preserves the information for the final rounding to float32.
     """
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)
     total = product + addend

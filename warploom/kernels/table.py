@@ -1,4 +1,4 @@
-"""Reading a TOML table key by key, with one clear `LaunchError` for everything that is wrong with it."""
+"""Reading a TOML table key by key, with one clear `LaunchError` for every error in it."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,8 @@ _REQUIRED: Any = object()
 class Table:
     """A TOML table of `file`; `place` says which (``"argument 2: "``, empty for the top level).
 
-    Every reader takes a key out of the table, checks its type, and returns the default where the key is absent; a key
-    without default is required. `finish` complains about keys that nobody took.
+    Every reader takes a key out of the table, checks its type, and returns the default if the key is absent; a key
+    without default is required. `finish` reports keys that were not read.
     """
 
     def __init__(self, file: Path, place: str, values: object) -> None:
@@ -68,12 +68,12 @@ class Table:
         return values if values is default else Table(self.file, f"{self.place}{key}: ", values)
 
     def tables(self, key: str) -> "list[Table]":
-        """The tables of an array of tables, numbered from 0; none where the key is absent."""
+        """The tables of an array of tables, numbered from 0; none if the key is absent."""
         values = self._take(key, [], f"given as [[{key}]] tables", lambda v: isinstance(v, list))
         return [Table(self.file, f"{key} {number}: ", entry) for number, entry in enumerate(values)]
 
     def finish(self) -> None:
-        """Raise `LaunchError` when a key is left that nobody took."""
+        """Raise `LaunchError` if a key was not read."""
         for key in self._left:
             self.fail(key, f"is not a key here; keys are {', '.join(self._known)}{nearest(key, self._known)}")
 

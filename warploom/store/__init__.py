@@ -1,9 +1,9 @@
-"""What is kept between runs, in one place on disk: whole, with what it was made of, or made again (`docs/cache.md`).
+"""The cache: results that later runs reuse, in one folder on disk, complete and checked (`docs/cache.md`).
 
-What is kept, an *entry*, has a key: its kind, a name, and named parts, all that it depends on. An entry is a folder,
-and believed once it has a record: the parts, who made it and when, and the digests of its files. What is absent is made
-without a word; what does not match, because a disk was full or flipped a bit, is made again after one line on standard
-error.
+A cached result, an *entry*, has a key: its kind, a name, and named parts, which are all its inputs. An entry is a
+folder, and valid once it has a record: the parts, who made it and when, and the digests of its files. An absent entry
+is made silently; one that does not match, because a disk was full or flipped a bit, is made again after one line on
+standard error.
 """
 
 from warploom.store.entries import folder, get, text

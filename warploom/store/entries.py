@@ -1,4 +1,4 @@
-"""Entries: folders with a record, looked for and made under a lock."""
+"""Entries: folders with a record, looked up and made under a lock."""
 
 import contextlib
 import fcntl
@@ -23,15 +23,16 @@ from warploom.store.sealed import DamagedError, decoding, load, told, write
 Value = TypeVar("Value")
 
 RECORD, TEXT = "record.kept", "text"
-"""Files of an entry: what it was made of; what is kept where that is one text."""
+"""Files of an entry: its record, and its contents if they are one text."""
 
 LOCK, USE = ".lock", ".use"
-"""Files beside an entry: who looks for it, makes or removes it locks the first; who uses its folder shares the second.
+"""Files beside an entry: a process that looks it up, makes or removes it locks the first; one that uses its folder
+shares the second.
 """
 
 
 def get(key: Key, decode: Callable[[str], Value] = json.loads) -> Value | None:
-    """What `decode` makes of the text that is kept; None where there is none, or it is damaged. Raises `OSError`."""
+    """The cached text, decoded; None if it is absent or damaged. Raises `OSError`."""
     try:
         return _text(key, decode)
     except (DamagedError, FileNotFoundError):
@@ -39,9 +40,8 @@ def get(key: Key, decode: Callable[[str], Value] = json.loads) -> Value | None:
 
 
 def text(key: Key, make: Callable[[Path], str], decode: Callable[[str], Value] = json.loads) -> Value:
-    """The same; what is missing is made first, once, whoever else wants it. `make` may work in the folder that it is
-    given: what it leaves there goes, unless it raises `ToolError`. Raises `OSError`, `ToolError`, and what `make`
-    raises."""
+    """The same; an absent entry is made first, once for all processes. `make` may work in the folder that it is given,
+    which is emptied unless it raises `ToolError`. Raises `OSError`, `ToolError`, and what `make` raises."""
     with _locked(key):
         found = told(lambda: _text(key, decode))
         if found is None:
@@ -54,9 +54,9 @@ def text(key: Key, make: Callable[[Path], str], decode: Callable[[str], Value] =
 
 
 def folder(key: Key, make: Callable[[Path], object]) -> Path:
-    """The folder that is kept, which stays until this process ends; what is missing is made first, once, whoever else
-    wants it: `make` fills the folder, and what it leaves there stays also when it raises `ToolError`. Raises `OSError`,
-    `ToolError`, and what `make` raises."""
+    """The cached folder, which stays until this process ends. An absent entry is made first, once for all processes:
+    `make` fills the folder, whose files also stay when it raises `ToolError`. Raises `OSError`, `ToolError`, and what
+    `make` raises."""
     with _locked(key):
         if told(lambda: _files(key)) is None:
             with _making(key) as own:
@@ -66,7 +66,7 @@ def folder(key: Key, make: Callable[[Path], object]) -> Path:
 
 @contextlib.contextmanager
 def _locked(key: Key) -> Iterator[None]:
-    """While the body runs nobody else looks for this entry, makes or removes it."""
+    """While the body runs no other process looks up, makes or removes this entry."""
     need_place()
     key.path.parent.mkdir(exist_ok=True)
     lock = FileLock(beside(key.path, LOCK))
@@ -90,7 +90,7 @@ _in_use: dict[Path, int] = {}
 
 
 def _used(key: Key) -> Path:
-    """Say, under the lock of an entry, that this process uses it until it ends."""
+    """Mark an entry, under its lock, as used by this process until it ends."""
     path = key.path
     if path not in _in_use:
         _in_use[path] = os.open(beside(path, USE), os.O_WRONLY | os.O_CREAT, 0o666)
@@ -100,7 +100,7 @@ def _used(key: Key) -> Path:
 
 @contextlib.contextmanager
 def _making(key: Key) -> Iterator[Path]:
-    """The folder of an entry, empty, which is kept when the body ends."""
+    """The empty folder of an entry, which gets its record when the body ends."""
     _clear(key.path)
     try:
         yield key.path
@@ -113,19 +113,19 @@ def _making(key: Key) -> Iterator[Path]:
 
 
 def _clear(path: Path) -> None:
-    """An empty folder, whatever was there."""
+    """An empty folder, after removing any contents."""
     remove(path)
     path.mkdir()
 
 
 def remove(path: Path) -> None:
     """Remove the folder of an entry, under its lock."""
-    (path / RECORD).unlink(missing_ok=True)  # first: from now on nobody believes the rest
+    (path / RECORD).unlink(missing_ok=True)  # first: from now on the rest is invalid
     shutil.rmtree(path, ignore_errors=True)
 
 
 def _record(key: Key) -> None:
-    """Keep the folder of an entry as it is now."""
+    """Write the record of an entry's folder as it is now."""
     paths = sorted(path for path in key.path.rglob("*") if path.is_file())
     made = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "warploom": __version__, "commit": commit()}
     write(key.path / RECORD, json.dumps({
@@ -135,7 +135,7 @@ def _record(key: Key) -> None:
 
 
 def _files(key: Key) -> list[str] | None:
-    """The files of an entry, all as they were; None where it is not kept. Raises `DamagedError`."""
+    """The files of an entry, all unchanged; None if it is absent. Raises `DamagedError`."""
     files = load(key.path / RECORD, key.files)
     for name, known in (files or {}).items():
         path = key.path / name
@@ -145,7 +145,7 @@ def _files(key: Key) -> list[str] | None:
 
 
 def _text(key: Key, decode: Callable[[str], Value]) -> Value | None:
-    """What is kept as a text, decoded; None where there is none. Raises `DamagedError`."""
+    """The cached text, decoded; None if it is absent. Raises `DamagedError`."""
     if _files(key) is None:
         return None
     path = key.path / TEXT

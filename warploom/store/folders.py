@@ -1,4 +1,4 @@
-"""A folder of its own for each run of a bench: it goes when the run is over, and stays when the bench has failed."""
+"""A separate folder for each run of a bench: it is removed when the run is over, and stays if the bench has failed."""
 
 import contextlib
 import shutil
@@ -11,21 +11,21 @@ from filelock import FileLock, Timeout
 from warploom.store.key import Kind, need_place, place
 
 ALIVE = "alive"
-"""A file in the folder of a run, locked for as long as the run lasts."""
+"""A file in the folder of a run, locked during the run."""
 
 LOCK = "lock"
 """A file beside these folders, locked while one is made or removed."""
 
 
 def runs() -> Path:
-    """Where runs of benches have their folders, and where waveforms are left."""
+    """The folder of bench runs and of waveforms."""
     return place() / Kind.RUNS
 
 
 @contextlib.contextmanager
 def run_folder(name: str) -> Iterator[Path]:
-    """A new folder, which nobody else gets, however alike their runs. It stays when the body raises `AssertionError`,
-    for whoever looks into it; what runs have left that were killed is cleared away."""
+    """A new folder, unique to this run. It stays for inspection if the body raises `AssertionError`; folders of killed
+    runs are removed."""
     need_place()
     parent = runs()
     parent.mkdir(exist_ok=True)
@@ -50,7 +50,7 @@ def run_folder(name: str) -> Iterator[Path]:
 
 
 def _clear_killed(parent: Path) -> None:
-    """Remove the folders of runs that are over without having said so."""
+    """Remove the folders of runs that have ended without removing them."""
     for alive in parent.glob(f"*/{ALIVE}"):
         with contextlib.suppress(Timeout), FileLock(alive, blocking=False):
             shutil.rmtree(alive.parent, ignore_errors=True)

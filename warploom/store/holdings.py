@@ -1,4 +1,4 @@
-"""What is in the store, and its removal."""
+"""The contents of the store, and their removal."""
 
 import contextlib
 import shutil
@@ -15,7 +15,7 @@ from warploom.store.key import Kind, place
 
 @dataclass(frozen=True)
 class Holding:
-    """What is kept of a kind: entries, how many of them nobody completed, bytes, and when the newest was made."""
+    """The cached entries of a kind: their number, how many are incomplete, bytes, and when the newest was made."""
 
     kind: Kind
     entries: int
@@ -26,7 +26,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Removed:
-    """What has been removed of a kind: entries and bytes; and how many entries are in use and stay."""
+    """The removed entries of a kind: number and bytes; and how many entries are in use and stay."""
 
     kind: Kind
     entries: int
@@ -35,7 +35,7 @@ class Removed:
 
 
 def holding(kind: Kind) -> Holding:
-    """What is kept of a kind. Raises `OSError`."""
+    """The holdings of a kind. Raises `OSError`."""
     entries = _entries(kind)
     incomplete = 0 if kind is Kind.RUNS else sum(not (entry / RECORD).exists() for entry in entries)
     newest = max((time for entry in entries if (time := _made(entry))), default=None)
@@ -44,7 +44,7 @@ def holding(kind: Kind) -> Holding:
 
 
 def clear(kind: Kind) -> Removed:
-    """Remove what is kept of a kind, but for what a running process makes or uses. Raises `OSError`."""
+    """Remove the entries of a kind, except those that a running process makes or uses. Raises `OSError`."""
     sizes, in_use = [], 0
     for entry in {*_entries(kind), *_tried(kind)}:
         try:
@@ -65,23 +65,23 @@ def _entries(kind: Kind) -> list[Path]:
 
 
 def _tried(kind: Kind) -> list[Path]:
-    """Entries that somebody has looked for or made."""
+    """Entries that a process has looked up or made."""
     return [path.with_name(path.name.removesuffix(LOCK)) for path in (place() / kind).glob(f"*{LOCK}")]
 
 
 def _remove(entry: Path) -> int | None:
-    """Remove an entry; gives its size, None where there is none any more."""
+    """Remove an entry; returns its size, None if it no longer exists."""
     lock, use = beside(entry, LOCK), beside(entry, USE)
     with FileLock(lock, blocking=False), FileLock(use, blocking=False):
         size = _size(entry) if entry.exists() else None
         remove(entry)
         use.unlink()
-        lock.unlink()  # who waits for it sees that it has gone, and takes a new one
+        lock.unlink()  # a waiting process sees that the lock has gone, and takes a new one
     return size
 
 
 def _remove_run(entry: Path) -> int | None:
-    """The same for what a run has left."""
+    """The same for the files of a run."""
     with FileLock(entry.parent / folders.LOCK):
         size = _size(entry) if entry.exists() else None
         if entry.is_dir():
@@ -92,7 +92,7 @@ def _remove_run(entry: Path) -> int | None:
 
 
 def _made(entry: Path) -> float | None:
-    """When an entry was made, or a run began; None where it has just gone, or nobody completed it."""
+    """When an entry was made, or a run began; None if it was just removed, or is incomplete."""
     record = entry / RECORD
     with contextlib.suppress(FileNotFoundError):
         return (entry if entry.parent.name == Kind.RUNS else record).stat().st_mtime
@@ -100,7 +100,7 @@ def _made(entry: Path) -> float | None:
 
 
 def _size(entry: Path) -> int:
-    """Bytes of all files, but for those that have just gone."""
+    """Bytes of all files, except those that were just removed."""
     total = 0
     with contextlib.suppress(FileNotFoundError):
         for path in [entry] if entry.is_file() else entry.rglob("*"):

@@ -1,4 +1,4 @@
-"""What names an entry of the store, and where it lies."""
+"""The key of an entry of the store, and its path."""
 
 import errno
 import hashlib
@@ -17,7 +17,7 @@ from warploom.origin import ROOT
 
 
 class Kind(StrEnum):
-    """What there is to keep."""
+    """The kinds of entries."""
 
     DESIGNS = "designs"
     SIMULATORS = "simulators"
@@ -46,8 +46,8 @@ _WHAT = {
 
 @dataclass(frozen=True)
 class Key:
-    """What names an entry: a kind, a name for people, and by name all that it depends on, as plain data; of a long text
-    its `digest`."""
+    """The key of an entry: a kind, a readable name, and by name all its inputs, as plain data; for a long text its
+    `digest`."""
 
     kind: Kind
     name: str
@@ -63,7 +63,7 @@ class Key:
         return json.dumps([self.kind, self.name, self.parts], sort_keys=True)
 
     def files(self, text: str) -> dict[str, str]:
-        """Files and their digests that a record names. Raises `ValueError` or `LookupError` where it is of another
+        """The files that a record names, with their digests. Raises `ValueError` or `LookupError` if it is of another
         entry."""
         record = json.loads(text)
         if Key(record["kind"], record["name"], record["parts"])._identity != self._identity:
@@ -72,12 +72,12 @@ class Key:
 
 
 def place() -> Path:
-    """Where everything is kept."""
+    """The cache folder."""
     return Path(os.environ.get("WARPLOOM_CACHE") or platformdirs.user_cache_path("warploom")).resolve()
 
 
 def need_place() -> None:
-    """Raise `ToolError` where nothing can be kept."""
+    """Raise `ToolError` if the cache folder cannot be written."""
     reason, where = None, place()
     try:
         where.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def digest(content: str | bytes) -> str:
 
 
 def sources(*places: str) -> str:
-    """A digest of files, and of all files in folders, of the project: for keys of what is made from them. Raises
+    """A digest of files, and of all files in folders, of the project, for keys of entries made from them. Raises
     `FileNotFoundError`."""
     found = hashlib.sha256()
     for name in places:

@@ -1,4 +1,4 @@
-"""Single files with a digest: what does not match it is told from what is absent."""
+"""Single files with a digest, which distinguishes damaged files from absent ones."""
 
 import contextlib
 import json
@@ -14,23 +14,23 @@ Value = TypeVar("Value")
 
 
 class DamagedError(Exception):
-    """A file, which is the message, is not what it was."""
+    """A file, which is the message, has changed."""
 
 
 def read(path: Path, decode: Callable[[str], Value] = json.loads) -> Value | None:
-    """What `decode` makes of the text that `write` has kept in a file; None where there is none, or it is damaged,
-    which is said. Raises `OSError`."""
+    """The decoded text of a file that `write` wrote; None if it is absent, or damaged, which is reported. Raises
+    `OSError`."""
     return told(lambda: load(path, decode))
 
 
 def write(path: Path, content: str) -> None:
-    """Keep a text, with its digest, in a file, whose folder is made. Raises `OSError`."""
+    """Write a text, with its digest, to a file, and make its folder. Raises `OSError`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, _seal(path.name, content.encode()) + b"\n" + content.encode())
 
 
 def load(path: Path, decode: Callable[[str], Value]) -> Value | None:
-    """As `read`; raises `DamagedError`, and says nothing."""
+    """As `read`, but raises `DamagedError` instead of a report."""
     try:
         seal, _, content = path.read_bytes().partition(b"\n")
     except FileNotFoundError:
@@ -42,7 +42,7 @@ def load(path: Path, decode: Callable[[str], Value]) -> Value | None:
 
 
 def told(look: Callable[[], Value | None]) -> Value | None:
-    """What somebody finds who makes again what is damaged, and says so."""
+    """The result of `look`; a damaged file is reported and counts as absent."""
     try:
         return look()
     except DamagedError as damaged:
@@ -52,7 +52,7 @@ def told(look: Callable[[], Value | None]) -> Value | None:
 
 @contextlib.contextmanager
 def decoding(path: Path) -> Iterator[None]:
-    """A file that the body cannot decode is damaged, or of another version."""
+    """Treat a file that the body cannot decode as damaged, or of another version."""
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError):

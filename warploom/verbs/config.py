@@ -32,7 +32,7 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _fields(config: SmConfig) -> Iterator[tuple[str, Parameter, Any]]:
-    """Every field: its name, what it means, its value. Those of a pipe have its name before theirs."""
+    """Every field: its name, meaning and value. Fields of a pipe have its name before theirs."""
     for name, parameter in PARAMETERS.items():
         if name != PIPES:
             yield name, parameter, getattr(config, name)

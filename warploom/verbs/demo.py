@@ -18,7 +18,7 @@ WAVEFORM_CYCLES = 500
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Verilog, execution, timing, lockstep and synthesis, and where everything has been left."""
+    """Verilog, execution, timing, lockstep and synthesis, and the paths of all files."""
     config = configuration(options)
     config.check_hardware()
     need_simulator()

@@ -1,4 +1,4 @@
-"""``warploom evaluate``: the experiments of the sources, measured here, beside what they print."""
+"""``warploom evaluate``: the experiments of the sources, measured here, beside their published figures."""
 
 import argparse
 import dataclasses
@@ -27,7 +27,7 @@ SCARCE = "fermi"
 """The preset whose baseline has few collectors, beside that of bypassing."""
 
 COMPOSED = "fermi"
-"""The preset on which gating joins coalescing."""
+"""The preset on which gating is combined with coalescing."""
 
 UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
 """Columns of a table of units without and with a mechanism."""
@@ -52,7 +52,7 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
 
 
 def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Chapter 4: the same, and what the zero masks need."""
+    """Chapter 4: the same, and the storage of the zero masks."""
     composed = SmConfig.preset(COMPOSED).with_settings(options.settings)
     configurations = gating.configurations(config, composed)
     body = _figures(options, gating.figures(), _simulate(options, configurations),
@@ -91,7 +91,7 @@ def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig
 
 
 def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
-    """Draw and print figures; `presets` says of what."""
+    """Draw and print figures; `presets` names the machine."""
     found = [figure.measure(runs) for figure in figures]
     folder = options.out or FOLDER / options.size
     what = ", ".join([presets, *options.settings, f"kernels at {options.size} size"])
@@ -122,7 +122,7 @@ def _show_pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]
 
 
 def _overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
-    """What mechanisms need, as far as an experiment shows it."""
+    """The needs of mechanisms that an experiment shows."""
     body: Body = {}
     for table in (table for mechanism in MECHANISMS for table in mechanism.overheads if table.experiment == experiment):
         rows = pkgutil.resolve_name(table.rows)(config)
@@ -133,7 +133,7 @@ def _overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
 
 
 def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Synthesise the datapath without and with each mechanism, and what CORF needs."""
+    """Synthesise the datapath without and with each mechanism, and the units of CORF."""
     compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
     once = hardware.without_and_with_affine(config)
     for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
@@ -154,7 +154,7 @@ def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
 
 
 def _windows(config: SmConfig) -> Body:
-    """Synthesise what has windows, beside what it takes the place of."""
+    """Synthesise the units with windows, beside the units that they replace."""
     kinds = hardware.collectors(config)
     report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
                  ("collector", "count", "words", "µm²", "stored, B", "ps"),
@@ -165,7 +165,7 @@ def _windows(config: SmConfig) -> Body:
 
 
 def _network(config: SmConfig) -> Body:
-    """Synthesise what windows add between collectors and banks, and set it beside a bank."""
+    """Synthesise the additions of windows between collectors and banks, and compare them with a bank."""
     network = hardware.network(config)
     added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
     report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,

@@ -9,7 +9,7 @@ from warploom.verbs import Body
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Show what there is."""
+    """Show the presets."""
     if options.name:
         config = SmConfig.preset(options.name)
         print(config.to_toml(), end="")

@@ -16,7 +16,7 @@ SETTINGS = ("name", *(field for mechanism in MECHANISMS for field in mechanism.v
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Run what has not passed yet with these seeds, say how each run went, and list all; or record the golden model's
+    """Run all runs that have not passed yet with these seeds, report each, and list all; or record the golden model's
     runs, or compare them with a recording."""
     config = configuration(options)
     if options.record or options.against:

@@ -16,7 +16,7 @@ from warploom.verbs import Body, configuration, need_simulator
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Execute, compare, time, and write what comes back."""
+    """Execute, compare, time, and write the outputs."""
     config = configuration(options)
     if options.rtl:
         config.check_hardware()
@@ -31,7 +31,7 @@ def main(options: argparse.Namespace) -> Body:
         show_printed(error.printed)
         raise
     body = {"configuration": dataclasses.asdict(config), **describe(executed)}
-    if options.out:  # before anything is printed: whoever reads that may go away
+    if options.out:  # before anything is printed: the reader may close the output
         paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
         body["outputs"] = [str(path) for path in paths]
     show(executed)
@@ -48,8 +48,8 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def check_waves(path: Path, *, rtl: bool) -> None:
-    """Raise `ConfigError` or `ToolError` where no waveform can be recorded in a file of this name."""
-    from warploom.tb.toolchain import need_waves  # noqa: PLC0415  (who only runs the model needs no simulator)
+    """Raise `ConfigError` or `ToolError` if no waveform can be recorded in a file of this name."""
+    from warploom.tb.toolchain import need_waves  # noqa: PLC0415  (running the model needs no simulator)
 
     if not rtl:
         raise ConfigError(f"--waves {path}: only hardware has waves: add --rtl")
@@ -59,9 +59,9 @@ def check_waves(path: Path, *, rtl: bool) -> None:
 def run_rtl(
     config: SmConfig, file: LaunchFile, seed: int, cycles: int, *, waves: int = 0, record: Path | None = None
 ) -> Body:
-    """The same launch through the hardware, every cycle compared, as many as the model took; what the bench finds is a
-    `failure`. `waves` asks for a waveform of so many cycles, `record` for one of all in that file."""
-    from warploom.tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (who only runs the model needs no simulator)
+    """Run the same launch on the hardware, and compare every cycle that the model took; a difference is a `failure`.
+    `waves` asks for a waveform of so many cycles, `record` for one of all in that file."""
+    from warploom.tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (the model needs no simulator)
     from warploom.tb.runner import BenchError  # noqa: PLC0415
 
     try:
@@ -82,7 +82,7 @@ def run_rtl(
 
 
 def describe(executed: Executed) -> Body:
-    """The kernel, its launch, how much it executed, and how the results compare."""
+    """The kernel, its launch, the amount executed, and the comparison of the results."""
     file, program, execution = executed.file, executed.program, executed.execution
     return {
         "kernel": {"entry": program.name, "launch_file": str(file.path), "ptx": str(file.ptx),
@@ -99,7 +99,7 @@ def describe(executed: Executed) -> Body:
 
 
 def show(executed: Executed) -> None:
-    """Print what was executed, and warnings to standard error."""
+    """Print the amount executed, and warnings to standard error."""
     for warning in executed.warnings:
         report.warn(warning)
     launch, program, execution = executed.file.launch, executed.program, executed.execution
@@ -117,13 +117,13 @@ def show(executed: Executed) -> None:
 
 
 def show_printed(text: str) -> None:
-    """Print what the kernel printed, as it is."""
+    """Print the kernel's text, unchanged."""
     if text:
         report.text("Printed by the kernel", text)
 
 
 def show_timing(statistics: Statistics) -> None:
-    """Print where the cycles went and what the register file did."""
+    """Print the stalls and the statistics of the register file."""
     s = statistics
     report.fields(f"Timing on {s.preset}", {
         "cycles": s.cycles,
