@@ -1,7 +1,7 @@
 """Register allocation: graph colouring with coalescing, aligned pairs and spilling.
 
-The fewest registers are wanted, not merely at most the limit, so units are coloured in smallest-last order (each unit
-has few neighbours among those coloured before it) with the lowest number that is free.
+Allocation minimises the number of registers, rather than only meeting the limit, so units are coloured in smallest-last
+order (each unit has few neighbours among those coloured before it) with the lowest free number.
 """
 
 from collections import defaultdict, deque
@@ -22,11 +22,11 @@ PREDICATE_REGISTERS = 7
 
 @dataclass
 class Allocation:
-    """A body in which every virtual register has a place.
+    """A body in which every virtual register has a physical register.
 
     `place` maps the number of a virtual register to its physical register, of which `registers` general ones are used
-    (at least 1). `origins` maps the nodes that stand for one of the function's own body to that one; the others are
-    spill code. `local_bytes` includes the spill slots.
+    (at least 1). `origins` maps nodes to the nodes of the original body that they replace; all others are spill code.
+    `local_bytes` includes the spill slots.
     """
 
     flow: ControlFlow
@@ -43,11 +43,11 @@ class Allocation:
 
 def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
              max_predicates: int = PREDICATE_REGISTERS, *, optimise: bool = True) -> Allocation:
-    """Find a place for every register of a function, whose own nodes stay as they are.
+    """Allocate every register of a function, whose own nodes do not change.
 
     Predicates beyond `max_predicates` go to general registers, general registers beyond `max_registers` to local
     memory. Without `optimise` registers that copies connect are not joined, and constants are spilled like any value.
-    Raises `PtxError` when a single instruction needs more registers than there are.
+    Raises `PtxError` if a single instruction needs more registers than there are.
     """
     flow = ControlFlow(function.body)
     origins = {node: node for block in flow.blocks for node in block.nodes}
@@ -59,7 +59,7 @@ def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
 
 
 class _Allocator:
-    """Colours one class, spilling until all units have a place."""
+    """Colours one class, spilling until all units have a register."""
 
     def __init__(self, function: Function, flow: ControlFlow, spiller: Spiller, *, optimise: bool) -> None:
         self.function, self.flow, self.spiller, self.optimise = function, flow, spiller, optimise
@@ -69,7 +69,7 @@ class _Allocator:
         while True:
             liveness = Liveness(self.flow, kind)
             interference = build_interference(self.flow, liveness, kind)
-            if not self.optimise:  # nothing is joined, and nothing made again
+            if not self.optimise:  # join nothing, and rematerialise nothing
                 interference.copies, interference.makers = [], defaultdict(list)
             if interference.is_crowded:
                 victims = excess(liveness, interference, limit, self.spiller.temporaries)
@@ -92,7 +92,7 @@ class _Allocator:
         return sum(interference.cost[number] for number in registers)
 
     def _neighbour(self, unit: int, units: Units, costs: list[float]) -> int:
-        """The cheapest unit that can make room for one that must have a register."""
+        """The cheapest unit that can free a register for one that must have it."""
         best = min(units.near(unit), key=costs.__getitem__)
         if costs[best] == _NEVER:
             kernel = self.function.kernel
@@ -101,7 +101,7 @@ class _Allocator:
         return best
 
     def _spill(self, victims: list[list[list[int]]], interference: Interference, kind: RegisterClass) -> None:
-        """Give units, of which the members of each half are given, a home for each half."""
+        """Give units, listed by the members of each half, a home for each half."""
         homes: dict[int, Home] = {}
         for members in (half for victim in victims for half in victim):
             constant = interference.constant(members[0]) if len(members) == 1 else None
@@ -122,10 +122,10 @@ _NEVER = float("inf")
 
 
 def elimination_order(units: Units, costs: list[float], limit: int) -> list[int]:
-    """The order of colouring: the reverse of taking away, again and again, the unit with the fewest neighbours left.
+    """The order of colouring: the reverse of repeatedly removing the unit with the fewest neighbours left.
 
-    While all have too many neighbours to be sure of a place among `limit`, the cheapest to spill in proportion to its
-    neighbours goes first, and so is coloured last.
+    While all have too many neighbours to be sure of one of `limit` registers, the cheapest to spill in proportion to
+    its neighbours is removed first, and so is coloured last.
     """
     sizes = [unit.size for unit in units.all]
     left = [sum([sizes[other] for other in set(units.near(unit))]) for unit in range(len(sizes))]
@@ -160,18 +160,18 @@ def elimination_order(units: Units, costs: list[float], limit: int) -> list[int]
 
 
 _GONE = -1
-"""Neighbours left of a unit that has been taken away itself."""
+"""Neighbours count of a removed unit."""
 
 
 def _first(waiting: deque[int], left: list[int], count: int) -> bool:
-    """Drop units that no longer have so many neighbours left from the head of a queue; whether there are others."""
+    """Drop units whose neighbour count has changed from the head of a queue; returns whether there are others."""
     while waiting and left[waiting[0]] != count:
         waiting.popleft()
     return bool(waiting)
 
 
 def colour(order: list[int], units: Units, limit: int) -> tuple[dict[int, int], list[int]]:
-    """(physical register of each virtual one, units without a place): the lowest free one, for pairs an even one."""
+    """(physical register of each virtual one, units without a register): the lowest free one, for pairs an even one."""
     place: dict[int, int] = {}
     failed = []
     for index in order:

@@ -7,8 +7,8 @@ from warploom.compiler.ir import Node
 
 
 def beat_groups(nodes: list[Node]) -> Iterator[list[Node]]:
-    """The nodes in order, in the groups that nothing may come between: most are one node alone; a LATCH, the node that
-    it serves and the HIGH that takes the upper word of its result are one group."""
+    """The nodes in order, in groups that must stay together: most are one node; a LATCH, the node that it serves and
+    the HIGH that takes the upper word of its result form one group."""
     group: list[Node] = []
     for node in nodes:
         if group and node.op is not Op.HIGH and group[-1].op is not Op.LATCH:

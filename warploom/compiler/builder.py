@@ -14,7 +14,7 @@ MAX_DIMENSIONS = 8
 MAX_ELEMENTS = 1 << 40
 
 Parts = list[Any]
-"""Of a rule: tokens, and what the callbacks of other rules returned; Lark types neither."""
+"""The parts of a rule: tokens, and results of the callbacks of other rules; Lark types neither."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Alias:
 
 
 class Builder(Transformer[Token, Parts]):
-    """One method for each rule or terminal that means something, called with the list of its parts."""
+    """One method for each rule or terminal with a meaning, called with the list of its parts."""
 
     # -------- terminals, in upper case as Lark requires
 
@@ -228,7 +228,7 @@ def _named(name: str, offset: int = 0) -> ptx.Symbol | ptx.Immediate:
 
 
 def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Token) -> ptx.Variable:
-    """The variable with its image. Raises `PtxError` at `place` for a size or an initialiser that cannot be."""
+    """The variable with its image. Raises `PtxError` at `place` for an impossible size or initialiser."""
     extents = variable.dimensions
     if extents and not extents[0] and isinstance(value, tuple):
         extents = (len(value), *extents[1:])

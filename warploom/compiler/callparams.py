@@ -1,7 +1,7 @@
-"""Parameters of inlined calls: each piece of a parameter that is stored and loaded becomes a register of its own.
+"""Parameters of inlined calls: each piece of a parameter that is stored and loaded becomes a separate register.
 
-A piece is (offset, bytes). Pieces can be registers when those stored are disjoint, each load reads one of them whole or
-its low bytes (a `char` is passed as 32 bits), and nobody takes the parameter's address; otherwise the whole parameter
+A piece is (offset, bytes). Pieces can be registers if those stored are disjoint, each load reads one of them whole or
+its low bytes (a `char` is passed as 32 bits), and the parameter's address is not taken; otherwise the whole parameter
 becomes a variable in local memory.
 """
 
@@ -31,7 +31,7 @@ MAX_LOW_BYTES = 2
 
 @dataclass
 class _Use:
-    """How one parameter is used: the pieces stored and loaded, and whether something else is done with it."""
+    """The uses of one parameter: the pieces stored and loaded, and whether it has any other use."""
 
     stored: set[tuple[int, int]] = field(default_factory=set)
     loaded: set[tuple[int, int]] = field(default_factory=set)
@@ -85,7 +85,7 @@ def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:
 
 
 def _note(instruction: Instruction, uses: dict[str, _Use]) -> None:
-    """Record what `instruction` does to a parameter."""
+    """Record the use of a parameter by `instruction`."""
     name = _parameter(instruction, uses)
     if name is None:
         return
@@ -123,7 +123,7 @@ def _pieces(instruction: Instruction) -> Iterator[tuple[int, int, Operand]]:
 
 
 def _moves(instruction: Instruction, name: str, use: _Use, registers: dict[str, str]) -> Iterator[Instruction]:
-    """The moves that stand for one access."""
+    """The moves that replace one access."""
     for offset, size, item in _pieces(instruction):
         piece = Register(f"{name}+{offset}")
         stored = max(8 * use.registers.get(offset, size), 16)  # there are no 8-bit registers
@@ -144,7 +144,7 @@ def _moves(instruction: Instruction, name: str, use: _Use, registers: dict[str, 
 
 
 def _move(at: Instruction, target: Operand, source: Operand, to: str, from_: str) -> Instruction:
-    """A move, or a conversion where the widths differ: it cuts or extends as a store and a load would."""
+    """A move, or a conversion if the widths differ: it truncates or extends as a store and a load would."""
     opcode, modifiers = ("mov", (f"b{to[1:]}",)) if to == from_ else ("cvt", (to, from_))
     return replace(at, opcode=opcode, modifiers=modifiers, operands=(target, source))
 

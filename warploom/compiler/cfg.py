@@ -1,7 +1,7 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
-A guarded EXIT ends no block: the lanes that take it only vanish, and nobody waits for them at a join. Neither does
-anybody wait for a lane that traps, so a block with an unguarded TRAP does not count as a way to the exit.
+A guarded EXIT ends no block: the lanes that take it disappear, and other lanes do not wait for them at a join. No lane
+waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
 from collections.abc import Iterable
@@ -32,8 +32,8 @@ class Block:
 
 
 class ControlFlow:
-    """The reachable blocks of a body, in source order; block 0 is the entry. `blocks` may be edited in their nodes, as
-    long as no branch comes or goes."""
+    """The reachable blocks of a body, in source order; block 0 is the entry. The nodes of `blocks` may be edited, as
+    long as no branch is added or removed."""
 
     def __init__(self, body: Iterable[Node | Label]) -> None:
         self.blocks = _reachable(_link(_split(body)))
@@ -57,7 +57,7 @@ class ControlFlow:
 
     @cached_property
     def postorder(self) -> list[int]:
-        """The blocks so that each, but for back edges, comes after its successors."""
+        """The blocks in an order in which each comes after its successors, except for back edges."""
         return postorder([block.successors for block in self.blocks], 0)
 
     @cached_property
@@ -79,7 +79,7 @@ class ControlFlow:
 
     @cached_property
     def _headers(self) -> dict[int, list[int]]:
-        """Where the natural loops begin, inner ones first, with the blocks that lead back there."""
+        """The headers of the natural loops, inner ones first, with the blocks that branch back to them."""
         tails: dict[int, list[int]] = {}
         for tail, block in enumerate(self.blocks):
             for header in block.successors:
@@ -89,9 +89,10 @@ class ControlFlow:
 
     @cached_property
     def _loops(self) -> Forest:
-        """Each loop, named by its header, above its blocks and the loops in it. Back edges to one header make one loop.
+        """Each loop, named by its header, is the parent of its blocks and inner loops. Back edges to one header form
+        one loop.
 
-        From inside out, a loop whose blocks are known counts as one block: its header.
+        From the innermost outwards, a loop whose blocks are known counts as one block: its header.
         """
         parents: list[int | None] = [None] * len(self.blocks)
         tops = list(range(len(self.blocks)))
@@ -110,11 +111,11 @@ class ControlFlow:
         return [depth + (index in self._headers) for index, depth in enumerate(self._loops.depth)]
 
     def taken_first(self, index: int) -> bool:
-        """True when the branch at the end of a block leaves the innermost loop and its fall-through does not, or when
-        it goes round barriers that are on the way of the fall-through.
+        """True if the branch at the end of a block leaves the innermost loop and its fall-through does not, or if it
+        skips barriers on the path of the fall-through.
 
-        What the side that leaves does may be what the lanes that stay are waiting for; and lanes that exit without
-        coming to a barrier are not waited for there, but they must have exited.
+        The lanes that stay may wait for an action of the side that leaves; and a barrier does not wait for lanes that
+        exit without reaching it, but they must have exited.
         """
         if len(self.blocks[index].successors) < 2:
             return False
@@ -126,7 +127,7 @@ class ControlFlow:
         return taken != meet and not self._waits(taken, meet) and self._waits(fall_through, meet)
 
     def _waits(self, start: int, end: int) -> bool:
-        """Whether there is a barrier on the way from a block to another."""
+        """Whether there is a barrier on a path from a block to another."""
         seen, waiting = {start, end}, [start] if start != end and self._barriers else []
         while waiting:
             block = waiting.pop()
@@ -145,7 +146,7 @@ class ControlFlow:
 
 
 def _top(block: int, tops: list[int]) -> int:
-    """The header of the outermost loop so far around a block, or the block itself; shortens the way there."""
+    """The header of the outermost loop so far around a block, or the block itself; shortens the path to it."""
     while tops[block] != block:
         tops[block] = tops[tops[block]]
         block = tops[block]
@@ -182,7 +183,7 @@ def _link(blocks: list[Block]) -> list[Block]:
 
 
 def _reachable(blocks: list[Block]) -> list[Block]:
-    """The blocks that control can get to, renumbered."""
+    """The reachable blocks, renumbered."""
     seen, waiting = {0}, [0]
     while waiting:
         for successor in blocks[waiting.pop()].successors:

@@ -1,4 +1,4 @@
-"""Units of allocation: a register or an aligned pair, joined with everything that copies connect it to."""
+"""Units of allocation: a register or an aligned pair, joined with all registers that copies connect to it."""
 
 from dataclasses import dataclass, field
 
@@ -52,13 +52,13 @@ class Units:
             self._unit[registers] = index
 
     def near(self, unit: int) -> list[int]:
-        """Units, by their places in `all`, that one may not share with, in order of their registers next to it; some
-        are there repeatedly."""
+        """Units, by their indices in `all`, with which a unit may not share registers, in order of the interfering
+        registers; some appear repeatedly."""
         adjacent = [self.edges.of(number) for number in self._registers[unit]]
         return self._unit[adjacent[0] if len(adjacent) == 1 else np.unique(np.concatenate(adjacent))].tolist()
 
     def _join(self, first: int, second: int) -> None:
-        """Make two registers, and in pairs their partners, share a place, unless that is impossible."""
+        """Join two registers, and in pairs their partners, into one unit, unless that is impossible."""
         (kept, kept_half), (gone, gone_half) = self.of[first], self.of[second]
         if (kept.size, kept.degree) < (gone.size, gone.degree):
             (kept, kept_half), (gone, gone_half) = (gone, gone_half), (kept, kept_half)
@@ -73,7 +73,7 @@ class Units:
             self.of.update((n, (kept, k)) for n in gone.members[g])
 
     def _touch(self, first: Unit, half: int, second: Unit, other_half: int) -> bool:
-        """True where a half of a unit may not share with a half of another."""
+        """True if a half of a unit may not share a register with a half of another."""
         if first.degree < second.degree:
             first, half, second, other_half = second, other_half, first, half
         return any(self.of[other] == (first, half) for n in second.members[other_half]

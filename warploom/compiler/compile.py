@@ -17,12 +17,12 @@ from warploom.compiler.parser import parse
 
 def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
                 optimise: bool = True) -> Program:
-    """Compile one entry of a PTX text; `entry` may be left out where there is only one.
+    """Compile one entry of a PTX text; `entry` may be omitted if there is only one.
 
     `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
-    Without `optimise` every rewrite that docs/compiler.md lists is left out: more instructions and registers, the same
-    memory. Raises `PtxError` for everything that is wrong with or not supported in the text, except inside functions
-    that the entry does not call: those are not looked at.
+    Without `optimise` every rewrite that docs/compiler.md lists is disabled: more instructions and registers, the same
+    memory. Raises `PtxError` for every error or unsupported construct in the text, except inside functions that the
+    entry does not call: those are not parsed.
     """
     function = lower(link(parse(excerpt(text, entry), file), entry), optimise=optimise)
     if optimise:

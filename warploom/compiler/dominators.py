@@ -1,13 +1,13 @@
-"""Orders and dominators of a graph, and trees in which one sees at once whether a node lies below another."""
+"""Orders and dominators of a graph, and trees that answer in constant time whether a node is below another."""
 
 from collections.abc import Sequence
 
 
 def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> dict[int, int]:
-    """The immediate dominator of each node that can be reached from `root`, that one excepted.
+    """The immediate dominator of each node that can be reached from `root`, except `root` itself.
 
     Lengauer and Tarjan's algorithm with path compression: n log n at worst, where walking up the tree from every join
-    takes the square of the length of a chain. Nodes are numbered in depth-first order meanwhile.
+    is quadratic in the length of a chain. Internally nodes are numbered in depth-first order.
     """
     order, parent = _depth_first(successors, root)
     number = {node: i for i, node in enumerate(order)}
@@ -33,7 +33,7 @@ def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> dict
 
 
 def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
-    """The nodes that can be reached from `root`, each, but for back edges, after its successors."""
+    """The nodes that can be reached from `root`, each after its successors, except for back edges."""
     order: list[int] = []
     seen, waiting = {root}, [(root, iter(successors[root]))]
     while waiting:
@@ -49,7 +49,7 @@ def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
 
 
 def _depth_first(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
-    """The nodes in depth-first order, and for each place in it that of the node it was found from."""
+    """The nodes in depth-first order, and for each position in it that of the parent node."""
     order: list[int] = []
     parent: list[int] = []
     waiting, seen = [(root, -1)], set()
@@ -64,7 +64,7 @@ def _depth_first(successors: Sequence[Sequence[int]], root: int) -> tuple[list[i
 
 
 def _lowest(node: int, semi: list[int], best: list[int], above: list[int]) -> int:
-    """The node with the lowest semidominator on the way up from `node`, the top excepted; the way becomes one step."""
+    """The node with the lowest semidominator on the path up from `node`, except the top; the path becomes one step."""
     if above[node] < 0:
         return node
     path = []

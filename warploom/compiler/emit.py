@@ -12,7 +12,7 @@ from warploom.compiler.ir import Function, Imm, Node, Param, VirtualRegister
 
 @dataclass(frozen=True)
 class Emitted:
-    """A program, and which instruction each node of the allocated body became; nodes that needed none are absent."""
+    """A program, and the instruction of each node of the allocated body; nodes without an instruction are absent."""
 
     program: Program
     index: dict[Node, int]
@@ -63,7 +63,7 @@ def _copies_to_itself(node: Node, place: dict[int, int]) -> bool:
 
 
 def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[str, int | bool]:
-    """Target and, where the branch can diverge, the place where its sides meet."""
+    """Target and, if the branch can diverge, the point where its sides join."""
     block = flow.blocks[number]
     fields: dict[str, int | bool] = {"imm": starts[block.successors[-1]]}
     if block.branch is not None and block.branch.guard is not None:
@@ -90,5 +90,5 @@ def _instruction(node: Node, place: dict[int, int], branch: dict[str, int | bool
 
 
 def _register(register: VirtualRegister | None, place: dict[int, int], absent: int) -> int:
-    """The physical register of one that may be absent."""
+    """The physical register of a virtual one, which may be absent."""
     return absent if register is None else place[register.number]

@@ -1,6 +1,6 @@
 """`Emitter`: builds the machine nodes of one PTX instruction, from operands as written to guards and aliases.
 
-A lowering reads operands, computes in fresh local registers and writes the destination wherever convenient, as if no
+A lowering reads operands, computes in fresh local registers and writes the destination at any point, as if no
 destination were also a source: `finish` redirects a write that would clobber a later read, and adds the guard.
 """
 
@@ -30,7 +30,7 @@ Words = tuple[Operand, ...]
 """A value as one word, or as two, low first."""
 
 Target = tuple[VirtualRegister | None, ...]
-"""Where the words of a result go; None discards."""
+"""Destinations of the words of a result; None discards."""
 
 Predicate = tuple[VirtualRegister | None, bool]
 """A predicate register (None: PT) and whether it is inverted."""
@@ -93,7 +93,7 @@ class Emitter:
         return True
 
     def choose(self, table: dict[str, T], default: T | None = None) -> T:
-        """Consume the modifier that is in the table; an error if there is none and no default."""
+        """Consume the modifier that is in the table; an error if there is neither one nor a default."""
         for name, value in table.items():
             if name in self._modifiers:
                 self._modifiers.remove(name)
@@ -103,12 +103,12 @@ class Emitter:
         return default
 
     def drop(self, wanted: Callable[[str], bool]) -> None:
-        """Consume every modifier that `wanted` accepts, because it changes nothing here."""
+        """Consume every modifier that `wanted` accepts: it has no effect here."""
         self._modifiers = [m for m in self._modifiers if not wanted(m)]
 
     @property
     def leftover(self) -> list[str]:
-        """Modifiers that no one consumed."""
+        """Modifiers that were not consumed."""
         return self._modifiers
 
     def operands(self, *counts: int) -> tuple[ptx.Operand, ...]:
@@ -249,7 +249,7 @@ class Emitter:
         self.emit(Op.PLOP3, None, *(register for register, _ in src), pdst=dst, lut=function(*tables) & 0xFF)
 
     def append(self, item: Node | Label) -> None:
-        """Append a label, or a node that has a guard of its own."""
+        """Append a label, or a node with its own guard."""
         self.nodes.append(item)
 
     def _encodable(self, op: Op, src: Words) -> list[Operand]:
@@ -286,7 +286,7 @@ class Emitter:
         return self.nodes
 
     def _write_directly(self) -> None:
-        """Let the node that makes a local value write the register that the value is only moved to."""
+        """Let the node that computes a local value write the register to which the value is only moved."""
         nodes = [node for node in self.nodes if isinstance(node, Node)]
         moves = [(node, value) for node in nodes
                  if node.op is Op.MOV and isinstance(value := node.src[0], VirtualRegister) and value.local]

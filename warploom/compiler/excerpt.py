@@ -1,11 +1,11 @@
-"""The part of a PTX text that one entry needs, so that a large file need not be parsed for a small kernel."""
+"""The part of a PTX text that one entry needs, so that a small kernel does not require parsing a large file."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 _LANDMARK = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\.(?:loc|file)\b[^\n]*|\.pragma\b[^;]*;"  # what the grammar skips may hold anything
+    r"//[^\n]*|/\*.*?\*/|\.(?:loc|file)\b[^\n]*|\.pragma\b[^;]*;"  # text that the grammar skips may contain anything
     r"|\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])",
     re.DOTALL,
 )
@@ -26,9 +26,9 @@ class _Definition:
 def excerpt(text: str, entry: str | None) -> str:
     """`text` without the bodies of functions that `entry` (None: the only one) cannot call.
 
-    Those become empty; everything else stays in its line and column. A function counts as called where its name stands
-    anywhere in the body of another one that is. A text whose braces do not match is returned as it is: the parser says
-    what is wrong with it.
+    Those become empty; everything else keeps its line and column. A function counts as called if its name is anywhere
+    in the body of another called function. A text whose braces do not match is returned unchanged: the parser reports
+    the error.
     """
     definitions = list(_definitions(text))
     if not definitions or definitions[-1].end < 0:
@@ -67,7 +67,7 @@ def _definitions(text: str) -> Iterator[_Definition]:
 
 
 def _called(text: str, definitions: list[_Definition], roots: set[str]) -> set[str]:
-    """The names of functions that may be called from `roots`, and those."""
+    """The names of `roots` and of functions that they may call."""
     bodies: dict[str, list[_Definition]] = {}
     for definition in definitions:
         bodies.setdefault(definition.name, []).append(definition)
@@ -86,5 +86,5 @@ def _called(text: str, definitions: list[_Definition], roots: set[str]) -> set[s
 
 
 def _blank(body: str) -> str:
-    """White space of the same lines, the last one as long as it was."""
+    """White space with the same lines, the last one of the same length."""
     return "\n" * body.count("\n") + " " * (len(body) - body.rfind("\n") - 1)

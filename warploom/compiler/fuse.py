@@ -9,7 +9,7 @@ from warploom.compiler.ir import CONSTANTS, Function, Label, Node, Operand, Virt
 
 @dataclass(frozen=True)
 class _Product:
-    """The two multiplications that make one 64-bit product, and its factors."""
+    """The two multiplications of one 64-bit product, and its factors."""
 
     low: Node
     high: Node
@@ -20,7 +20,7 @@ class _Product:
 
 
 def fuse_multiply_add(function: Function) -> None:
-    """Replace IMUL, IMUL.high, IADD, IADD.carry of one basic block by two IMADs, where nothing else reads the product.
+    """Replace IMUL, IMUL.high, IADD, IADD.carry of one basic block by two IMADs, if nothing else reads the product.
 
     In place; dead results must have been removed before.
     """
@@ -29,7 +29,7 @@ def fuse_multiply_add(function: Function) -> None:
     writes = Counter(register for node in nodes for register in node.writes)
     single = {register for register in writes if writes[register] == reads[register] == 1}
     products: dict[VirtualRegister, _Product] = {}
-    factors: dict[VirtualRegister, list[VirtualRegister]] = {}  # the products that each is a factor of
+    factors: dict[VirtualRegister, list[VirtualRegister]] = {}  # the products of which each is a factor
     replaced: dict[Node, list[Node]] = {}
     for item, after in zip(function.body, [*function.body[1:], None], strict=True):
         if isinstance(item, Label):
@@ -68,7 +68,7 @@ def _is_sum(low: Node, high: Node, product: _Product) -> bool:
 
 
 def _fused(function: Function, product: _Product, low: Node, high: Node) -> dict[Node, list[Node]]:
-    """What becomes of the two additions; a constant factor goes to a register where an addend is constant too."""
+    """The replacement of the two additions; a constant factor goes to a register if an addend is constant too."""
     addends = [_other(low, product.low.dst), _other(high, product.high.dst)]
     factors, before = product.factors, []
     if any(isinstance(addend, CONSTANTS) for addend in addends):
@@ -84,5 +84,5 @@ def _fused(function: Function, product: _Product, low: Node, high: Node) -> dict
 
 
 def _other(add: Node, operand: VirtualRegister | None) -> Operand:
-    """The operand of an addition that is not the given one."""
+    """The other operand of an addition."""
     return add.src[1] if add.src[0] == operand else add.src[0]

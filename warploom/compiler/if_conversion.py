@@ -1,6 +1,6 @@
 """If-conversion: a short side of a branch becomes guarded nodes.
 
-nvcc leaves this to ptxas: PTX has predicates almost only on branches, and every `if (x) y = z;` would diverge.
+nvcc leaves this to ptxas: PTX has predicates almost only on branches, so every `if (x) y = z;` would diverge.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from warploom.compiler.liveness import Liveness
 from warploom.compiler.spill import rename
 
 LONGEST_SIDE = 4
-"""Nodes of a side that is converted: of 0 to 6, this lets the bundled kernels execute the fewest instructions."""
+"""Maximum nodes of a converted side: of 0 to 6, this lets the bundled kernels execute the fewest instructions."""
 
 _STAYS = frozenset({Op.VOTE, Op.MATCH, Op.REDUX, Op.SHFL, Op.S2R, *(op for op in Op if op >= Op.LATCH)}) - {Op.PLOP3}
 """Operations that depend on which lanes are active, must be adjacent to others, or are control."""
@@ -22,7 +22,7 @@ _STAYS = frozenset({Op.VOTE, Op.MATCH, Op.REDUX, Op.SHFL, Op.S2R, *(op for op in
 def convert_branches(function: Function) -> None:
     """Replace a branch around at most `LONGEST_SIDE` nodes by guards on those nodes; in place.
 
-    Nodes whose results nobody behind the join reads, and which touch no memory, run unguarded in all lanes.
+    Nodes whose results are not read behind the join, and which access no memory, run unguarded in all lanes.
     """
     flow = ControlFlow(function.body)
     liveness = Liveness(flow)
@@ -37,7 +37,7 @@ def convert_branches(function: Function) -> None:
 
 
 def _is_side(flow: ControlFlow, index: int) -> bool:
-    """True when the fall-through of a block is entered from there alone and runs on into the target of the branch."""
+    """True if the fall-through of a block is entered only from there and continues to the target of the branch."""
     side, join = index + 1, index + 2
     return (flow.blocks[index].successors == (side, join) and flow.predecessors[side] == [index]
             and flow.blocks[side].successors == (join,) and flow.blocks[side].branch is None)
@@ -50,7 +50,7 @@ def _convertible(side: Block, branch: Node) -> bool:
 
 def _guarded(function: Function, side: Block, branch: Node,
              is_live: Callable[[VirtualRegister], bool]) -> list[Node]:
-    """The nodes of a side. What a guarded node writes only for others of the side becomes a local register."""
+    """The nodes of a side. A register that a guarded node writes only for other nodes of the side becomes local."""
     names: dict[VirtualRegister, VirtualRegister] = {}
     locals_ = _Locals(function)
     made = []
@@ -69,7 +69,7 @@ def _guarded(function: Function, side: Block, branch: Node,
 
 
 class _Locals:
-    """Local registers that stand for others inside one side; those for a pair are a pair."""
+    """Local registers that replace others inside one side; a pair is replaced by a pair."""
 
     def __init__(self, function: Function) -> None:
         self.function = function

@@ -1,4 +1,4 @@
-"""Where variables lie in their spaces, and what module memory holds when a kernel starts."""
+"""Addresses of variables in their spaces, and contents of module memory when a kernel starts."""
 
 from collections.abc import Iterable
 
@@ -11,19 +11,19 @@ from warploom.compiler.initialiser import MAX_IMAGE_BYTES, POINTER_BYTES
 from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
 
 MODULE_SPACES = {"global": (Space.GLOBAL, GLOBALS_BASE), "const": (Space.CONST, 0)}
-"""Spaces of module variables, and the address in each at which its image starts."""
+"""Spaces of module variables, and the start address of the image in each."""
 
 LIMITS = {"local": 1 << 19}
-"""Bytes of a space that are less than its window: CUDA gives a thread 512 KiB of local memory."""
+"""Sizes of spaces that are smaller than their window: CUDA gives a thread 512 KiB of local memory."""
 
 
 def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Iterable[str]) -> None:
     """Give every variable of the kernel its `base`, and fill in sizes and images.
 
-    Module memory holds all of the module's variables in order of declaration, whether this entry uses them or not,
-    so that addresses are the same for every entry of a file. Dynamic shared arrays all start where static shared memory
+    Module memory holds all of the module's variables in order of declaration, whether this entry uses them or not, so
+    that addresses are the same for every entry of a file. Dynamic shared arrays all start where static shared memory
     ends, its size being rounded up to their alignment. A pointer to one of `functions` is 0: calls through it are
-    refused elsewhere. Raises `PtxError` (without a file) for what does not fit or a pointer that cannot be resolved.
+    refused elsewhere. Raises `PtxError` (without a file) for variables that do not fit and unresolved pointers.
     """
     by_space: dict[str, dict[str, Variable]] = {space: {} for space in ("global", "const", "shared", "local")}
     dynamic: dict[str, Variable] = {}
@@ -47,7 +47,7 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
 
 
 def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVariable, ...]:
-    """The module's own variables, without those that functions declare: their names in the kernel are other ones."""
+    """The module's own variables, without those that functions declare, which have other names in the kernel."""
     own = [variable for name, variable in variables.items() if name == variable.name]
     unset = module_reads.unset(kernel, own)
     places = [(variable, *MODULE_SPACES[variable.space]) for variable in own]
@@ -56,7 +56,7 @@ def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVaria
 
 
 def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
-    """Give the variables of one space consecutive aligned bases from `start`; the end of the last."""
+    """Give the variables of one space consecutive aligned bases from `start`; returns the end of the last."""
     end = start
     for name, variable in variables.items():
         kernel.base[name] = -(-end // variable.alignment) * variable.alignment

@@ -9,7 +9,7 @@ from warploom.arch.errors import PtxError
 from warploom.compiler.ptx import TYPE_BYTES, Immediate, Symbol
 
 MAX_IMAGE_BYTES = 1 << 28
-"""The largest initialised variable, or module memory, that is accepted."""
+"""The maximum size of an initialised variable, and of module memory."""
 
 POINTER_BYTES = 8
 FLOAT_FORMATS = {"f32": "<f", "f64": "<d"}
@@ -56,7 +56,7 @@ def encode(value: Value, type_: str, extents: tuple[int, ...]) -> tuple[bytes, t
 def literal_bits(literal: Immediate, type_: str) -> int:
     """The bits of `literal` as a value of `type_`: integers wrap, floating-point literals round to nearest.
 
-    Raises `PtxError` (without a place) where the literal does not fit the type.
+    Raises `PtxError` (without a place) if the literal does not fit the type.
     """
     bits = 8 * TYPE_BYTES[type_]
     if type_ in FLOAT_FORMATS and type_ != literal.kind:

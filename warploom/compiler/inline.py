@@ -1,7 +1,7 @@
 """One entry to a flat body: names made unique, device functions inlined.
 
-A call's parameters stay variables of space ``param`` here, the callee's formal parameter being another name of the
-caller's variable; `warploom.compiler.callparams` turns them into moves.
+A call's parameters stay variables of space ``param`` here: the callee's formal parameter is another name of the
+caller's variable. `warploom.compiler.callparams` turns them into moves.
 """
 
 import re
@@ -13,7 +13,7 @@ from warploom.compiler import ptx, runtime
 from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope
 
 MAX_INSTRUCTIONS = 200_000
-"""Inlining stops here: calls that fan out over many levels grow without bound."""
+"""Limit of inlining: calls that fan out over many levels grow without bound."""
 
 MAX_DEPTH = 100
 """Nested blocks and inlined calls together."""
@@ -24,8 +24,8 @@ HEAP = ("malloc", "free")
 
 @dataclass(frozen=True)
 class _Frame:
-    """A function being flattened: the calls that lead to it, entry first, and the label that stands for its `ret`;
-    None in the entry, where `ret` ends the thread."""
+    """A function that is being flattened: the calls that lead to it, entry first, and the label that replaces its
+    `ret`; None in the entry, where `ret` ends the thread."""
 
     calls: tuple[str, ...]
     end: str | None = None

@@ -1,4 +1,4 @@
-"""Which virtual registers may not share a physical register, and how much each is used."""
+"""Interference of virtual registers, which may then not share a physical register, and the cost of each."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,20 +11,20 @@ from warploom.compiler.ir import Node, RegisterClass, VirtualRegister
 from warploom.compiler.liveness import Liveness
 
 _LOOP_WEIGHT = 10
-"""How often a loop is guessed to run, for the cost of a spill and the gain of removing a copy."""
+"""Assumed iterations of a loop, for the cost of a spill and the gain of removing a copy."""
 
 _DEEPEST = 6
-"""Deeper loops weigh no more."""
+"""Deeper loops have the same weight."""
 
 CROWD = 512
-"""Registers live at once, above which there is no graph: more than twice what a thread can have."""
+"""The number of live registers above which no graph is built: more than twice those of a thread."""
 
 _PART = 1 << 20
-"""Edges that are gathered before repeated ones are dropped."""
+"""Edges that are collected before duplicates are dropped."""
 
 
 class Edges:
-    """The edges of an undirected graph over the numbers 0, 1, ...: first gathered, then asked for."""
+    """The edges of an undirected graph over the numbers 0, 1, ...: first collected, then queried."""
 
     def __init__(self) -> None:
         self._nodes: list[int] = []
@@ -72,7 +72,7 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
 class Interference:
     """Of one register class. `edges` join registers that may not share a place; `cost[n]` counts reads and writes of
     register n and `copies` lists (weight, destination, source), both weighted by loop depth; `makers[n]` are the nodes
-    that write it. `is_crowded` where more than `CROWD` registers are live at once: edges and copies then lack."""
+    that write it. `is_crowded` if more than `CROWD` registers are live at once: there are then no edges and copies."""
 
     registers: dict[int, VirtualRegister] = field(default_factory=dict)
     edges: Edges = field(default_factory=Edges)
@@ -82,12 +82,12 @@ class Interference:
     is_crowded: bool = False
 
     def constant(self, register: int) -> Node | None:
-        """The node that makes a register which can be made again instead of being spilled."""
+        """The node that computes a register, if it can be rematerialised instead of spilled."""
         makers = self.makers[register]
         return makers[0] if len(makers) == 1 and makers[0].rematerialisable else None
 
     def spill_cost(self, register: int) -> float:
-        """What a register costs that lives elsewhere: to make it again saves the store."""
+        """The cost of spilling a register: rematerialisation saves the store."""
         return self.cost[register] / 2 if self.constant(register) else self.cost[register]
 
 

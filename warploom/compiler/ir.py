@@ -1,4 +1,4 @@
-"""Machine instructions over virtual registers: what lowering makes and the back end allocates.
+"""Machine instructions over virtual registers, between lowering and allocation.
 
 The body is a flat list of `Node` and `Label` in program order; fall-through as written. It is not in single-assignment
 form: a virtual register may be written in several places, and a guarded node leaves the old value in lanes whose
@@ -29,14 +29,14 @@ from warploom.compiler import ptx
 
 
 class RegisterClass(Enum):
-    """What a virtual register becomes: one of R0..R254, or one of P0..P6."""
+    """The class of a virtual register: it becomes one of R0..R254, or one of P0..P6."""
 
     GENERAL = "R"
     PREDICATE = "P"
 
 
 class Half(Enum):
-    """Place of a virtual register in a 64-bit pair: the partner of LOW is number + 1, that of HIGH number - 1."""
+    """Half of a 64-bit pair that a virtual register is: the partner of LOW is number + 1, that of HIGH number - 1."""
 
     NONE = 0
     LOW = 1
@@ -79,7 +79,7 @@ class Param:
 
 
 CONSTANTS = (Imm, Param)
-"""Operands of which a node can have one."""
+"""Kinds of operands of which a node can have only one."""
 
 Operand = VirtualRegister | Imm | Param | None
 
@@ -116,7 +116,7 @@ class Node:
 
     @property
     def reads(self) -> list[VirtualRegister]:
-        """Virtual registers read, of both classes, guard included; without repeats."""
+        """Virtual registers read, of both classes, including the guard; without duplicates."""
         found = [operand for operand in self.src if isinstance(operand, VirtualRegister)]
         if self.psrc is not None:
             found.append(self.psrc)
@@ -133,16 +133,16 @@ class Node:
 
     @property
     def has_effect(self) -> bool:
-        """True when the node must stay even if nobody reads its results: memory and control.
+        """True if the node must stay even if its results are not read: memory and control.
 
-        A plain load is kept because an illegal address in the PTX is to be reported. LATCH and HIGH live and die with
-        the node that they serve.
+        A plain load stays because it must report an illegal address in the PTX. LATCH and HIGH stay or go with the node
+        that they serve.
         """
         return self.op in _EFFECTS
 
     @property
     def has_address(self) -> bool:
-        """True where slots 0 and 1 hold an address. A latched ATOM or RED has left it in the latch; its slots hold
+        """True if slots 0 and 1 hold an address. The address of a latched ATOM or RED is in the latch; its slots hold
         data."""
         return self.op in MEMORY_OPS and not is_latched(
             self.op, self.modifiers.get("atom", Atom.ADD), self.modifiers.get("dst_type", DType.U8))
@@ -151,7 +151,7 @@ class Node:
     def rematerialisable(self) -> bool:
         """True for an unguarded MOV of a constant or parameter, or S2R of an unchanging special register.
 
-        Where it is the only write of its destination, the value can be made again instead of being spilled.
+        If it is the only write of its destination, the value can be rematerialised instead of spilled.
         """
         if self.guard is not None:
             return False
@@ -189,11 +189,11 @@ class Function:
     parameters: tuple[Parameter, ...]
     body: list[Node | Label] = field(default_factory=list)
     names: dict[str, tuple[VirtualRegister, ...]] = field(default_factory=dict)
-    count: int = 0  # virtual registers made so far
+    count: int = 0  # number of virtual registers so far
 
     def has_parameter_word(self, offset: int) -> bool:
-        """True where the parameter bank has a whole word at a byte offset, so that it can be an operand. Reading any
-        other place stays a load, which fails when it is executed."""
+        """True if the parameter bank has a whole word at a byte offset, so that it can be an operand. Reading any other
+        offset stays a load, which fails when it is executed."""
         return offset % 4 == 0 and 0 <= offset <= self._parameter_bytes - 4
 
     def parameter(self, name: str) -> Parameter | None:

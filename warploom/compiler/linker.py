@@ -1,4 +1,4 @@
-"""A parsed module to one flat `ptx.Kernel`: the last step in which PTX has scopes, functions and calls."""
+"""Links a parsed module to one flat `ptx.Kernel`: the last step in which PTX has scopes, functions and calls."""
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import callparams, images, ptx
@@ -9,9 +9,10 @@ from warploom.compiler.scopes import Meaning, Scope
 def link(module: ptx.Module, entry: str | None = None) -> ptx.Kernel:
     """Flatten `entry` of `module`; None stands for the only entry.
 
-    Device functions are inlined, with `ret` a branch to the end of the copy; what `printf` and failed assertions call
-    comes from `warploom.compiler.runtime`. Raises `PtxError` for a missing entry, an undeclared or doubly declared
-    name, and for what cannot be inlined: recursion, indirect calls, functions defined elsewhere, and the device heap.
+    Device functions are inlined, with `ret` a branch to the end of the copy; `warploom.compiler.runtime` has the
+    functions that `printf` and failed assertions call. Raises `PtxError` for a missing entry, an undeclared or doubly
+    declared name, and for calls that cannot be inlined: recursion, indirect calls, functions defined elsewhere, and the
+    device heap.
     """
     try:
         return _link(module, entry)
@@ -44,7 +45,7 @@ def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
     callparams.resolve(kernel, inliner.call_parameters)
     images.lay_out(kernel, variables.values(), functions)
     lines = module.text.split("\n")
-    used = dict.fromkeys(item.line for item in kernel.body)  # once each: a line may hold the whole kernel
+    used = dict.fromkeys(item.line for item in kernel.body)  # once each: one line may contain the whole kernel
     kernel.sources = {line: lines[line - 1].strip() for line in used if 0 < line <= len(lines)}
     return kernel
 

@@ -7,7 +7,7 @@ from warploom.compiler import ptx
 
 
 class Fails(Protocol):
-    """Who reports errors at an instruction."""
+    """Reports errors at an instruction."""
 
     def fail(self, message: str) -> NoReturn:
         """Raise the error."""

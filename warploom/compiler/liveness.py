@@ -1,11 +1,11 @@
 """Liveness of virtual registers, by their numbers.
 
 Lanes are independent, so the liveness of one thread is enough under divergence. A guarded write leaves the old value in
-some lanes and so does not end a live range upwards, except that of a `local` register. A register is live only where a
-write of it can have come before: nothing has to be kept for a read of an undefined value.
+some lanes and so does not end a live range upwards, except that of a `local` register. A register is live only where an
+earlier write of it is possible: a read of an undefined value needs no register.
 
 Most registers live within one block. Only those that some block reads before writing take part in the analysis of the
-whole graph, as bits of Python integers; inside a block live registers are a set.
+whole graph, as bits of Python integers; inside a block the live registers are a set.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,8 +19,8 @@ from warploom.compiler.ir import Node, RegisterClass, VirtualRegister
 
 
 class Access(NamedTuple):
-    """What a node does to registers of the classes in question: `kills` are the writes behind which nobody can read the
-    old value."""
+    """Accesses of a node to registers of the analysed classes: `kills` are the writes after which the old value cannot
+    be read."""
 
     node: Node
     reads: list[int]
@@ -29,13 +29,13 @@ class Access(NamedTuple):
 
 
 def kills(node: Node) -> list[VirtualRegister]:
-    """Registers whose old value nobody can read after the node."""
+    """Registers whose old value cannot be read after the node."""
     return node.writes if node.guard is None else [register for register in node.writes if register.local]
 
 
 class Liveness:
-    """What is live at every point of a control-flow graph, as it is when this is made: registers of one class, or of
-    both. `accesses` holds those of the nodes of each block."""
+    """The live registers at every point of a control-flow graph, as it is at construction: of one class, or of both.
+    `accesses` has those of the nodes of each block."""
 
     def __init__(self, flow: ControlFlow, kind: RegisterClass | None = None) -> None:
         classes = (kind,) if kind else tuple(RegisterClass)
@@ -54,19 +54,19 @@ class Liveness:
         self._ignored_mask = 0
 
     def enters(self, index: int, register: VirtualRegister) -> bool:
-        """True when a block, or one behind it, may read a register before that is written there; whether or not it has
-        been written before."""
+        """True if a block, or one behind it, may read a register before writing it there, whether or not it was written
+        before."""
         bit = self._bit.get(register.number)
         return bit is not None and bool(self._live_in[index] >> bit & 1)
 
     def ignore(self, registers: list[int]) -> None:
-        """Regard registers as never live from here on."""
+        """Treat registers as never live from here on."""
         self._ignored.update(registers)
         self._ignored_mask |= self._mask(registers)
 
     def after(self, index: int) -> Iterator[tuple[Access, set[int]]]:
         """(access, registers live after it) for the nodes of a block, last node first. The set changes with the next
-        step; what the caller takes out of it and ignores stays out."""
+        step; registers that the caller removes from it stay removed."""
         undefined = self._registers((self._live_in[index] | self._live_out[index]) & ~self._defined_in[index])
         steps = self.accesses[index]
         if undefined:
@@ -100,7 +100,7 @@ def _access(node: Node, classes: tuple[RegisterClass, ...]) -> Access:
 
 
 def _hide(access: Access, undefined: set[int]) -> Access:
-    """An access as if registers were not read as long as they are undefined; those that it writes no longer are."""
+    """An access without reads of undefined registers; registers that it writes become defined."""
     reads = [register for register in access.reads if register not in undefined]
     ended = [*access.kills, *undefined.intersection(access.writes)]
     undefined.difference_update(access.writes)
@@ -123,9 +123,9 @@ def _solve(order: list[int], depths: list[int], sources: Sequence[Sequence[int]]
            transfer: Callable[[int, int], int]) -> list[int]:
     """The least masks for which each block's is the transfer of the union of those of its sources.
 
-    Blocks whose sources have changed are taken from the innermost loops outwards, then inwards, and so on; those of one
-    depth in the given order, in which sources come first but for those around a loop. So nothing goes more than a few
-    times through a nest of loops, however deep it is.
+    Blocks whose sources have changed are processed from the innermost loops outwards, then inwards, and so on; those of
+    one depth in the given order, in which sources come first except around a loop. So a change passes through a nest of
+    loops only a few times, however deep it is.
     """
     masks = [0] * len(order)
     place = {block: index for index, block in enumerate(order)}

@@ -1,6 +1,6 @@
 """Instruction selection: a flat PTX kernel becomes machine nodes over virtual registers.
 
-Each instruction is looked up by mnemonic and type in `registry.TABLE`, which the families fill in when imported here.
+Each instruction is looked up by mnemonic and type in `registry.TABLE`, which the families fill when imported here.
 """
 
 from warploom.arch.errors import PtxError
@@ -29,7 +29,7 @@ OUTLINE = ("integer, bit, compare, f32 and f64 arithmetic, cvt, mov, ld, st, ato
 
 
 def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
-    """The kernel in machine nodes, simplified if `optimise`. Raises `PtxError` for what is not supported."""
+    """The kernel in machine nodes, simplified if `optimise`. Raises `PtxError` for unsupported instructions."""
     function = Function(kernel, layout_parameters(kernel))
     for name, type_ in kernel.registers.items():
         function.names[name] = _registers(function, name, type_)

@@ -130,13 +130,13 @@ def extend_low(e: Emitter) -> None:
 
 
 def _byte(e: Emitter, value: Operand) -> Operand:
-    """The low byte, which is all that bfe and bfi look at."""
+    """The low byte, the only one that bfe and bfi read."""
     number = known(value)
     return e.logic(AND, value, constant(0xFF)) if number is None else constant(number & 0xFF)
 
 
 def _add(e: Emitter, a: Operand, b: Operand, op: Op = Op.IADD) -> Operand:
-    """a + b (or a - b), folded where both are constant."""
+    """a + b (or a - b), folded if both are constant."""
     x, y = known(a), known(b)
     if x is None or y is None:
         return e.op(op, a, b)

@@ -54,7 +54,7 @@ def _count(e: Emitter, given: list[ptx.Operand]) -> int:
 def place_barrier_numbers(function: Function) -> None:
     """Move barrier numbers, which lowering leaves in operand slot 0, to the nodes' `imm`.
 
-    A number may come through copies, as one that is passed to an inlined function does. Raises `PtxError` for a number
+    A number may come through copies, for example as an argument of an inlined function. Raises `PtxError` for a number
     that is not constant or too large.
     """
     nodes = [item for item in function.body if isinstance(item, Node)]
@@ -71,7 +71,7 @@ def place_barrier_numbers(function: Function) -> None:
 
 
 def _origin(operand: Operand, makers: dict[Operand, list[Node]]) -> Operand:
-    """What a chain of copies, each the only write of its register, begins with."""
+    """The source of a chain of copies, each the only write of its register."""
     while isinstance(operand, VirtualRegister):
         found = makers.get(operand, ())
         if len(found) != 1 or found[0].op is not Op.MOV:

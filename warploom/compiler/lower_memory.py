@@ -1,7 +1,7 @@
 """Loads, stores and hints.
 
-The machine serves a warp's memory instructions in order, so .volatile, .relaxed, .acquire and .release need no more
-than the plain instruction, and cache operators change nothing that a program can see.
+The machine serves a warp's memory instructions in order, so .volatile, .relaxed, .acquire and .release need only the
+plain instruction, and cache operators have no effect that a program can see.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Place:
 
 
 def drop_hints(e: Emitter) -> None:
-    """Consume the modifiers that change nothing here."""
+    """Consume the modifiers without effect here."""
     e.drop(lambda m: m in ORDERING or m in CACHING or m.startswith(("L1::", "L2::")))
 
 
@@ -76,7 +76,7 @@ def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Plac
 
 
 def _absolute(e: Emitter, space: Space, address: int) -> Place:
-    """A known address: the offset field holds it where it fits."""
+    """A known address: the offset field holds it if it fits."""
     if -(1 << 31) <= address < 1 << 31:
         return Place(space, (None, None), address)
     if space not in (Space.GENERIC, Space.GLOBAL):

@@ -66,7 +66,7 @@ def move_predicate(e: Emitter) -> None:
 
 @lowers("cvta", types=("u64",), supports=".u64, from and to .global, .shared, .local, .const, .param")
 def convert_address(e: Emitter) -> None:
-    """cvta: a generic address differs from that in its window by the high word alone."""
+    """cvta: a generic address differs from that in its window only in the high word."""
     to = e.flag("to")
     space = e.choose(WINDOW_NAMES)
     d, a = e.unpack("u64", "u64")
@@ -78,7 +78,7 @@ def convert_address(e: Emitter) -> None:
 
 @lowers("isspacep", types=(None,), supports=".global, .shared, .local, .const, .param of a 64-bit address")
 def is_in_space(e: Emitter) -> None:
-    """isspacep: compare the high word with the window's; global is what lies in no window."""
+    """isspacep: compare the high word with the window's; global addresses are in no window."""
     space = e.choose(WINDOW_NAMES)
     d, a = e.operands(2)
     high = e.words(a, "u64")[1]

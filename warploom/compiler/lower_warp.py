@@ -1,6 +1,6 @@
 """Instructions that read other lanes: vote, shfl, match, redux, activemask, elect.
 
-They see the lanes that execute them together; the membership mask of shfl adds nothing to that and is not encoded.
+They see the lanes that execute them together; the membership mask of shfl adds no information and is not encoded.
 """
 
 from warploom.arch.isa import Op

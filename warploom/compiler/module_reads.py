@@ -1,8 +1,8 @@
 """Module variables that a kernel reads although nothing in its file gives them a value.
 
-Addresses are followed from instruction to instruction without regard to order: a register may hold the address of any
-variable that some instruction puts into it, memory as a whole that of any variable whose address was stored. So a
-kernel may be thought to write a variable that it only reads, but every write is seen.
+Addresses are tracked from instruction to instruction regardless of order: a register may hold the address of any
+variable that some instruction puts into it, and memory as a whole that of any variable whose address was stored. So the
+analysis may report a write of a variable that is only read, but finds every write.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ STORES = ("st",)
 UPDATES = ("atom", "red")
 
 GENERATED = ("$", "__unnamed_")
-"""What names begin with that nvcc makes up, for string literals. An empty string has no initialiser."""
+"""Prefix of the names that nvcc generates for string literals. An empty string has no initialiser."""
 
 
 def unset(kernel: Kernel, module: Iterable[Variable]) -> set[str]:
@@ -39,7 +39,7 @@ def _symbols(instruction: Instruction) -> list[Symbol]:
 
 
 class _Uses:
-    """Where the addresses of variables `names` may be, and what is done at them."""
+    """Possible locations of the addresses of variables `names`, and the accesses at them."""
 
     def __init__(self, names: set[str], stored: set[str]) -> None:
         self._names = names
@@ -49,7 +49,7 @@ class _Uses:
         self.written: set[str] = set()
 
     def follow(self, instruction: Instruction) -> bool:
-        """Take note of one instruction; whether that was anything new."""
+        """Record one instruction; returns whether it added anything."""
         opcode, operands = instruction.opcode, instruction.operands
         if opcode in STORES:
             address, *values = operands

@@ -1,7 +1,7 @@
-"""What CORF has the compiler find out: which registers to pack together, and on which side each should lie.
+"""The compiler's hints for CORF: which registers to pack together, and on which side to place each.
 
-Two registers are *co-read* as often as instructions that read both are executed, by a guess: a loop runs ten times
-([RADAIDEH], section 3.5.2; how the guess is made and hints are coded is left open there).
+Two registers are *co-read* as often as instructions that read both are executed, by an estimate: a loop runs ten times
+([RADAIDEH], section 3.5.2, which leaves the estimate and the encoding of hints open).
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.emit import Emitted
 
 LOOP_FACTOR = 10
-"""How often a loop is guessed to run."""
+"""Assumed iterations of a loop."""
 
-_DEEPEST = 6  # loops deeper than this weigh no more
+_DEEPEST = 6  # deeper loops have the same weight
 
 
 def find_hints(emitted: Emitted, flow: ControlFlow) -> Hints:
@@ -33,7 +33,7 @@ def find_hints(emitted: Emitted, flow: ControlFlow) -> Hints:
 
 
 def add_reads(reads: Counter[tuple[int, ...]], instruction: Instruction, weight: int) -> None:
-    """Count an instruction that is executed `weight` times, for each two registers that it reads."""
+    """Count an instruction that is executed `weight` times, for each pair of registers that it reads."""
     for pair in combinations(sorted(instruction.sources), 2):
         reads[pair] += weight
 
@@ -44,11 +44,11 @@ def partners(graph: nx.Graph) -> tuple[tuple[int, int], ...]:
 
 
 def left_registers(graph: nx.Graph) -> frozenset[int]:
-    """The registers to lie on the left, so that co-read ones lie on opposite sides.
+    """The registers on the left, so that co-read ones are on opposite sides.
 
-    The weight between the sides is at least half of all, and all of it where no cycle of co-read registers is odd. The
-    most is hard to find in general: here the heaviest tree of co-reads is coloured in two, then single registers change
-    sides as long as that gains.
+    The weight between the sides is at least half of the total, and all of it if no cycle of co-read registers is odd.
+    The maximum is hard to find in general: here the heaviest tree of co-reads is coloured with two colours, then single
+    registers change sides as long as that gains.
     """
     tree = nx.maximum_spanning_tree(graph)
     side = {register: colour == 1 for register, colour in nx.bipartite.color(tree).items()}
@@ -59,6 +59,6 @@ def left_registers(graph: nx.Graph) -> frozenset[int]:
 
 
 def _gain(graph: nx.Graph, side: dict[int, bool], register: int) -> int:
-    """What the weight between the sides gains when a register changes sides."""
+    """The gain in weight between the sides when a register changes sides."""
     return sum(edge["weight"] * (1 if side[other] == side[register] else -1)
                for other, edge in graph.adj[register].items())

@@ -16,9 +16,9 @@ from warploom.compiler.builder import Alias, Builder
 def parse(text: str, file: str = "<ptx>") -> ptx.Module:
     """Parse PTX `text`; `file` is its name in messages.
 
-    A bare name comes out as a `ptx.Symbol`, also where it is a register: only the linker, which knows the
-    declarations, can tell. Debug sections, `.loc`, `.file` and `.pragma` are skipped, an aliased function appears under
-    both names. Raises `PtxError` with line and column for anything that is not 64-bit PTX.
+    A bare name becomes a `ptx.Symbol`, even if it is a register: only the linker knows the declarations. Debug
+    sections, `.loc`, `.file` and `.pragma` are skipped, an aliased function appears under both names. Raises `PtxError`
+    with line and column for anything that is not 64-bit PTX.
     """
     try:
         items: Any = _parser().parse(text)  # what `Builder.file` returns; Lark's signature says a tree
@@ -64,7 +64,7 @@ _WORDS = {
 
 
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
-    """The parser's error in words: what stands there and what could."""
+    """The parser's error in words: the token found and the tokens expected."""
     words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in _acceptable(text)}
     expected = " or ".join(sorted(words))
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
@@ -76,7 +76,7 @@ def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
 
 
 def _acceptable(text: str) -> set[str]:
-    """The terminals that could stand where parsing fails (the exception's own set includes some that could not)."""
+    """The terminals that are legal where parsing fails (the exception's own set includes some that are not)."""
     interactive = _parser().parse_interactive(text)
     with suppress(UnexpectedInput):
         interactive.exhaust_lexer()

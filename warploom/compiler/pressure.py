@@ -1,7 +1,7 @@
-"""What to spill where far more registers are live at once than there are, before their interference is a graph.
+"""First choice of spills if far more registers are live at once than exist, before the interference graph is built.
 
-The graph of n registers that are live together has n * n / 2 edges. So a first choice is made by pressure alone, as a
-linear scan does; colouring then makes the finer one among registers of which at most as many as there are meet.
+The graph of n registers that are live together has n * n / 2 edges. So the first choice depends on pressure alone, as
+in a linear scan; colouring then chooses among the rest, of which only a limited number are live together.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from warploom.compiler.liveness import Liveness
 
 
 def excess(liveness: Liveness, interference: Interference, limit: int, kept: set[int]) -> list[list[int]]:
-    """Registers, pairs together, without which at most `limit` are live behind any node, those `kept` excepted.
+    """Registers, pairs together, without which at most `limit` are live behind any node, except those in `kept`.
 
-    Where there are more, those go first that cost the least for the length of code over which they are live. `liveness`
-    ignores them afterwards.
+    If there are more, registers with the least cost for their live length of code go first. `liveness` ignores them
+    afterwards.
     """
     ranks = _ranks(liveness, interference, kept)
     chosen: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""PTX as data: what the parser makes of a file, and the flat kernel that lowering starts from.
+"""PTX as data: the result of the parser, and the flat kernel from which lowering starts.
 
 A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it into a flat `Kernel`: scopes resolved
 (every name unique), device functions inlined, parameters of calls turned into moves. Lowering sees only a `Kernel`.
@@ -73,7 +73,7 @@ Operand = Register | Immediate | Symbol | Address | Vector | Pair | Not
 class Instruction:
     """One PTX instruction: ``@!%p1 mad.lo.s32 ...`` has opcode ``mad`` and modifiers ``("lo", "s32")``.
 
-    `lists` is used by `call` only: (return parameters, argument parameters), the callee being the one operand.
+    Only `call` uses `lists`: (return parameters, argument parameters); its one operand is the callee.
     """
 
     opcode: str
@@ -140,7 +140,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Block:
-    """``{ ... }``: a scope of its own."""
+    """``{ ... }``: a nested scope."""
 
     body: tuple["Statement", ...]
 

@@ -16,7 +16,7 @@ SCALARS = (*INTEGERS, "b8", "u8", "s8", "f32", "f64")
 
 @dataclass(frozen=True)
 class Entry:
-    """A lowering, the forms that it takes in words (for messages), and the most types its opcode may carry."""
+    """A lowering, its supported forms in words (for messages), and the maximum number of types of its opcode."""
 
     lower: Lowering
     supports: str
@@ -43,5 +43,5 @@ def lowers(*mnemonics: str, types: tuple[str | None, ...], supports: str,
 
 
 def supported(mnemonic: str) -> str:
-    """What is supported of a mnemonic, in words; empty for an unknown one."""
+    """The supported forms of a mnemonic, in words; empty for an unknown one."""
     return "; ".join(dict.fromkeys(entry.supports for entry in TABLE.get(mnemonic, {}).values()))

@@ -1,7 +1,7 @@
-"""Device functions that nvcc declares and never defines, in PTX: what they do ends in a store to the console.
+"""Device functions that nvcc declares but never defines, in PTX: they end in a store to the console.
 
-`printf` leaves format and arguments in a record in local memory and stores the record's address to the console, which
-prints and leaves the result in the record. So to everything but functional execution a print is a few stores.
+`printf` puts format and arguments into a record in local memory and stores the record's address to the console, which
+prints and writes the result into the record. So outside functional execution a print is just a few stores.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""What a name means: nested scopes of registers, labels, variables and functions."""
+"""The meaning of names: nested scopes of registers, labels, variables and functions."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ SPECIAL_REGISTER = re.compile(
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name denotes: `kind` is ``register``, ``label``, ``variable``, ``parameter`` (of the kernel) or
+    """The meaning of a name: `kind` is ``register``, ``label``, ``variable``, ``parameter`` (of the kernel) or
     ``function``; `name` is unique in the kernel; `type` is that of a register."""
 
     kind: str
@@ -41,10 +41,10 @@ class Scope:
         self.parent, self.suffix, self.variable_suffix, self.depth = parent, suffix, variable_suffix, depth
         self.meanings: dict[str, Meaning] = {}
         self.ranges: dict[str, tuple[int, str]] = {}  # %r of %r<6>: count, type
-        self._numbered: dict[str, Meaning] = {}  # registers of ranges that have been asked for
+        self._numbered: dict[str, Meaning] = {}  # registers of ranges that have been looked up
 
     def declare(self, block: ptx.Block) -> None:
-        """Declare what `block` declares itself, nested blocks excepted. Raises `PtxError` for a second declaration."""
+        """Declare the names of `block`, without nested blocks. Raises `PtxError` for a second declaration."""
         for statement in block.body:
             if isinstance(statement, ptx.Registers):
                 self._declare_registers(statement)
@@ -71,7 +71,7 @@ class Scope:
         return None
 
     def undeclared(self, name: str, kind: str) -> str:
-        """A message for a `name` without meaning, with the nearest ones that have."""
+        """A message for an undeclared `name`, with the nearest declared ones."""
         message = f"{kind} '{name}' is not declared"
         known: list[str] = []
         scope: Scope | None = self

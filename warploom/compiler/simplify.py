@@ -1,7 +1,8 @@
-"""Simplification of lowered nodes: constants become operands, unread results go, multiplications by 2**k shift.
+"""Simplification of lowered nodes: constants become operands, unread results disappear, multiplications by 2**k become
+shifts.
 
 A register whose only write is a MOV of a constant (an `Imm`, a `Param` or zero) holds that constant wherever PTX
-defines its value at all: a read that the write does not reach reads an undefined value, for which any will do.
+defines its value: a read that the write does not reach reads an undefined value, which may be any value.
 """
 
 from collections import Counter, deque
@@ -45,7 +46,7 @@ def _propagate(function: Function, nodes: list[Node]) -> None:
 
 
 def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
-    """Put known values into the operand slots, as far as the node can hold them."""
+    """Put known values into the operand slots, as far as the node allows."""
     room = node.op not in MEMORY_OPS and not any(isinstance(operand, CONSTANTS) for operand in node.src)
     for slot in (2, 1, 0):
         operand = node.src[slot]
@@ -60,21 +61,21 @@ def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
 
 
 def _into_offset(node: Node, value: int) -> None:
-    """The low word of an address moves into the offset field, where it fits and the high word is zero."""
+    """Move the low word of an address into the offset field, if it fits and the high word is zero."""
     total = node.imm + value
     if node.src[1] is None and total < 1 << 31:
         node.src[0], node.imm = None, total
 
 
 def _load_of_parameter(function: Function, node: Node) -> None:
-    """A whole word of the parameter bank at a known place is an operand, not a memory access."""
+    """A whole word of the parameter bank at a known offset is an operand, not a memory access."""
     is_word = node.modifiers.get("access") is Access.B32 and node.modifiers.get("space") is Space.PARAM
     if is_word and node.src[0] is None and function.has_parameter_word(node.imm):
         node.op, node.src, node.imm, node.modifiers = Op.MOV, [Param(node.imm), None, None], 0, {}
 
 
 def _dead(nodes: list[Node]) -> set[Node]:
-    """Nodes to remove; results of the others that nobody reads are dropped on the way.
+    """Nodes to remove; unread results of the others are dropped too.
 
     The producer of a high word stays while its HIGH does; a LATCH goes with the node that it serves.
     """

@@ -1,8 +1,8 @@
-"""Rewriting of a body so that registers which found no place live elsewhere.
+"""Rewrites a body so that registers without a physical register live elsewhere.
 
-A constant is made again before each use, a general register goes to a word of local memory, a predicate to bit 0 of a
-general register. Each beat group gets a fresh temporary for each spilled register that it touches: filled before the
-group where the group reads it or writes it only in some lanes, and put back after the group if it was written.
+A constant is recomputed before each use, a general register goes to a word of local memory, a predicate to bit 0 of a
+general register. Each beat group gets a fresh temporary for each spilled register that it accesses: it is filled before
+the group if the group reads it or writes it only in some lanes, and stored after the group if it was written.
 So a spilled guarded write needs no guard on its store.
 """
 
@@ -19,7 +19,7 @@ from warploom.compiler.ir import Function, Imm, Node, VirtualRegister
 
 @dataclass(frozen=True)
 class Constant:
-    """The value that `node` makes, to be made again."""
+    """The value that `node` computes, which is recomputed."""
 
     node: Node
 
@@ -42,8 +42,8 @@ Home = Constant | Slot | Bit
 
 
 class Spiller:
-    """Moves registers of a function to their homes. `origins` maps every node that stands for one of the original body
-    to that node; nodes that spilling adds are not in it. `temporaries` holds the numbers of the registers added."""
+    """Moves registers of a function to their homes. `origins` maps every node that replaces one of the original body to
+    that node; nodes that spilling adds are not in it. `temporaries` has the numbers of the added registers."""
 
     def __init__(self, function: Function, origins: dict[Node, Node]) -> None:
         self.function = function
@@ -105,7 +105,7 @@ def _stays_at_home(group: list[Node], homes: dict[int, Home]) -> bool:
 
 
 def _needs_old_value(group: list[Node], register: VirtualRegister) -> bool:
-    """True when the first node that touches a register reads it, or leaves it as it was in some lanes."""
+    """True if the first node that accesses a register reads it, or leaves it unchanged in some lanes."""
     node = next(node for node in group if register in node.reads or register in node.writes)
     return register in node.reads or (node.guard is not None and not register.local)
 

@@ -1,4 +1,4 @@
-"""Names that stand for values: special registers, variables, parameters."""
+"""Names of values: special registers, variables, parameters."""
 
 from warploom.arch.modifiers import Space, Special
 from warploom.arch.program import Parameter
@@ -26,7 +26,7 @@ SPECIALS: dict[str, tuple[Special, ...]] = {
 
 
 def as_written(name: str) -> str:
-    """A name as the PTX has it, without the suffix that made it unique."""
+    """A name as in the PTX, without the suffix that made it unique."""
     return name.partition("@")[0]
 
 
@@ -48,7 +48,7 @@ def space_of(function: Function, symbol: ptx.Symbol) -> Space | None:
 
 
 def address_of(function: Function, symbol: ptx.Symbol) -> int | None:
-    """Address of a variable or parameter in its own space, offset included; None for an unknown name."""
+    """Address of a variable or parameter in its space, including the offset; None for an unknown name."""
     if symbol.name in function.kernel.base:
         return function.kernel.base[symbol.name] + symbol.offset
     found = function.parameter(symbol.name)

@@ -7,7 +7,7 @@ from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.truth import AND, XOR
 
 STRICT = {Cond.LE: Cond.LT, Cond.GE: Cond.GT}
-"""The comparison of the high words that decides unless they are equal."""
+"""The comparison of the high words, which decides unless they are equal."""
 
 
 def _target(e: Emitter, dst: Target | None) -> Target:
@@ -106,7 +106,7 @@ def minmax(e: Emitter, op: Op, a: Words, b: Words, dst: Target | None = None, *,
 
 
 def excess(e: Emitter, amount: Operand) -> Operand:
-    """max(amount - 32, 0): what is left of a shift after the first 32 places."""
+    """max(amount - 32, 0): the rest of a shift after the first 32 places."""
     if (value := known(amount)) is not None:
         return constant(max(value - 32, 0))
     below = e.temp_predicate()

@@ -1,16 +1,16 @@
 """Hints for bypassing collectors: where each destination's value is needed ([BOW], section IV-B).
 
-Two bits of machine code say whether the collector is to keep a value (`to_collector`) and whether the register file has
-to have it (`to_file`). Both come from how far apart the accesses of the value are, in instructions of all kinds and
-along every path of the program (docs/contract/operands.md, *Hints*). A value is *transient*, for the collector only, if
-the window never slides past it while it may still be read.
+Two bits of machine code say whether the collector stores a value (`to_collector`) and whether the register file needs
+it (`to_file`). Both depend on the distances between the accesses of the value, in instructions of all kinds and along
+every path of the program (docs/contract/operands.md, *Hints*). A value is *transient*, for the collector only, if it
+never leaves the window while it may still be read.
 
-What one lane does is a path, but between two of its instructions others may run, those of lanes that took the other
-side of a branch: after a branch with a guard, for the side that runs second, and where sides meet, for the lanes that
-came first (golden_model/functional/simt.py). However short the other side is taken to be, it may be a loop, so a value
-that is live over such a place is not transient. A guarded EXIT holds nobody up. Guards count as if they might hold or
-not: a guarded read needs its value in time but does not renew it, a guarded write ends no value. Any guarded branch may
-diverge, also one whose guard happens to be the same in all lanes.
+One lane follows a path, but between two of its instructions others may run, those of lanes that took the other side of
+a branch: after a branch with a guard, for the side that runs second, and where sides join, for the lanes that came
+first (golden_model/functional/simt.py). However short the other side looks, it may be a loop, so a value that is live
+across such a point is not transient. A guarded EXIT delays no lane. Guards may hold or not: a guarded read needs its
+value in time but does not renew it, and a guarded write ends no value. Any guarded branch may diverge, also one whose
+guard happens to be the same in all lanes.
 """
 
 from collections import Counter
@@ -27,14 +27,14 @@ from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import postorder
 
 NEVER = 1 << 14
-"""More instructions than any window has."""
+"""A distance longer than any window."""
 
 Transfer = Callable[[Instruction, np.ndarray], np.ndarray]
-"""What holds before an instruction, for each register (int16), from what holds after it."""
+"""A transfer function: the state before an instruction, for each register (int16), from the state after it."""
 
 
 class Destination(StrEnum):
-    """Where a result is needed ([BOW], Fig. 7)."""
+    """The destination of a result ([BOW], Fig. 7)."""
 
     FILE = "register file only"
     COLLECTOR = "collector only"
@@ -42,9 +42,9 @@ class Destination(StrEnum):
 
 
 def annotate(program: Program, window: int) -> Program:
-    """The program with the hints of its destinations for collectors that keep `window` instructions.
+    """The program with the hints of its results for collectors with a window of `window` instructions.
 
-    A value that is never read is for the collector only, which drops it. Raises `ValueError` for a window below 2.
+    A value that is never read goes only to the collector, which drops it. Raises `ValueError` for a window below 2.
     """
     if window < 2:
         raise ValueError(f"window = {window}: must be at least 2")
@@ -61,12 +61,12 @@ def annotate(program: Program, window: int) -> Program:
 
 
 def annotate_for(program: Program, config: SmConfig) -> Program:
-    """The program as a configuration wants it: with hints for its window, or as it is."""
+    """The program for a configuration: with hints for its window, or unchanged."""
     return annotate(program, config.window) if config.has_hints else program
 
 
 def destination(instruction: Instruction) -> Destination | None:
-    """Where the hints send a result; None for an instruction that writes no register."""
+    """The destination that the hints give a result; None for an instruction that writes no register."""
     if instruction.dst == RZ:
         return None
     if not instruction.to_collector:
@@ -75,21 +75,21 @@ def destination(instruction: Instruction) -> Destination | None:
 
 
 def destination_classes(program: Program, window: int) -> Counter[Destination]:
-    """How many instructions of a program write to which places, each counted once however often it executes."""
+    """The number of instructions of a program for each destination, each counted once however often it executes."""
     found = map(destination, annotate(program, window).instructions)
     return Counter(place for place in found if place is not None)
 
 
 def transient_registers(program: Program, window: int) -> frozenset[int]:
-    """Registers all of whose values are transient. A register file need not have a row for them, as long as collectors
-    have an entry whenever they want one: a transient value that has to make room is written to the file."""
+    """Registers whose values are all transient. They need no row of the register file, as long as collectors always
+    have a free entry: a transient value that is evicted early is written to the file."""
     code = annotate(program, window).instructions
     kept = {instruction.dst for instruction in code if instruction.to_file}
     return frozenset(instruction.dst for instruction in code) - kept - {RZ}
 
 
 class _Flow:
-    """Where control goes after each instruction, and on which ways lanes may wait for others."""
+    """The successors of each instruction, and the edges on which lanes may wait for others."""
 
     def __init__(self, program: Program) -> None:
         self.code = program.instructions
@@ -104,13 +104,13 @@ class _Flow:
                         for pc, found in enumerate(self.successors)]
 
     def solve(self, transfer: Transfer, waits: int | None) -> list[np.ndarray]:
-        """What holds after each instruction, for each register: the least over all ways, `NEVER` where there is none.
+        """The state after each instruction, for each register: the minimum over all successors, `NEVER` without one.
 
-        Where lanes may wait, anything but `NEVER` becomes `waits`, if given.
+        On edges where lanes may wait, any value but `NEVER` becomes `waits`, if given.
         """
         before = np.full((len(self.code), RZ), NEVER, np.int16)
         end = len(self.code)
-        order = postorder([*self.successors, range(end)], end)[:end]  # what nothing leads to has hints too
+        order = postorder([*self.successors, range(end)], end)[:end]  # unreachable code has hints too
         place = {pc: index for index, pc in enumerate(order)}
         waiting, queued = list(range(len(order))), [True] * len(self.code)
         while waiting:
@@ -138,8 +138,8 @@ class _Flow:
 
 
 def _latest(window: int) -> Transfer:
-    """How many instructions after the last sure access of a register an instruction may come at the latest, so that
-    every read of its value from there on finds it in the window. `NEVER` if nothing reads it; 0: always too late."""
+    """The maximum distance of an instruction from the last certain access of a register at which every later read still
+    finds its value in the window. `NEVER` if nothing reads it; 0: always too late."""
 
     def transfer(i: Instruction, after: np.ndarray) -> np.ndarray:
         before = np.where(after == NEVER, after, np.maximum(after - 1, 0))
@@ -157,8 +157,8 @@ def _latest(window: int) -> Transfer:
 
 
 def _nearest(i: Instruction, after: np.ndarray) -> np.ndarray:
-    """How many instructions there are before the next one that reads a register, on the shortest way; `NEVER` if none
-    reads its value."""
+    """The number of instructions before the next one that reads a register, on the shortest path; `NEVER` if none reads
+    its value."""
     before = np.minimum(after + 1, NEVER)
     if i.dst != RZ and not i.guarded:
         before[i.dst] = NEVER
