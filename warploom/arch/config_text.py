@@ -56,7 +56,7 @@ def write(name: str, values: Mapping[str, Any], known: Known) -> str:
 
 def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) -> dict[str, Any]:
     """The fields that settings change, each written ``field=value``; the pipes always. Raises `ConfigError`."""
-    changed, tables = dict[str, Any](), [vars(pipe) for pipe in pipes]
+    changed, own = dict[str, Any](), tuple(pipes)
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -68,13 +68,16 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) 
             _check_part("--set", part, short, known)
         else:
             short = name
-        if short == PIPES:
-            tables = [vars(pipe) for pipe in checked_pipes(value)]
-        elif "." in short and part in (PIPES, TIMING, *(pipe["name"] for pipe in tables)):
-            tables = changed_pipes(tables, short, value)
-        else:
-            changed[short] = value
-    return {**changed, PIPES: tables}
+        try:
+            if short == PIPES:
+                own = checked_pipes(value)
+            elif "." in short and part in (PIPES, TIMING, *(pipe.name for pipe in own)):
+                own = changed_pipes(own, short, value)
+            else:
+                changed[short] = value
+        except ConfigError as error:
+            raise ConfigError(f"--set: {error}") from None
+    return {**changed, PIPES: own}
 
 
 def check_names(given: Iterable[str], where: str, fields: Sequence[str]) -> None:

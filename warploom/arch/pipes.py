@@ -1,8 +1,7 @@
 """`PipeConfig`: one execution pipe of a configuration (docs/contract/pipes.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import Pipe, TimingClass
@@ -158,25 +157,27 @@ def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
                           "waits: its results cannot")
 
 
-def changed_pipes(pipes: Sequence[Mapping[str, Any]], name: str, value: object) -> list[dict[str, Any]]:
-    """The tables of pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class of
-    whichever pipe executes it. Raises `ConfigError` for another name."""
-    pipe, _, column = name.partition(".")
-    if pipe == TIMING:
-        pipe = next((str(table["name"]) for table in pipes if column in table["classes"]), "")
-        if not pipe:
-            raise ConfigError(f"--set: timing.{shorten(column)}: must be one of {', '.join(CLASSES)}"
+def changed_pipes(pipes: Sequence[PipeConfig], name: str, value: object) -> tuple[PipeConfig, ...]:
+    """The pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class of whichever
+    pipe executes it. Raises `ConfigError` for another name, or a value that no pipe may have."""
+    pipe_name, _, column = name.partition(".")
+    if pipe_name == TIMING:
+        found = [pipe for pipe in pipes if column in pipe.classes]
+        if not found:
+            raise ConfigError(f"timing.{shorten(column)}: must be one of {', '.join(CLASSES)}"
                               f"{nearest(column, CLASSES)}")
         column = f"classes.{column}"
-    names = [table["name"] for table in pipes]
-    if pipe not in names:
-        raise ConfigError(f"--set: pipes.{shorten(name)}: no such pipe; pipes are {', '.join(names)}")
-    return [{**table, **_change(table, column, value)} if table["name"] == pipe else {**table} for table in pipes]
+    else:
+        found = [pipe for pipe in pipes if pipe.name == pipe_name]
+        if not found:
+            names = ", ".join(pipe.name for pipe in pipes)
+            raise ConfigError(f"pipes.{shorten(name)}: no such pipe; pipes are {names}")
+    return tuple(_changed(pipe, column, value) if pipe in found else pipe for pipe in pipes)
 
 
-def _change(table: Mapping[str, Any], column: str, value: object) -> dict[str, Any]:
-    """What a setting changes in the table of a pipe."""
+def _changed(pipe: PipeConfig, column: str, value: object) -> PipeConfig:
+    """The pipe after a setting of one of its fields, or of one of its classes."""
     head, _, timing_class = column.partition(".")
     if head == "classes" and timing_class:
-        return {"classes": {**table["classes"], timing_class: value}}
-    return {column: value}
+        column, value = head, {**pipe.classes, timing_class: value}
+    return _pipe_of({**vars(pipe), column: value})
