@@ -31,7 +31,7 @@ from warploom.evaluation.affine_table import table_1
 from warploom.evaluation.figures import Figure, of_statistics
 
 PARTS = (Affine.A, Affine.AB)
-"""What is timed alone, on as many lanes as `PART_LANES`."""
+"""Settings that are timed alone, on each of `PART_LANES` lanes."""
 
 PART_LANES = (8, LANES)
 
@@ -40,10 +40,10 @@ OTHERS: dict[str, dict[str, Any]] = {
     BYPASSED: {"bypass": Bypass.BOW_HINTS},
     TOGETHER: {"coalescing": Coalescing.ON, "gating": Gating.CROSS_LANE, "bypass": Bypass.BOW_HINTS},
 }
-"""What the other mechanisms are, and all of them together."""
+"""The settings of the other mechanisms, and of all together."""
 
 PRESSED = tuple(name(affine, lanes) for lanes in PART_LANES for affine in (Affine.OFF, Affine.ABM))
-"""Configurations of which it is told what their schedulers wait for."""
+"""Configurations whose scheduler stalls are reported."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
@@ -80,7 +80,7 @@ def _clocked(config: SmConfig, front: str) -> SmConfig:
 
 
 def _remembering(config: SmConfig, memory: str) -> SmConfig:
-    """With warm caches a miss takes one cycle more than a hit, and never waits for another one."""
+    """With warm caches a miss takes one cycle more than a hit, and never waits for another miss."""
     return config if memory == COLD else dataclasses.replace(config, memory_latency=1, memory_interval=1)
 
 

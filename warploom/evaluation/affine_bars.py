@@ -1,4 +1,4 @@
-"""The kinds of figures that the evaluation of the affine unit has: which bars of which configurations."""
+"""The kinds of figures in the evaluation of the affine unit: which bars of which configurations."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,13 +13,13 @@ FAST, SLOW = "fast", "slow"
 """Front ends: clocked like the datapath, or half as fast."""
 
 COLD, WARM = "cold", "warm"
-"""Memories: the preset's, or one where a miss costs as a hit."""
+"""Memories: the preset's, or one in which a miss costs about as much as a hit."""
 
 SP_LANES = (8, 16, 32)
 """Lanes of the SP pipe: a warp occupies it for four cycles, for two, or for one."""
 
 COALESCED, GATED, BYPASSED, TOGETHER = "coalescing", "cross_lane", "bow_hints", "together"
-"""Other mechanisms, with which the affine unit is composed."""
+"""Other mechanisms with which the affine unit is combined."""
 
 Value = Callable[[Run], float]
 """A percentage of one run."""
@@ -30,7 +30,7 @@ THREADS = {"1 to 8": range(1, 9), "9 to 16": range(9, 17), "17 to 24": range(17,
 
 FORMS = {"uniform": Tag.UNIFORM, "affine": Tag.AFFINE, "generic": Tag.GENERIC}
 PATTERNS = {"uniform": Tag.UNIFORM, "strided": Tag.AFFINE, "indexed": Tag.GENERIC}
-"""What the source calls the same of addresses."""
+"""The source's names of the same classes for addresses."""
 
 
 def name(affine: Affine, lanes: int = LANES, front: str = FAST, memory: str = COLD) -> str:
@@ -52,7 +52,7 @@ def number(of_seed: str) -> str:
 
 
 def fig_2(title: str, values: Mapping[str, Value], *, note: str) -> Figure:
-    """A part of Fig. 2: shares of what the trace of a kernel tells."""
+    """A part of Fig. 2: shares counted in the trace of a kernel."""
     def of(value: Value) -> Callable[[Runs], float]:
         return lambda runs: value(runs[BASELINE])
 
@@ -83,7 +83,7 @@ def threads() -> Figure:
 
 
 def speed_ups(of_seed: str, memory: str) -> Figure:
-    """`abm` over the same SM without, for every number of lanes and both front ends."""
+    """`abm` against the same SM without it, for every number of lanes and both front ends."""
     series = tuple(
         Series(f"{lanes} lanes, {front}", against(SPEED, name(Affine.ABM, lanes, front, memory),
                                                   name(Affine.OFF, lanes, front, memory)))
@@ -100,7 +100,7 @@ def by_part(lanes: int) -> Figure:
 
 
 def composition(title: str, compare: Compare, mechanisms: Mapping[str, str], *, note: str = "") -> Figure:
-    """The affine unit alone; every other mechanism (by bar) alone, and with it; all against neither."""
+    """The affine unit alone; every other mechanism (by bar) alone and with the affine unit; all against neither."""
     settings = {"affine": FULL}
     for key, mechanism in mechanisms.items():
         settings |= {key: composed(mechanism, Affine.OFF), f"{key} and affine": composed(mechanism, Affine.ABM)}
@@ -111,11 +111,11 @@ def composition(title: str, compare: Compare, mechanisms: Mapping[str, str], *, 
 # ------------------------------------------------------------------ quantities
 
 SPEED = of_statistics(ipc_gained)
-"""Speed-up: cycles of the baseline over ours, less 1; the instructions of the program are the same."""
+"""Speed-up: cycles of the baseline divided by ours, minus 1; the instructions of the program are the same."""
 
 
 def counted(part: str, *whole: str) -> Value:
-    """Events of the affine unit, of others (their sum), percent; without others, of all warp instructions."""
+    """Events of the affine unit in percent of the sum of others; without others, of all warp instructions."""
     def value(run: Run) -> float:
         counts = run.statistics.counted["affine"]
         return share(counts[part], sum(counts[other] for other in whole) if whole else run.statistics.warp_instructions)

@@ -1,9 +1,9 @@
-"""Structure in what the warps of a kernel do, counted in its trace ([AFFINE], section 2.4, Fig. 2), without timing.
+"""Structure in the values of a kernel's warps, counted in its trace ([AFFINE], section 2.4, Fig. 2), without timing.
 
-The source takes a warp to be infinitely long, and lets all threads that execute the same dynamic instruction execute it
-together. Here warps have 32 lanes and reconverge as the SM lets them. Words are looked at in executing lanes only: they
-are *uniform* if alike, *affine* if lane l has base + l * stride, modulo the size of a word, with a stride of
-`STRIDE_BITS`. One lane is uniform, and two are affine wherever their stride fits.
+The source assumes an infinitely long warp, in which all threads that execute the same dynamic instruction execute it
+together. Here warps have 32 lanes and reconverge as on the SM. Only words of executing lanes count: they are *uniform*
+if equal, *affine* if lane l has base + l * stride, modulo the size of a word, with a stride of `STRIDE_BITS`. One lane
+is uniform, and two are affine if their stride fits.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,8 +20,8 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.widths import lane_bits
 
 LONG_LATENCY = frozenset(op for op in Op if Op.FADD <= op <= Op.CVT or Op.MUFU <= op < Op.LD) | {Op.IMUL, Op.IMAD}
-"""What the source calls operations of long latency (section 3.2): integer multiplication and division, floating-point
-arithmetic and conversion."""
+"""The source's operations of long latency (section 3.2): integer multiplication and division, floating-point arithmetic
+and conversion."""
 
 OF_MEMORY = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
 
@@ -34,13 +34,13 @@ def _none() -> list[int]:
 class Structure:
     """Warp instructions and their operands, counted; lists are by `Tag`.
 
-    Of all dynamic `instructions`, `long_latency`, `control` (branches) and `memory` ones. All others are of those that
-    enter the datapath: `active` is a histogram of executing lanes (0 to 32; the first is always 0); `diverged` are
-    those in which a lane that was launched and has not exited does not execute, because of a branch or of a guard.
-    Addresses and data are those of loads and stores, atomics left out; a register named twice is read once.
-    `able` are instructions that could execute once for the warp: the affine unit has the operation, all registers read
-    and the result have structure (or are uniform, for floating point and loads of constants), and a predicate result is
-    the same in all executing lanes. All others are GENERIC.
+    `instructions`, `long_latency`, `control` (branches) and `memory` count all dynamic instructions. The other fields
+    count those that enter the datapath: `active` is a histogram of executing lanes (0 to 32; the first is always 0);
+    `diverged` are those in which a launched lane that has not exited does not execute, because of a branch or a guard.
+    Addresses and data are those of loads and stores, without atomics; a register named twice is read once. `able` are
+    instructions that could execute once for the warp: the affine unit has the operation, all registers read and the
+    result have structure (or are uniform, for floating point and loads of constants), and a predicate result is the
+    same in all executing lanes. All others are GENERIC.
     """
 
     instructions: int = 0
@@ -92,11 +92,11 @@ class _Walk:
         self.executing = lane_bits(self.lanes)
 
     def _are(self, pc: np.ndarray, what: Callable[[Instruction], int]) -> np.ndarray:
-        """`what` of each instruction, a bool or a number."""
+        """The result of `what` for each instruction, a bool or a number."""
         return np.array([what(instruction) for instruction in self.code])[pc]
 
     def count(self, found: Structure) -> None:
-        """Add what this warp does."""
+        """Add the counts of this warp."""
         self._count_kinds(found)
         loads, stores = (self._are(self.pc, lambda i: i.op) == op for op in (Op.LD, Op.ST))
         written, addressed = (self._tags(*of) for of in ((self.trace.results, self.result),
@@ -125,14 +125,14 @@ class _Walk:
         found.diverged += int((lanes != self.warp.live & ~gone)[self.enters].sum())
 
     def _tags(self, words: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Of each instruction the tag of its row; UNIFORM where there is none."""
+        """For each instruction the tag of its row; UNIFORM without one."""
         there = rows != NONE
         found = np.full(len(rows), Tag.UNIFORM)
         found[there] = tags(words[rows[there]], self.executing[there])
         return found
 
     def _reads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Registers read: the instruction (its place here), the register, the words that are found there."""
+        """Registers read: the index of the instruction, the register, its words."""
         file = np.zeros((RZ + 1, LANES), np.uint32)
         owners: list[int] = []
         registers: list[int] = []
@@ -163,6 +163,6 @@ def _enters(instruction: Instruction) -> bool:
 
 
 def _add(counts: list[int], found: np.ndarray | Sequence[int]) -> None:
-    """Add how often each index of `counts` is found."""
+    """Add the number of occurrences of each index of `counts`."""
     for index, count in enumerate(np.bincount(found, minlength=len(counts)).tolist()):
         counts[index] += count

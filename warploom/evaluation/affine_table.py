@@ -1,4 +1,4 @@
-"""Table 1 of [AFFINE]: what kernels are made of, and what the affine unit makes of them, beside the source's ranges."""
+"""Table 1 of [AFFINE]: the instructions of kernels, and the effect of the affine unit, beside the source's ranges."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,7 +48,7 @@ COLUMNS: dict[str, Column] = {
     "loads": _of_affine("affine_loads", "loads"),
     "vector loads": _of_affine("vector_requests", "loads"),
 }
-"""Columns of Table 1, and of our own: attempts refused, loads that are vector requests. Percentages but for the first
+"""Columns of Table 1, and two of ours: attempts refused, loads that are vector requests. Percentages but for the first
 three and `issue, abm`; defined in docs/evaluation_affine.md."""
 
 BARS = {
@@ -57,7 +57,7 @@ BARS = {
     "register file": ("Accesses to the banks saved", ("reads saved", "writes saved")),
     "control and memory": ("Comparisons and loads", ("branches", "loads", "vector loads")),
 }
-"""What is drawn of them, by note: the title and the bars."""
+"""The charts of the columns, by note: the title and the bars."""
 
 
 def table_1() -> list[Figure]:
@@ -67,7 +67,7 @@ def table_1() -> list[Figure]:
 
 
 def rows(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
-    """Table 1 turned: for each of `COLUMNS` its name, its values by kernel, and what the source's range over."""
+    """Table 1 transposed: for each of `COLUMNS` its name, its values by kernel, and the source's range."""
     known = published()[number("Table 1")]
     return [(key, *(column(of_kernel) for of_kernel in runs.values()), str(known.get(key, "-")))
             for key, column in COLUMNS.items()]

@@ -36,10 +36,10 @@ from warploom.evaluation.bypassing_reuse import WINDOWS
 from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
 
 BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
-"""The windows in which a design is timed, with all entries that they can need."""
+"""The windows with which a design is timed, with the maximum entries that they need."""
 
 ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
-"""Entries with which the hinted design is timed, in the window of the source."""
+"""Numbers of entries with which the hinted design is timed, in the window of the source."""
 
 PARTS = 4
 """Parts of an SM, each with a scheduler, an issue port, and its share of warps, banks and collectors."""
@@ -51,7 +51,7 @@ MANY = "many"
 """The baseline with a collector for each warp, of the preset that has few."""
 
 PRESSED = tuple(f"{group}{setting}" for group in ("", SCARCE, PART) for setting in (BASELINE, name(Bypass.BOW_HINTS)))
-"""Configurations of which it is told what their schedulers wait for."""
+"""Configurations whose scheduler stalls are reported."""
 
 IPC = of_statistics(metrics.ipc_gained)
 
@@ -96,7 +96,7 @@ def figures() -> list[Figure]:
 
 
 def _motivation() -> list[Figure]:
-    """What the traces and the baseline tell."""
+    """Figures from the traces and the baseline."""
     def values(of: Any) -> dict[str, Value]:
         return {str(window): of(window) for window in WINDOWS}
 
@@ -117,7 +117,7 @@ def _motivation() -> list[Figure]:
 
 
 def _windows() -> list[Figure]:
-    """What the register file is spared in the cycle model."""
+    """Accesses of the register file saved in the cycle model."""
     occupied = tuple(Series(str(bypass), _crowded(name(bypass))) for bypass in DESIGNS)
     return [
         Figure(number("Fig. 9"), "More than half of 12 entries in use, of collectors and cycles with any", occupied),
@@ -163,9 +163,9 @@ TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for wind
 
 
 def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
-    """What a register file need not have, for each kernel: registers of a thread; how many are live at once; how many
-    of these hold values that are not transient, by window, and what share of them [BOW]'s window saves; and how many
-    registers, as they are allocated, hold transient values only."""
+    """Registers that a register file does not need, for each kernel: registers of a thread; how many are live at once;
+    how many of these hold values that are not transient, by window, and the share that [BOW]'s window saves; and how
+    many allocated registers hold transient values only."""
     rows = []
     seed = WINDOWS.index(SEED_WINDOW)
     for kernel, of_kernel in runs.items():

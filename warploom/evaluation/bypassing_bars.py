@@ -1,4 +1,4 @@
-"""The kinds of figures that the evaluation of bypassing has: bars of which configurations, given what is compared."""
+"""The kinds of figures in the evaluation of bypassing: bars of which configurations, given the comparison."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,15 +18,15 @@ SEED_WINDOW, SEED_ENTRIES, HALF_ENTRIES = 3, 12, 6
 DESIGNS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
 
 IN_GROUPS = (Bypass.BOW, Bypass.BOW_HINTS)
-"""Designs that are timed on other SMs too."""
+"""Designs that are also timed on other SMs."""
 
 Value = Callable[[Run], float]
 """A percentage of one run."""
 
 
 def name(bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None, *, group: str = "") -> str:
-    """The name of a configuration in this experiment: ``bow_3_12`` has a window of 3 and 12 entries; the `group` comes
-    before it where the rest of the SM is another one."""
+    """The name of a configuration in this experiment: ``bow_3_12`` has a window of 3 and 12 entries; the `group` is its
+    prefix if the rest of the SM differs."""
     return f"{group}{bypass}_{window}_{entries or FULL * window}"
 
 
@@ -37,7 +37,7 @@ def number(of_seed: str) -> str:
 
 def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], float]], *, note: str = "",
              stacked: bool = False) -> Figure:
-    """What the baseline's run tells of the kernel."""
+    """Properties of the kernel in the baseline's run."""
     def of(value: Value) -> Callable[[Runs], float]:
         return lambda runs: value(runs[BASELINE])
 
@@ -46,13 +46,13 @@ def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], floa
 
 
 def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
-    """A design with as many entries as its window can need, against the baseline."""
+    """A design with the maximum entries of its window, against the baseline."""
     series = tuple(Series(str(window), against(compare, name(bypass, window))) for window in windows)
     return Figure(number(f"{of_seed}, {bypass}"), title, series)
 
 
 def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
-    """The hinted design with the window of the source and so many entries."""
+    """The hinted design with the window of the source and this number of entries."""
     series = tuple(Series(str(count), against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
     return Figure(number(of_seed), title, series)
 
@@ -89,12 +89,12 @@ def bypassed_reads(window: int) -> Value:
 
 
 def overwritten(window: int) -> Value:
-    """Writes that are overwritten before they slide out of the window, percent."""
+    """Writes that are overwritten before they leave the window, percent."""
     return lambda run: saved(run.reuse.written[WINDOWS.index(window)], run.reuse.writes)
 
 
 def unneeded(window: int) -> Value:
-    """Writes that are overwritten, or not read any more, when they slide out of the window, percent."""
+    """Writes that are overwritten, or not read again, when they leave the window, percent."""
     return lambda run: saved(run.reuse.needed[WINDOWS.index(window)], run.reuse.writes)
 
 
@@ -104,7 +104,7 @@ def destined(place: str) -> Value:
 
 
 def sources(count: int) -> Value:
-    """Instructions with so many register sources, percent of all: those of control have none."""
+    """Instructions with this number of register sources, percent of all: control instructions have none."""
     def value(run: Run) -> float:
         counts = run.statistics
         control = counts.warp_instructions - counts.datapath_instructions if count == 0 else 0

@@ -1,18 +1,18 @@
-"""What bypassing saves of the register file's dynamic energy, and what it takes: estimates.
+"""Estimates of the dynamic energy that bypassing saves in the register file, and of its overhead.
 
 *Events* are words of a warp register, 128 B each. Two accounts of them:
 
-- by Table IV of [BOW]: a bank access at the price of the table, 28 nm; to that come, as overhead, each word that
-  is put into or taken out of a bypassing collector, and each that crosses the added network (results to collectors,
-  evictions to banks); or each access to the register file cache. As in [BOW] the baseline's own collectors are free.
-- `ours`: SRAM, wires and collectors by the rules of `energy.py`, the baseline's collectors included. A result on its
-  way to a collector crosses the register file once more; the wires of the register file cache are left out.
+- by Table IV of [BOW]: a bank access has the energy of the table, 28 nm; the overhead is each word written to or read
+  from a bypassing collector, and each word that crosses the added network (results to collectors, evictions to banks);
+  or each access to the register file cache. As in [BOW] the baseline's collectors are free.
+- `ours`: SRAM, wires and collectors by the rules of `energy.py`, including the baseline's collectors. A result that
+  goes to a collector crosses the register file once more; the wires of the register file cache are not counted.
 
-**Rescaling.** Table IV's bank has 64 KB, those of section II have 8 KB. Energy goes with the square root of the
-capacity (length of word and bit lines), as in `warploom.synth.sram`. The two arrays of Table IV, both 128 B wide, are
-further apart than that: by a power of 1.12 of their capacities (`BETWEEN`), which makes an 8 KB bank less than a third
-as dear. Banks of the register file cache go by the rule of the other banks. Collectors of other sizes than Table IV's
-go by the square root.
+**Rescaling.** Table IV's bank has 64 KB, those of section II have 8 KB. Energy is proportional to the square root of
+the capacity (length of word and bit lines), as in `warploom.synth.sram`. The two arrays of Table IV, both 128 B wide,
+differ by more: by a power of 1.12 of their capacities (`BETWEEN`), which makes an 8 KB bank cost less than a third.
+Banks of the register file cache follow the rule of the other banks. Collectors of other sizes than Table IV's follow
+the square root.
 """
 
 import math
@@ -32,12 +32,12 @@ COLLECTOR, BANK, NETWORK = FIGURES["collector"], SRAM["bank"], FIGURES["network"
 
 ROOT = 0.5
 BETWEEN = math.log(BANK["energy_pj"] / COLLECTOR["energy_pj"]) / math.log(BANK["bytes"] / COLLECTOR["bytes"])
-"""Powers of the capacity with which the energy of an access may go; the second is that between Table IV's arrays."""
+"""Powers of the capacity for the energy of an access; the second is that between Table IV's arrays."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """Table IV with banks of so many bytes, rescaled with a power of the capacity."""
+    """Table IV with banks of this number of bytes, rescaled with a power of the capacity."""
 
     bank_bytes: int
     power: float = ROOT
@@ -52,7 +52,7 @@ class Account:
         return float(BANK["energy_pj"] * (capacity / BANK["bytes"]) ** self.power)
 
     def overhead_pj(self, run: Run) -> float:
-        """What bypassing, or the register file cache, adds in a run."""
+        """The energy that bypassing, or the register file cache, adds in a run."""
         found = events(run)
         if run.config.bypass.has_window:
             stored = (found.stored + found.taken) * collector_pj(run.config)
@@ -60,7 +60,7 @@ class Account:
         return found.cache * self.array_pj(cache_rows(run.config) * WORD_BYTES)
 
     def saved(self, ours: Run, baseline: Run) -> float:
-        """Energy saved, percent of the baseline's, overhead taken off."""
+        """Energy saved minus overhead, percent of the baseline's."""
         return saved(events(ours).file * self.bank_pj + self.overhead_pj(ours), events(baseline).file * self.bank_pj)
 
     def overhead(self, ours: Run, baseline: Run) -> float:
@@ -70,8 +70,8 @@ class Account:
 
 @dataclass(frozen=True)
 class Events:
-    """Words in one run: accesses of the register file and of its cache; stored in collectors and taken out of them;
-    over the network that bypassing adds."""
+    """Words in one run: accesses of the register file and of its cache; written to and read from collectors; over the
+    network that bypassing adds."""
 
     file: int
     cache: int
@@ -86,7 +86,7 @@ def events(run: Run) -> Events:
     file = sum(counts.bank_reads) + sum(counts.bank_writes)
     if not run.config.bypass.has_window:
         cache = 0
-        if run.config.bypass is Bypass.RFC:  # what an eviction writes was read in the access that overwrote it
+        if run.config.bypass is Bypass.RFC:  # the access that overwrote an evicted word also read it
             cache = bypassed["cache_reads"] + bypassed["cache_writes"]
         return Events(file, cache, counts.operands_stored, counts.operands_stored, 0)
     delivered = bypassed["delivered"] + bypassed["both"]
@@ -96,7 +96,7 @@ def events(run: Run) -> Events:
 
 
 def collector_pj(config: SmConfig) -> float:
-    """A word put into or taken out of a bypassing collector, 28 nm."""
+    """A word written to or read from a bypassing collector, 28 nm."""
     return float(COLLECTOR["energy_pj"] * math.sqrt(config.entries * WORD_BYTES / COLLECTOR["bytes"]))
 
 
@@ -139,7 +139,7 @@ BY_TABLE_IV = {
 }
 
 ACCOUNTS: dict[str, Compare] = {**{key: account.saved for key, account in BY_TABLE_IV.items()}, "our costs": ours}
-"""All ways to tell what is saved."""
+"""All estimates of the savings."""
 
 OVERHEADS: dict[str, Compare] = {key: account.overhead for key, account in BY_TABLE_IV.items()}
-"""And what of it is spent again."""
+"""The overhead in each of them."""

@@ -1,7 +1,7 @@
-"""What instruction windows could bypass, counted in a kernel's trace ([BOW], Figs. 3 and 7): no timing is involved.
+"""The potential of instruction windows, counted in a kernel's trace ([BOW], Figs. 3 and 7), without timing.
 
 A window of W counts the instructions of a warp that enter the datapath. A register stays in it for W - 1 instructions
-after each that names it. Storage is not bounded here, and instructions take effect one after the other.
+after each one that names it. Storage is unlimited here, and instructions take effect one after the other.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from warploom.golden_model.trace import Trace, WarpTrace
 from warploom.golden_model.words import ALL_LANES
 
 WINDOWS = range(2, 8)
-"""Window sizes that are looked at; lists by window are in this order."""
+"""Window sizes that are counted; lists by window are in this order."""
 
 SEED_WINDOW = 3
 """The window of the source's design."""
@@ -34,11 +34,11 @@ class Reuse:
     """Warp operands, counted. Lists are by window.
 
     `reads` and `writes` are those of the baseline. `bypassed` reads find all executing lanes in the window. `written`
-    are values that slide out of the window before they are overwritten, so that write-back writes them; `needed` are
-    those of them that are read afterwards. `classes` are results by `Destination`, as the hints for a window of
-    `SEED_WINDOW` tell. `registers` are those of a thread, `transient` how many of them hold transient values only.
-    `live` is how many registers hold values at once, at most, that are read later; `kept` counts only values that are
-    not transient: what a register file needs if the allocator finds no row for the others.
+    are values that leave the window before they are overwritten, so that write-back writes them; `needed` are those of
+    them that are read afterwards. `classes` are results by `Destination`, from the hints for a window of `SEED_WINDOW`.
+    `registers` are those of a thread, `transient` is the number of them that hold transient values only. `live` is the
+    maximum number of registers that simultaneously hold values that are read later; `kept` counts only values that are
+    not transient: the registers that a register file needs if the allocator gives the others no row.
     """
 
     reads: int = 0
@@ -84,8 +84,8 @@ def _accesses(code: tuple[Instruction, ...], warp: WarpTrace, executed: Counter[
 
 @dataclass
 class _Register:
-    """A register of a warp: when it was last named; lanes that the window has, that only the window has, and that were
-    written when it slid out and not been read since."""
+    """A register of a warp: when it was last named; lanes in the window, lanes only in the window, and lanes that were
+    written when it left the window and have not been read since."""
 
     named: int
     valid: int = 0
@@ -127,8 +127,8 @@ def _slide(accesses: list[Access], window: int, index: int, found: Reuse) -> Non
 
 
 def most_live(code: Sequence[Instruction]) -> int:
-    """How many registers hold, at most and between two instructions, values that are read later and that the hints of
-    `code` send to the register file (without hints: all)."""
+    """The maximum number of registers that, between two instructions, hold values that are read later and that the
+    hints of `code` send to the register file (without hints: all)."""
     held, changed = [0] * len(code), True  # after each instruction: registers that may hold such a value
     following = successors(code)
     before = [0] * len(code)

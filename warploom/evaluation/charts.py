@@ -15,14 +15,14 @@ from warploom.evaluation.published import Published
 from warploom.files import write_whole
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-"""Okabe and Ito's, which the colour-blind tell apart."""
+"""Okabe and Ito's palette, which colour-blind readers can distinguish."""
 
 AVERAGE, PUBLISHED = "average", "published"
 GROUP = 0.8
-"""Width of a group of bars, where groups are 1 apart."""
+"""Width of a group of bars; groups are 1 apart."""
 
 METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-"""What would tell when and by what a file was written."""
+"""Metadata of the time and the program that wrote a file."""
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "warploom", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
@@ -30,12 +30,12 @@ STYLE: dict[Any, Any] = {
 }
 
 Heights = Mapping[str, tuple[float, float] | None]
-"""Where the bars of one series start and how high they are, by group: kernels, average, published. All start at 0 but
-those of a range that is published."""
+"""Start and height of the bars of one series, by group: kernels, average, published. All start at 0 except those of a
+published range."""
 
 
 def draw(measured: Measured, folder: Path, caption: str) -> list[Path]:
-    """Write `<folder>/<figure>.png` and `.svg` and return the paths; `caption` says what was run. Raises `OSError`."""
+    """Write `<folder>/<figure>.png` and `.svg` and return the paths; `caption` describes the run. Raises `OSError`."""
     paths = []
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's own style
@@ -83,7 +83,7 @@ def _extent(known: Published) -> tuple[float, float]:
 
 
 def _stack(axes: Axes, series: Sequence[Heights]) -> None:
-    """Bars on top of one another; those below zero hang from it."""
+    """Stacked bars; those below zero extend downwards."""
     ends: dict[tuple[str, bool], float] = {}
     for heights, colour in zip(series, COLOURS, strict=False):
         for place, (group, bar) in enumerate(heights.items()):
@@ -106,6 +106,6 @@ def _side_by_side(axes: Axes, series: Sequence[Heights]) -> None:
 
 def _bar(axes: Axes, group: str, place: float, height: float, colour: str, *, width: float = GROUP,
          bottom: float = 0.0) -> None:
-    """One bar; hatched where it is published rather than ours."""
+    """One bar; hatched if it is published rather than ours."""
     hatch = "////" if group == PUBLISHED else None
     axes.bar(place, height, width, bottom, color=colour, edgecolor="white", linewidth=0.4, hatch=hatch)

@@ -32,11 +32,11 @@ ENERGIES = {
     "register file": {"": energy.register_file_saved},
     "whole GPU": {"rest as before": energy.gpu_saved_by_work, "rest by time": energy.gpu_saved_by_time},
 }
-"""What is measured of energy, and the two ways to tell that of a whole GPU, which is what the source prints."""
+"""The measured energy, and the two estimates for a whole GPU, which the source prints."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration of the experiment, made of one; layout, coalescing, alignment and gating of that do not
+    """Every configuration of the experiment, derived from one, whose layout, coalescing, alignment and gating do not
     matter: CORF and the bounds cannot gate."""
     plain = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
     found = {}

@@ -1,4 +1,4 @@
-"""The kinds of figures that [RADAIDEH], chapter 3, has: which bars of which configurations, given what is compared."""
+"""The kinds of figures in [RADAIDEH], chapter 3: which bars of which configurations, given the comparison."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,7 +12,7 @@ IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 COMPARATORS = (Coalescing.CORF, Coalescing.CORF_PLUS)
 
 KINDS = {"read-read": "read_read", "write-write": "write_write", "read-write": "read_write"}
-"""Coalesced accesses, and what `Statistics` calls them."""
+"""Coalesced accesses, and their names in `Statistics`."""
 
 Value = Callable[[Statistics], float]
 """A percentage of one run."""
@@ -24,17 +24,17 @@ def name(layout: Layout, setting: str) -> str:
 
 
 def shares(number: str, title: str, values: dict[str, Value]) -> Figure:
-    """Shares that add up, of the baseline."""
+    """Stacked shares of the baseline."""
     return Figure(number, title, tuple(Series(key, _of(value)) for key, value in values.items()), stacked=True)
 
 
 def unused(number: str, title: str, used: Value) -> Figure:
-    """What the baseline leaves unused."""
+    """The share that the baseline leaves unused."""
     return Figure(number, title, (Series("unused", _of(lambda run: 100 - used(run))),))
 
 
 def used(number: str, title: str, value: Value) -> Figure:
-    """What the baseline uses, what `reg` adds, and what `ideal` would add to that."""
+    """The share that the baseline uses, the part that `reg` adds, and the part that `ideal` would add to that."""
     def added(ours: str, to: str) -> Callable[[Runs], float]:
         return lambda runs: _of(value, setting=ours)(runs) - _of(value, setting=to)(runs)
 

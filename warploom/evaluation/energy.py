@@ -1,18 +1,19 @@
-"""Dynamic energy of the register file, counted from events, and what that may mean for a whole GPU: estimates.
+"""Dynamic energy of the register file, counted from events, and estimates for a whole GPU.
 
-Published figures stand in `energy.toml` and `synth/sram.toml`; everything is rescaled to 45 nm and 1.1 V. The rules:
+`energy.toml` and `synth/sram.toml` have the published figures; all are rescaled to 45 nm and 1.1 V. The rules:
 
 - *sub-bank*: an access is one to its SRAM macro (`warploom.synth.sram.Macro`), a read and a write alike;
 - *wires*: 32 B cross the register file, a square that holds the banks, once for each sub-bank read or written;
-- *collector*: 32 B stored cost a fourth of an access to the published collector, rescaled as `Macro` does; and as much
+- *collector*: 32 B stored cost a fourth of an access to the published collector, rescaled as in `Macro`; and as much
   again when the operand, all four slices of it, leaves for execution;
-- *codes*: a look-up for each operand, a look-up and a change for each result, each an access to a macro of the shape of
-  the mask buffer, or of those of CORF's rename and allocation tables.
+- *encodings*: a look-up for each operand, a look-up and a change for each result, each an access to a macro of the
+  shape of the mask buffer, or of those of CORF's rename and allocation tables.
 
-Left out, since nothing published serves: arbiter, width detectors, byte multiplexers, CORF's shifters, and the clock.
+Not included, for lack of published figures: arbiter, width detectors, byte multiplexers, CORF's shifters, and the
+clock.
 
-For the whole GPU there are two figures and the truth lies between: the rest of it does the same work, so its energy may
-stay as it is, or it may go with time, as that of clocks does.
+For the whole GPU two figures bracket the truth: the rest of it does the same work, so its energy may stay the same, or
+may be proportional to time, like that of clocks.
 """
 
 import math
@@ -54,7 +55,7 @@ class Costs:
 
     @cached_property
     def collector_slice(self) -> float:
-        """32 B stored in, or taken out of, a collector."""
+        """32 B stored in, or read from, a collector."""
         known = FIGURES["collector"]
         bits = OPERANDS * LANES * 32
         size = SLICE_BITS / (8 * known["access_bytes"]) * math.sqrt(bits / (8 * known["bytes"]))
@@ -62,7 +63,7 @@ class Costs:
 
     @cached_property
     def code(self) -> float:
-        """Looking up or changing where and how a register is stored; nothing in the baseline."""
+        """Looking up or changing the address and encoding of a register; nothing in the baseline."""
         if self.config.coalescing is Coalescing.OFF:
             return 0.0
         if self.config.coalescing is Coalescing.ON:
@@ -85,12 +86,12 @@ def register_file_saved(ours: Run, baseline: Run) -> float:
 
 
 def gpu_saved_by_work(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the GPU saved, percent, if all but the register file takes what it took."""
+    """Dynamic energy of the GPU saved, percent, if the energy of all but the register file stays the same."""
     return saved(_gpu(_register_file(ours, baseline), 1.0), 1.0)
 
 
 def gpu_saved_by_time(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the GPU saved, percent, if that of all but the register file goes with time."""
+    """Dynamic energy of the GPU saved, percent, if that of all but the register file is proportional to time."""
     time = ours.statistics.cycles / baseline.statistics.cycles
     return saved(_gpu(_register_file(ours, baseline), time), 1.0)
 

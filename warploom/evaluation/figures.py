@@ -1,4 +1,4 @@
-"""A figure: what is measured for each kernel, and what it came to."""
+"""Figures: the quantities measured for each kernel, and their values."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,8 +16,7 @@ from warploom.golden_model.values import Values
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel under one configuration; the values that it computes, how it uses them again, and their structure, under
-    any."""
+    """A kernel under one configuration; its values, their reuse, and their structure, which are the same under any."""
 
     config: SmConfig
     statistics: Statistics
@@ -40,7 +39,7 @@ def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare
 
 @dataclass(frozen=True)
 class Series:
-    """One bar of each kernel: `value` makes a percentage of the kernel's runs."""
+    """One bar of each kernel: `value` computes a percentage from the kernel's runs."""
 
     key: str
     value: Callable[[Runs], float]
@@ -48,8 +47,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a row of a table, of a source. `number` is its own; `note` tells apart several of ours that stand
-    for one of the source's; `stacked` series are shares that add up."""
+    """A figure, or a row of a table, of a source. `number` is the source's; `note` distinguishes several of ours for
+    one of the source's; `stacked` series are shares of a whole."""
 
     number: str
     title: str
@@ -64,12 +63,12 @@ class Figure:
 
     @property
     def heading(self) -> str:
-        """What stands over its table and its chart."""
+        """The title of its table and its chart."""
         return f"{self.number}: {self.title}{f', {self.note}' if self.note else ''}, %"
 
     @property
     def published(self) -> dict[str, Published]:
-        """What the source prints, by series."""
+        """The published values, by series."""
         return published().get(self.number, {})
 
     def measure(self, runs: Mapping[str, Runs]) -> "Measured":
@@ -92,7 +91,7 @@ class Measured:
         return fmean(self.values[series].values())
 
     def to_json(self) -> dict[str, Any]:
-        """Values, averages and what is published, by series."""
+        """Values, averages and published values, by series."""
         return {
             "figure": self.figure.number, "note": self.figure.note, "title": self.figure.title, "unit": "percent",
             "series": {key: {"kernels": dict(values), "average": self.average(key),

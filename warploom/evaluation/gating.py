@@ -1,6 +1,6 @@
 """The experiment of [RADAIDEH], chapter 4: gating, against the same datapath without it.
 
-It is made twice: byte-interleaved, as in the source, and on the coalescing register file, which is thread-interleaved.
+It runs twice: byte-interleaved, as in the source, and on the coalescing register file, which is thread-interleaved.
 """
 
 import dataclasses
@@ -28,13 +28,13 @@ ORGANISATIONS = {
     "rows shared": SHARED, "columns apart": APART, "columns apart, rows repeated": REPEATED,
     "no column enables for reads": WHOLE,
 }
-"""The ways in which columns may be macros."""
+"""The organisations of columns as macros."""
 
 BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns in (SHARED, WHOLE)}
-"""Those that are told of a whole GPU."""
+"""The organisations for which a whole GPU is reported."""
 
 OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, THREADS))
-"""Configurations of which the storage is told."""
+"""Configurations whose storage is reported."""
 
 
 def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
@@ -47,7 +47,7 @@ def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
 
 
 def _uncoalesced(config: SmConfig) -> SmConfig:
-    """The same without either mechanism; sides go with coalescing, and so does any other alignment than `REG`."""
+    """The same without either mechanism; alignments other than `REG` need coalescing."""
     return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
 
 

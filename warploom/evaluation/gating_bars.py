@@ -1,4 +1,4 @@
-"""The kinds of figures that [RADAIDEH], chapter 4, has: which bars of which configurations, given what is compared."""
+"""The kinds of figures in [RADAIDEH], chapter 4: which bars of which configurations, given the comparison."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ UNCOALESCED = "uncoalesced"
 """The configuration of `THREADS` without coalescing and without gating."""
 
 STEPS = {"inactive": Gating.ACTIVE, "in-lane zeros": Gating.IN_LANE, "cross-lane zeros": Gating.CROSS_LANE}
-"""Bars of what each setting saves beyond the bar below it."""
+"""Bars of the savings of each setting beyond the bar below it."""
 
 LANE_STEPS = {"inactive": Gating.ACTIVE, "trivial operations": Gating.CROSS_LANE}
 """The same for the execution units."""
@@ -28,13 +28,13 @@ def name(experiment: str, gating: Gating) -> str:
 
 
 def number(of_seed: str, experiment: str) -> str:
-    """The number of a figure: the source's, byte-interleaved as there; with coalescing one beside which nothing is
-    published."""
+    """The number of a figure: the source's if byte-interleaved as there; with coalescing one without published
+    values."""
     return of_seed if experiment == BYTES else f"{of_seed}, coalescing"
 
 
 def threads() -> list[Figure]:
-    """Figs. 4.1a and 4.1b, and the text beside: what threads do, and their values."""
+    """Figs. 4.1a and 4.1b, and the text beside them: activity of threads, and their values."""
     return [
         Figure("Fig. 4.1a", "Threads of dispatched warps", (
             _of_threads("inactive", lambda v: v.inactive),
@@ -52,7 +52,7 @@ def threads() -> list[Figure]:
 
 def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: str = "",
           keys: Mapping[str, Gating] = STEPS) -> Figure:
-    """What each setting of gating saves beyond the one before it: together, what the last one saves."""
+    """The savings of each setting of gating beyond the previous one; their sum is the saving of the last one."""
     before = (Gating.OFF, *keys.values())
     series = tuple(Series(key, _difference(compare, experiment, ours, below))
                    for (key, ours), below in zip(keys.items(), before, strict=False))
@@ -76,7 +76,7 @@ def by_mask(experiment: str, title: str, value: Callable[[Run], float]) -> Figur
 
 
 def both_chapters(title: str, compare: Compare, *, note: str = "") -> Figure:
-    """What coalescing saves, and what gating saves beyond it, of a register file without either."""
+    """The savings of coalescing, and of gating beyond it, relative to a register file without either."""
     def saved(runs: Runs, setting: str) -> float:
         return compare(runs[setting], runs[UNCOALESCED])
 
@@ -100,7 +100,7 @@ def _difference(compare: Compare, experiment: str, ours: Gating, below: Gating) 
 
 
 def _of_values(value: Callable[[Values], float]) -> Callable[[Runs], float]:
-    """A percentage of what threads compute, which is the same in every run."""
+    """A percentage of the threads' values, which are the same in every run."""
     return lambda runs: value(runs[name(BYTES, Gating.OFF)].values)
 
 

@@ -1,17 +1,17 @@
-"""What gating saves of the register file's dynamic energy, and what it takes: estimates.
+"""Estimates of the dynamic energy that gating saves in the register file, and of its overhead.
 
-Costs of an event are those of `energy.Costs`; figures and their sources stand in `energy.toml`. The rules:
+Costs of an event are those of `energy.Costs`; `energy.toml` has the figures and their sources. The rules:
 
-- *column*: an eighth of what crosses, or is stored, with a sub-bank's 32 B. An access to a sub-bank's SRAM has a part
-  for the row and a part for each column: see `Organisation`. Without gating sub-banks are one macro each;
+- *column*: an eighth of the energy to move, or store, a sub-bank's 32 B. An access to a sub-bank's SRAM has a part for
+  the row and a part for each column: see `Organisation`. Without gating sub-banks are one macro each;
 - *zero buffer*: a look-up for each register that is read and for each destination, and a write to each of four copies
   for each result, each an access to a macro of its shape;
-- *logic*: what a result passes on its way in, and an operand on its way out (zero detection, switches, zeros that are
-  forced), takes each time what an adder of its area takes for an addition;
-- *fields*: the four entries of an instruction stored in and taken out of its collector, and that of its destination
-  in every register on its way to write-back, at the price of a bit in a collector.
+- *logic*: the logic that a result passes before the banks, and an operand after them (zero detection, switches, zero
+  forcing), takes each time the energy of an addition in an adder of its area;
+- *fields*: the four entries of an instruction stored in and read from its collector, and that of its destination in
+  every register on the path to write-back, with the energy of a bit in a collector.
 
-Left out: decoding of column enables, and the clock.
+Not included: decoding of column enables, and the clock.
 """
 
 from dataclasses import dataclass
@@ -36,8 +36,8 @@ write latch."""
 
 @dataclass(frozen=True)
 class Organisation:
-    """How the columns of a sub-bank are macros: the shares of an access that are paid with the row, in a read and in a
-    write, and whether every enabled column pays them, rather than all together once."""
+    """The organisation of a sub-bank's columns as macros: the shares of an access that belong to the row, in a read and
+    in a write, and whether every enabled column pays them, rather than all together once."""
 
     read: float
     write: float
@@ -45,19 +45,19 @@ class Organisation:
 
 
 OVERHEADS = ("zero buffer", "detector and switches", "fields")
-"""What gating takes of the register file's energy, by part."""
+"""The overhead of gating in the register file's energy, by part."""
 
 ROW = FIGURES["sram_row"]["share"]
-"""What of an access to a sub-bank is paid with the row."""
+"""The share of an access to a sub-bank that belongs to the row."""
 
 SHARED = Organisation(ROW, ROW)
 """Columns share decoder and word line."""
 
 APART = Organisation(0.0, 0.0)
-"""Each column is a macro of its own; at best it takes an eighth."""
+"""Each column is a separate macro; at best it takes an eighth."""
 
 REPEATED = Organisation(ROW, ROW, repeated=True)
-"""Each column is a macro of its own; at worst its decoder takes what that of the whole sub-bank did."""
+"""Each column is a separate macro; at worst its decoder takes as much as that of the whole sub-bank."""
 
 WHOLE = Organisation(1.0, ROW)
 """One macro without column enables for reading: all its columns are read; byte enables save in writes."""
@@ -65,7 +65,8 @@ WHOLE = Organisation(1.0, ROW)
 
 @dataclass(frozen=True)
 class Parts:
-    """Dynamic energy of a register file in pJ: its SRAM, what moves and holds data around it, and what gating adds."""
+    """Dynamic energy of a register file in pJ: its SRAM, the wires and registers around it, and the overhead of
+    gating."""
 
     macros: float
     around: float
@@ -92,17 +93,17 @@ def register_file(run: Run, organisation: Organisation) -> Parts:
 
 
 def _accesses(columns: Organisation, row: float, sub_banks: int, enabled: int) -> float:
-    """Accesses to whole sub-banks that take what these take, of which `row` is paid with the row."""
+    """The number of accesses to whole sub-banks with the same energy, of which the share `row` belongs to the row."""
     return row * (enabled if columns.repeated else sub_banks) + (1 - row) * enabled / SUB_BANK_COLUMNS
 
 
 def register_file_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the register file saved, percent of the baseline's, overhead taken off."""
+    """Dynamic energy of the register file saved minus overhead, percent of the baseline's."""
     return saved(register_file(ours, organisation).total, register_file(baseline, organisation).total)
 
 
 def macros_saved(organisation: Organisation, ours: Run, baseline: Run) -> float:
-    """The same if only the SRAM saves, and wires and collectors take what they took, as the source has it."""
+    """The same if only the SRAM saves, and wires and collectors take as much as before, as in the source."""
     before, after = register_file(baseline, organisation), register_file(ours, organisation)
     return saved(after.macros + before.around + after.overhead, before.total)
 

@@ -1,8 +1,8 @@
-"""What gating saves of the execution units' dynamic energy, and of a whole GPU's: estimates.
+"""Estimates of the dynamic energy that gating saves in the execution units, and in a whole GPU.
 
-What computes takes one unit, whatever the operation; an inactive lane takes none; a trivial one takes the share that
-its last stage and its bypass have in the area of a lane; and finding it takes the share of the trivial detector. The
-shares are those of our integer lane (`energy.toml`); lanes for floats are larger, so that theirs are less.
+A computing lane takes one unit, whatever the operation; an inactive lane takes none; a trivial one takes the share of
+its last stage and its bypass in the area of a lane; and detecting it takes the share of the trivial detector. The
+shares are those of our integer lane (`energy.toml`); lanes for floats are larger, so that their shares are less.
 """
 
 from warploom.arch.mechanisms import Gating
@@ -26,12 +26,12 @@ def trivial(run: Run) -> float:
 
 
 def execution_saved(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the execution units saved, percent of the baseline's, overhead taken off."""
+    """Dynamic energy of the execution units saved minus overhead, percent of the baseline's."""
     return saved(_execution(ours), _execution(baseline))
 
 
 def execution_overhead(ours: Run) -> float:
-    """What finding and passing by trivial operations takes, percent of the energy without gating."""
+    """The energy to detect and bypass trivial operations, percent of the energy without gating."""
     if not ours.config.gating.has_zero_mask:
         return 0.0
     looked_at = 100 - inactive(ours)
@@ -49,19 +49,19 @@ def gpu_saved_by_execution(ours: Run, baseline: Run) -> float:
 
 
 def gpu_overhead(organisation: Organisation, ours: Run, baseline: Run) -> float:
-    """What gating takes itself, percent of the dynamic energy of the GPU."""
+    """The overhead of gating, percent of the dynamic energy of the GPU."""
     file = overhead("all", organisation, ours, baseline)
     return float(REGISTER_FILE * file + EXECUTION * execution_overhead(ours))
 
 
 def _execution(run: Run) -> float:
-    """Energy of the execution units, percent of what all lanes of all instructions would take."""
+    """Energy of the execution units, percent of that of all lanes of all instructions."""
     if run.config.gating is Gating.OFF:
         return 100.0
     return 100 - inactive(run) - trivial(run) + execution_overhead(run)
 
 
 def _area_share(part: str) -> float:
-    """What a part has of the area of a lane, of which there is one each."""
+    """The share of a part in the area of a lane, which has one of it."""
     lane = FIGURES["lane"]
     return float(lane[part] / lane["lane"])

@@ -1,4 +1,5 @@
-"""What the mechanisms cost as gates: the units of the datapath without and with each, and what CORF needs instead."""
+"""The cost of the mechanisms in gates: the units of the datapath without and with each, and the units that CORF
+needs."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from warploom.synth.report import Row
 from warploom.synth.sram import Macro
 
 CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
-"""What CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
+"""Units that CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
 
 NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "Dispatcher"),
            (None, "EvictionUnit"))
-"""What lies between collectors and banks, without windows and with them."""
+"""The units between collectors and banks, without windows and with them."""
 
 BANK = Macro(words=512, width=WARP_BITS)
 """A register bank of [BOW]: 64 KB."""
@@ -34,7 +35,7 @@ class CollectorCost:
 
     @property
     def stored_bytes(self) -> int:
-        """What all of them store of operands and results."""
+        """The storage of all of them for operands and results."""
         return self.count * self.words * WARP_BITS // 8
 
 
@@ -62,7 +63,7 @@ def without_and_with_affine(config: SmConfig) -> list[Comparison]:
 
 
 def alone(config: SmConfig, units: Sequence[str]) -> list[Row]:
-    """Units outside the datapath, each by itself: the row of all that is in it."""
+    """Units outside the datapath, each alone: its row, including its parts."""
     return [synthesise(config, top=unit).rows[0] for unit in units]
 
 
@@ -84,9 +85,9 @@ def _collector(kind: str, config: SmConfig) -> CollectorCost:
 
 
 def network(config: SmConfig) -> list[Comparison]:
-    """What lies between collectors and banks, without windows and with `bow_hints`; no crossbar where windows come with
-    as many collectors as there were, since it stays as it is. The last is the wiring of the datapath: words and fields
-    to the dispatch port, and with a window results to collectors and evictions from them."""
+    """The units between collectors and banks, without windows and with `bow_hints`; without the crossbar if windows do
+    not change the number of collectors, since it then stays the same. The last is the wiring of the datapath: words and
+    fields to the dispatch port, and with a window results to collectors and evictions from them."""
     off, on = _ungated(config), _windowed(config, Bypass.BOW_HINTS, 4)
     found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0])
              for before, after in NETWORK if after != "Crossbar" or off.collectors != on.collectors]
@@ -94,7 +95,7 @@ def network(config: SmConfig) -> list[Comparison]:
 
 
 def shares(network: Sequence[Comparison]) -> dict[str, float]:
-    """What the network adds, as parts of the area of one `BANK` by both estimates of SRAM."""
+    """The area that the network adds, as shares of one `BANK` by both estimates of SRAM."""
     added = sum(entry.added_um2 for entry in network)
     return {"of a 64 KB bank by CACTI": added / BANK.cacti_area_um2, "by its bit cells": added / BANK.area_um2}
 
@@ -106,5 +107,5 @@ def _ungated(config: SmConfig) -> SmConfig:
 
 
 def _windowed(config: SmConfig, bypass: Bypass, entries: int) -> SmConfig:
-    """With windows only, and so many entries for each of their instructions."""
+    """With windows only, and this number of entries for each of their instructions."""
     return dataclasses.replace(_ungated(config), bypass=bypass, entries=entries * config.window)

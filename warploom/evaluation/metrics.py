@@ -1,6 +1,7 @@
 """The definitions: one small function for each quantity, of the statistics of one kernel. All are percentages.
 
-*Saved* is the share of the baseline that is gone, *gained* what is added to it; the baseline has the same layout.
+*Saved* is the share of the baseline that is removed, *gained* the share that is added; the baseline has the same
+layout.
 """
 
 from collections.abc import Sequence
@@ -8,11 +9,11 @@ from collections.abc import Sequence
 from warploom.golden_model.statistics import Statistics
 
 BYTES = 4
-"""Of a lane in a full-width access."""
+"""Bytes of a lane in a full-width access."""
 
 
 def saved(ours: float, baseline: float) -> float:
-    """How much less `ours` is than the baseline; 0 where there is nothing to save."""
+    """How much less `ours` is than the baseline; 0 if there is nothing to save."""
     return 100 * (1 - ours / baseline) if baseline else 0.0
 
 
@@ -22,7 +23,7 @@ def gained(ours: float, baseline: float) -> float:
 
 
 def share(part: float, whole: float) -> float:
-    """A part of a whole; 0 where there is no whole."""
+    """A part of a whole; 0 if there is no whole."""
     return 100 * part / whole if whole else 0.0
 
 
@@ -47,7 +48,7 @@ def bank_reads_saved(ours: Statistics, baseline: Statistics) -> float:
 
 
 def bank_writes_saved(ours: Statistics, baseline: Statistics) -> float:
-    """Writes of the banks saved; those that a mechanism adds are taken off."""
+    """Writes of the banks saved, minus those that a mechanism adds."""
     return saved(sum(ours.bank_writes), sum(baseline.bank_writes))
 
 
@@ -67,12 +68,12 @@ def collector_bandwidth_gained(ours: Statistics, baseline: Statistics) -> float:
 
 
 def bank_bandwidth_used(run: Statistics) -> float:
-    """Bytes that operands read and written need, of those that the bank accesses could move (Figs. 3.4a, 3.26)."""
+    """Bytes needed by operands read and written, of those that the bank accesses could move (Figs. 3.4a, 3.26)."""
     return share(_bytes(run.source_widths) + _bytes(run.destination_widths), BYTES * run.bank_accesses)
 
 
 def collector_bandwidth_used(run: Statistics) -> float:
-    """Bytes that the operands stored need, of those that the collector writes could move (Figs. 3.4b, 3.27)."""
+    """Bytes needed by stored operands, of those that the collector writes could move (Figs. 3.4b, 3.27)."""
     return share(_bytes(run.source_widths), BYTES * run.collector_writes)
 
 

@@ -1,4 +1,4 @@
-"""What the designs need beside the register file ([RADAIDEH], Tables 3.4 and 4.1, and [AFFINE]): storage and code."""
+"""Storage and code size of the designs beside the register file ([RADAIDEH], Tables 3.4 and 4.1, and [AFFINE])."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from warploom.evaluation.metrics import share
 from warploom.kernels.library import kernels
 
 NAMED = 63
-"""Registers that a thread of a Fermi GPU can name: CORF's tables have a row for each of every warp slot."""
+"""Registers that a thread of a Fermi GPU can name: CORF's tables have a row for each register of every warp slot."""
 
 CODE_BITS = 3
 """Width and sign of a warp register."""
@@ -25,7 +25,7 @@ PATHS = 3, 2
 """Operand paths out of the collectors, and write paths into the banks: each of ours has a byte multiplexer."""
 
 CORF_SHIFTERS = 10
-"""What the source counts in CORF."""
+"""CORF's number in the source."""
 
 
 def mask_buffer(config: SmConfig) -> tuple[int, int]:
@@ -49,7 +49,7 @@ def free_map(config: SmConfig) -> tuple[int, int]:
 
 
 SOURCES = 3
-"""Registers that an instruction reads, at most; so many copies the affine register file has."""
+"""The maximum registers that an instruction reads; the affine register file has this number of copies."""
 
 COPIES = SOURCES + 1
 """Of the zero buffer: one for each register that an instruction names, three sources and a destination."""
@@ -61,13 +61,13 @@ def zero_buffer(config: SmConfig) -> tuple[int, int]:
 
 
 def zero_buffer_srams(config: SmConfig) -> int:
-    """How many SRAMs one copy of the zero buffer has: one for each bank, and with coalescing for each side."""
+    """The number of SRAMs in one copy of the zero buffer: one for each bank, and with coalescing for each side."""
     return config.banks * (len(SIDES) if config.coalescing is Coalescing.ON else 1)
 
 
 @dataclass(frozen=True)
 class Overhead:
-    """One row of the table: what CORF needs and what ours does, in `unit`, each beside what the source prints."""
+    """One row of the table: the needs of CORF and of ours, in `unit`, each beside the published value."""
 
     COLUMNS: ClassVar = ("what", "unit", "CORF", "published", "ours", "published ")
 
@@ -80,7 +80,7 @@ class Overhead:
 
 
 def code_growth(programs: Sequence[Program]) -> float:
-    """Percentage by which the hints of CORF++ make machine code larger, mean over programs."""
+    """Percentage by which the hints of CORF++ enlarge machine code, mean over programs."""
     return fmean(100 * program.hint_bits(sides=True) / (INSTRUCTION_BITS * len(program.instructions))
                  for program in programs)
 
@@ -101,7 +101,7 @@ def coalescing_overheads(config: SmConfig) -> list[Overhead]:
 
 @dataclass(frozen=True)
 class Need:
-    """One row of what a mechanism needs, in `unit`, beside what the source prints."""
+    """One row of a mechanism's needs, in `unit`, beside the published value."""
 
     COLUMNS: ClassVar = ("what", "unit", "ours", "published")
 
@@ -112,7 +112,7 @@ class Need:
 
 
 def gating_overheads(config: SmConfig) -> list[Need]:
-    """Storage that the zero masks of a configuration need ([RADAIDEH], Table 4.1 and section 4.5)."""
+    """Storage of the zero masks of a configuration ([RADAIDEH], Table 4.1 and section 4.5)."""
     copy, entry = zero_buffer_srams(config) * _bytes(zero_buffer(config)), width(zero_fields(config))
     return [
         Need("zero buffer, one copy", "bytes", copy, "2.25 KB"),

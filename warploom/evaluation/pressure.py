@@ -1,4 +1,4 @@
-"""How hard a kernel presses on the register file, and what its schedulers wait for: why a figure is what it is."""
+"""The pressure of a kernel on the register file, and the stalls of its schedulers, which explain a figure."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from warploom.golden_model.statistics import Statistics
 
 COLUMNS = ("kernel", "setting", "IPC", "requests/cycle", "conflicts", "issuing, %", "collector, %", "port, %",
            "else, %")
-"""Bank requests, and conflicts of each; then where the cycles of all schedulers went: issuing, or waiting for what."""
+"""Bank requests, and conflicts of each; then the cycles of all schedulers: issuing, or waiting, by cause."""
 
 
 def pressure(run: Statistics, config: SmConfig) -> dict[str, Any]:
-    """The numbers of one run, by column; *else* is waiting for operands, memory, barriers, and having no warp."""
+    """The numbers of one run, by column; *else* is waiting for operands, memory or barriers, and having no warp."""
     total = run.cycles * config.schedulers
     collector, port = run.stalls["collector"], run.stalls["port"]
     waiting = sum(run.stalls.values())

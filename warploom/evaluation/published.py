@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 
 RELATIONS = ("~", "<=", ">=")
-"""*About*, where a source compares in words; *at most* and *at least*, where it says how near two averages are or sets
-a bound."""
+"""*About* if a source compares in words; *at most* and *at least* if it gives the distance of two averages or a
+bound."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """An average that a seed prints, in percent, `relation` being empty or one of `RELATIONS`; or, where it prints each
-    kernel by itself, what these range over: from `value` to `most`."""
+    """An average that a source prints, in percent, with `relation` empty or one of `RELATIONS`; or, if it prints each
+    kernel separately, their range: from `value` to `most`."""
 
     value: float
     relation: str = ""

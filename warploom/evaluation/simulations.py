@@ -1,7 +1,7 @@
-"""Every kernel under every configuration of an experiment: simulated once, kept, two at a time.
+"""Every kernel under every configuration of an experiment: simulated once, cached, two at a time.
 
-A result is kept, with everything that it depends on as its key, so that an interrupted evaluation goes on where it
-stopped, and a second one has nothing to simulate.
+A result is cached, with all its inputs as its key, so that an interrupted evaluation continues where it stopped, and a
+second one has nothing to simulate.
 """
 
 import json
@@ -28,7 +28,7 @@ from warploom.store import Key, Kind
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model",
            "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
-"""What a result depends on, beside its configuration."""
+"""The inputs of a result, beside its configuration."""
 
 WORKERS = 2
 
@@ -85,7 +85,7 @@ def _key(case: Case, sources: str) -> Key:
 
 
 def _decode(case: Case, text: str) -> Run:
-    """A run that was kept."""
+    """A cached run."""
     found = json.loads(text)
     return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
                Reuse(**found["reuse"]), Structure(**found["structure"]))
@@ -96,7 +96,7 @@ def _simulate(case: Case, key: Key) -> Run:
 
 
 def _run(case: Case) -> str:
-    """A run, to be kept."""
+    """A run, to be cached."""
     trace = _trace(case.kernel, case.size)
     hinted = replace(trace, program=annotate_for(trace.program, case.config))
     return json.dumps({
@@ -108,7 +108,7 @@ def _run(case: Case) -> str:
 
 @lru_cache(maxsize=1)
 def _trace(name: str, size: str) -> Trace:
-    """A kernel's trace, which all configurations share. Raises `ExecutionError` when its results are wrong."""
+    """A kernel's trace, which all configurations share. Raises `ExecutionError` if its results are wrong."""
     file = kernel(name).load(size)
     program = compile_file(file.ptx, file.entry)
     execution = execute(program, file.launch)
@@ -121,17 +121,17 @@ def _trace(name: str, size: str) -> Trace:
 
 @lru_cache(maxsize=1)
 def _values(name: str, size: str) -> Values:
-    """What a kernel computes, whatever the configuration."""
+    """The values of a kernel, whatever the configuration."""
     return values(_trace(name, size))
 
 
 @lru_cache(maxsize=1)
 def _reuse(name: str, size: str) -> Reuse:
-    """How a kernel uses its values again, whatever the configuration."""
+    """The reuse of a kernel's values, whatever the configuration."""
     return reuse(_trace(name, size))
 
 
 @lru_cache(maxsize=1)
 def _structure(name: str, size: str) -> Structure:
-    """What structure a kernel has, whatever the configuration."""
+    """The structure in a kernel, whatever the configuration."""
     return structure(_trace(name, size))

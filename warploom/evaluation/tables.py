@@ -1,4 +1,4 @@
-"""Figures as tables on the terminal: a row for each kernel, their average, and what is published below it."""
+"""Figures as tables on the terminal: a row for each kernel, their average, and the published value below it."""
 
 from collections.abc import Iterable
 from math import isclose
@@ -12,7 +12,7 @@ from warploom import report
 from warploom.evaluation.figures import Measured
 
 IN_ALL = "in all"
-"""The column of what stacked bars add up to."""
+"""The column of the sum of stacked bars."""
 
 
 def show(measured: Measured) -> None:
@@ -26,7 +26,7 @@ def show(measured: Measured) -> None:
 
 
 def show_averages(figures: Iterable[Measured]) -> None:
-    """Print all averages that have a published one beside them."""
+    """Print all averages that have a published value."""
     rows = [[measured.figure.heading, key, f"{fmean(column.values()):.1f}", published]
             for measured in figures for key, column in _columns(measured).items()
             if (published := _published(measured, key)) != "-"]
@@ -34,7 +34,7 @@ def show_averages(figures: Iterable[Measured]) -> None:
 
 
 def _columns(measured: Measured) -> dict[str, dict[str, float]]:
-    """By bar, then by kernel; with the sum of bars that lie on top of one another, unless it is always 100."""
+    """By bar, then by kernel; with the sum of stacked bars, unless it is always 100."""
     columns = {key: dict(values) for key, values in measured.values.items()}
     sums = {kernel: sum(column[kernel] for column in columns.values()) for kernel in measured.kernels}
     if measured.figure.stacked and not all(isclose(total, 100) for total in sums.values()):
