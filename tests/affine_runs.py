@@ -36,7 +36,7 @@ def load(register: int, address: int, **fields: Any) -> Instruction:
 
 
 def executed(*code: Instruction, warps: int = 1, blocks: int = 1) -> Trace:
-    """Blocks of so many warps run the instructions; there are 256 bytes of constants, and as many of shared memory."""
+    """Blocks of this number of warps run the instructions, with 256 bytes of constants and 256 of shared memory."""
     program = replace(of(*code, EXIT), constants=bytes(range(256)), shared_bytes=256)
     trace = execute(program, Launch(grid=(blocks, 1, 1), block=(LANES * warps, 1, 1))).trace
     assert trace is not None
@@ -60,7 +60,7 @@ def happenings(sm: Sm) -> list[tuple[int, str]]:
 
 
 def checked(setting: SmConfig, trace: Trace) -> Run:
-    """A run of which every operand and result is compared with the trace."""
+    """A run whose operands and results are all compared with the trace."""
     run = simulate(setting, trace, check=True)
     assert run.sm.checker is not None and run.sm.checker.checked > 0
     return run

@@ -1,9 +1,8 @@
 """The table of docs/contract/affine.md, as z3 terms: when an operation on values base + lane * stride gives such a
 value again, and which.
 
-Words are integers of any size, so that what is linear stays linear: an operation takes them modulo 2^32 where it looks
-at more than sums. Each condition has a name, by which it can be left out. A distance of SHF is a number, all else is
-symbolic.
+Words are integers of any size, so that linear terms stay linear: an operation takes them modulo 2^32 if it uses more
+than sums. Each condition has a name, by which it can be omitted. A distance of SHF is a number, all else is symbolic.
 """
 
 import operator
@@ -16,7 +15,7 @@ from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.modifiers import Cond
 
 BITS, STRIDE_BITS, LAST = 32, 16, 31
-"""Of a word and of a stride; the last lane."""
+"""Bits of a word and of a stride; the last lane."""
 
 WORDS = 1 << BITS
 
@@ -37,7 +36,7 @@ class Slot(NamedTuple):
         return self.base + lane * self.stride
 
     def uniform(self) -> z3.BoolRef:
-        """Whether all lanes are alike."""
+        """Whether all lanes are equal."""
         return self.stride == 0
 
     def exact(self, signed: int) -> z3.BoolRef:
@@ -47,16 +46,16 @@ class Slot(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a lane computes: the result, and whether the predicate result holds before `combine`."""
+    """The outputs of a lane: the result, and whether the predicate result holds before `combine`."""
 
     result: z3.ArithRef
     holds: z3.BoolRef
 
 
 class Attempt(NamedTuple):
-    """What the affine unit knows of an instruction: slots, predicate, and the answers of the end lanes.
+    """The inputs of the affine unit for an instruction: slots, predicate, and the answers of the end lanes.
 
-    `ask(name, condition)` is the condition, or true for the one that is left out.
+    `ask(name, condition)` is the condition, or true for the omitted one.
     """
 
     i: Instruction
@@ -133,12 +132,12 @@ LANES: dict[Op, Callable[..., Answer]] = {
     **dict.fromkeys((Op.IMIN, Op.IMAX), _extreme),
     Op.ISETP: _compare,
 }
-"""What a lane computes with the distance n, the predicate operand, and the words a, b, c; of a shift b is what its
-other word adds, shifted already."""
+"""The result of a lane from the distance n, the predicate operand, and the words a, b, c; for a shift, b is the
+contribution of its other word, already shifted."""
 
 
 def answer(i: Instruction, slots: tuple[Slot, Slot, Slot], lane: int, n: int, p: z3.BoolRef) -> Answer:
-    """What a lane computes of the slots."""
+    """The result of a lane from the slots."""
     return LANES[i.op](i, n, p, [slot.at(lane) for slot in slots])
 
 
@@ -213,7 +212,7 @@ ROWS: dict[Op, Callable[[Attempt], Accepted]] = {
 
 
 def _carry(t: Attempt) -> z3.BoolRef:
-    """What a carry or borrow asks beyond the row."""
+    """The additional conditions of a carry or borrow."""
     uniform = z3.And(t.a.uniform(), t.b.uniform(), t.c.uniform())
     if t.i.high:
         return t.ask("uniform with carry", uniform)
@@ -224,7 +223,7 @@ def _carry(t: Attempt) -> z3.BoolRef:
 
 
 class Rule(NamedTuple):
-    """What the table says of an instruction: the result as a slot, its predicate, and whether it is accepted."""
+    """The table's answer for an instruction: the result as a slot, its predicate, and whether it is accepted."""
 
     result: Slot
     holds: z3.BoolRef

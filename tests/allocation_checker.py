@@ -1,7 +1,7 @@
-"""Proof, apart from the compiler's own analyses, that machine code reads what its IR says.
+"""Proof, independent of the compiler's analyses, that machine code reads the operands of its IR.
 
-A forward data-flow analysis over all paths keeps, for every place (register, predicate, spill slot), the set of
-virtual registers whose current value it is known to hold. Every operand of every instruction must be in a place that
+A forward data-flow analysis over all paths tracks, for every location (register, predicate, spill slot), the set of
+virtual registers whose current value it is known to hold. Every operand of every instruction must be in a location that
 holds it on all paths. A virtual register that no path has written yet is held everywhere: its value is undefined.
 Nothing here uses the compiler's control-flow graph, liveness or interference.
 """
@@ -24,22 +24,22 @@ CHANGING = {Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOB
 
 
 class AllocationError(AssertionError):
-    """Machine code that does not do what its IR says."""
+    """Machine code that does not match its IR."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A node of the function (None: added by the compiler) and its machine instruction (None: left out)."""
+    """A node of the function (None: added by the compiler) and its machine instruction (None: omitted)."""
 
     node: Node | None
     instruction: Instruction | None
-    index: int  # of the instruction, or of the next one where it was left out
+    index: int  # of the instruction, or of the next one if it was omitted
 
 
 @dataclass
 class Facts:
-    """What is known before a step: the values that each place holds, and the registers not yet written on any path.
-    A place that is not listed holds only undefined values."""
+    """The state before a step: the values that each location holds, and the registers not yet written on any path. A
+    location that is not listed holds only undefined values."""
 
     unwritten: int
     places: dict[Place, int] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Facts:
         return Facts(self.unwritten, dict(self.places))
 
     def assign(self, register: int, source: int | None) -> None:
-        """The virtual register takes a new value: that of another one, or one that no place holds yet."""
+        """The virtual register takes a new value: that of another one, or one that no location holds yet."""
         bit = 1 << register
         for place, held in self.places.items():
             same = source is not None and held >> source & 1
@@ -135,7 +135,7 @@ class Checker:
         return masks
 
     def _reachable(self) -> Iterator[Node | Label]:
-        """Nodes and labels of the function that control can get to, in order."""
+        """Reachable nodes and labels of the function, in order."""
         body = self.function.body
         at = {item.name: index for index, item in enumerate(body) if isinstance(item, Label)}
         seen, waiting = set(), [0]
@@ -152,7 +152,8 @@ class Checker:
         return (body[index] for index in sorted(seen))
 
     def _missing(self, present: set[Node | None]) -> tuple[Anchored, Anchored]:
-        """What the compiler dropped: (copies by the node or label that follows, constants by the one that precedes).
+        """Nodes that the compiler dropped: (copies by the node or label that follows, constants by the one that
+        precedes).
 
         Spill code may lie on either side of them. Before a constant is assigned nothing holds it, after a copy is
         assigned all places that hold the source hold the destination, so constants go early and copies late.
@@ -235,7 +236,8 @@ class Checker:
             facts.places[place] = facts.unwritten | (bit if whole else 0)
 
     def _left_out(self, step: Step, facts: Facts) -> None:
-        """A node without instruction: a copy inside one place, a constant made again later, or a branch to the next."""
+        """A node without instruction: a copy inside one location, a constant recomputed later, or a branch to the
+        next."""
         node = step.node
         if _is_copy(node):
             kept = dict(facts.places)
@@ -253,7 +255,7 @@ class Checker:
             raise AllocationError(f"{node!r} has no instruction")
 
     def _added(self, instruction: Instruction, index: int, facts: Facts) -> None:
-        """Spill code: a move between a register and a slot or bit, or a constant made again."""
+        """Spill code: a move between a register and a slot or bit, or a recomputed constant."""
         op, src = instruction.op, instruction.src
         constant = _constant_of_instruction(instruction)
         if instruction.guard != PT:
@@ -295,7 +297,7 @@ def _is_copy(node: Node) -> bool:
 
 
 def _constant_of_node(node: Node) -> tuple | None:
-    """What an unguarded node makes when that is always the same; zero is None in IR and RZ in machine code."""
+    """The constant result of an unguarded node, if it is constant; zero is None in IR and RZ in machine code."""
     if node.guard is not None or node.op not in (Op.MOV, Op.S2R) or _is_copy(node):
         return None
     if node.op is Op.S2R:
@@ -314,7 +316,8 @@ def _constant_of_instruction(instruction: Instruction) -> tuple | None:
 
 
 def _operands(node: Node, instruction: Instruction) -> Iterator[tuple[VirtualRegister, Place]]:
-    """Each register that a node reads with the place its instruction reads it from; other operands must be equal."""
+    """Each register that a node reads, with the location from which its instruction reads it; other operands must be
+    equal."""
     kind, none = ("P", PT) if node.op is Op.PLOP3 else ("R", RZ)
     pairs = [(operand, (kind, instruction.src[slot])) for slot, operand in enumerate(node.src)]
     pairs += [(node.guard, ("P", instruction.guard)), (node.psrc, ("P", instruction.psrc))]

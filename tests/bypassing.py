@@ -28,19 +28,19 @@ def issue(sources: list[int], destination: int | None = None, lanes: int = ALL_L
 
 
 class Driven(BypassingCollector):
-    """A collector whose registers lie in bank 1, in the row of their number."""
+    """A collector whose registers are in bank 1, in the row of their number."""
 
     def __init__(self, bypass: str = "bow_wr", *settings: str) -> None:
         super().__init__(config(bypass, *settings), 0)
 
     def take(self, *instruction: Any, **fields: Any) -> None:
-        """A cycle in which an instruction is taken, as `issue` makes it."""
+        """A cycle in which the collector takes an instruction made by `issue`."""
         taken = issue(*instruction, **fields)
         places = [Place(1, taken[name], False) for name in ("src0", "src1", "src2", "dst")]
         self.clock(take=Taken(taken, places[:3], places[3], [{}] * 4))
 
     def fetch(self, value: int = 0) -> None:
-        """The cycles in which what is requested comes: one value in all lanes."""
+        """The cycles in which the requested operands arrive: one value in all lanes."""
         while self.request() is not None:
             self.clock(granted=True)
             self.clock(arriving_word=broadcast(value))
@@ -52,7 +52,7 @@ class Driven(BypassingCollector):
             self.clock(dispatched=True)
 
     def write(self, register: int, lanes: int = ALL_LANES, value: int = 0, **fields: Any) -> None:
-        """An instruction writes a register, up to its delivery or what comes instead."""
+        """An instruction writes a register, up to its delivery or its alternative."""
         self.take([], register, lanes, **fields)
         self.leave()
         self.result(register, lanes, value, **fields)

@@ -1,7 +1,7 @@
-"""Every functional run of a test is timed twice, all mechanisms off and all on, and its trace is checked on the way.
+"""Every functional run of a test is timed twice, with all mechanisms off and all on, and its trace is checked.
 
-The checker is the one that lockstep uses: operands and predicates that go in, results that come out
-(`warploom.golden_model.check`). So no test can be content with final memory while the trace says something else.
+The checker is that of lockstep: input operands and predicates, and results (`warploom.golden_model.check`). So no test
+passes with the right final memory and a wrong trace.
 """
 
 import dataclasses
@@ -20,18 +20,18 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
 
 OFF = dataclasses.replace(SmConfig.preset("fermi"), rows=4096, shared_bytes=1 << 18)
-"""The published baseline, with room for any block: a test may use more registers than an SM has."""
+"""The published baseline, enlarged to fit any block: a test may use more registers than an SM has."""
 
 ON = OFF.with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"])
 
 LONGEST = 20_000
-"""Warp instructions of the longest trace that is checked here: about two seconds. Of the bundled kernels at their
-default size, which are longer, the long regression checks the traces."""
+"""Warp instructions of the longest trace that is checked here: about two seconds. The long regression checks the longer
+traces of the bundled kernels at default size."""
 
 
 def check_trace(trace: Trace) -> int:
     """Time a trace with all mechanisms off and with all on; returns the number of operands compared. Raises `Mismatch`
-    where the machine moves or computes what the trace does not say."""
+    if the machine moves or computes anything that differs from the trace."""
     compared = 0
     for config in (OFF, ON):
         timed = dataclasses.replace(trace, program=annotate_for(trace.program, config))
@@ -42,7 +42,7 @@ def check_trace(trace: Trace) -> int:
 
 
 def _digest(trace: Trace) -> bytes:
-    """What a trace says, in a few bytes."""
+    """A digest of a trace."""
     digest = hashlib.sha256(repr((trace.program, trace.launch.grid, trace.launch.block)).encode())
     for warp in trace.warps:
         for column in (warp.pc, warp.lanes, warp.pred_in, warp.pred_out):
@@ -76,7 +76,7 @@ class _CheckedRun(executor._Run):
 
 @contextmanager
 def all_runs_checked() -> Iterator[None]:
-    """From here on, in this process, `execute` checks what it records."""
+    """From here on, in this process, `execute` checks its traces."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(executor, "_Run", _CheckedRun)
         yield

@@ -1,4 +1,4 @@
-"""What several test files set up alike."""
+"""Fixtures shared by several test files."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +15,12 @@ from warploom.evaluation.figures import Figure
 from warploom.kernels.library import kernels
 
 Evaluated = tuple[str, dict[str, Any]]
-"""What an experiment prints, and its JSON document."""
+"""The output of an experiment, and its JSON document."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def checked_runs():
-    """No functional run of any test goes unchecked."""
+    """Every functional run of any test is checked."""
     with all_runs_checked():
         yield
 
@@ -40,7 +40,7 @@ def described_documents(monkeypatch):
 
 @pytest.fixture
 def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
-    """Runs an experiment on `vector_add` at tiny size, in a folder of its own, and sees that every figure is drawn and
+    """Runs an experiment on `vector_add` at tiny size, in a separate folder, and checks that every figure is drawn and
     every configuration timed."""
     import warploom.verbs.evaluate as verb
 

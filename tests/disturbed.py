@@ -1,4 +1,4 @@
-"""Commands that are run, and disturbed, in folders of their own: what they leave, and what they print."""
+"""Commands that are run and disturbed in separate folders: the files that they leave, and their output."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import small_cli
 from test_simultaneous_runs import LAUNCH, PTX
 
 MARK = "SMALL_CLI_MARK"
-"""The environment variable that tells processes of one command from all others."""
+"""The environment variable that distinguishes processes of one command from all others."""
 
 RUN = ("run", "k.toml", "--preset", "small", "--rtl", "--out", "out", "--json", "out.json")
 REGRESS = ("regress", "--preset", "small", "--seed", "1", "--json", "out.json")
@@ -28,14 +28,14 @@ LINE = {signal.SIGTERM: ["warploom: terminated"], signal.SIGINT: ["warploom: int
 
 
 def check_ending(ending: signal.Signals, status: int, lines: list[str]) -> None:
-    """A command that a signal has ended says so in one line; of one that was killed only Python may have to say
-    something, that semaphores are left, which it then removes."""
+    """A command that a signal has ended says so in one line. If it was killed, only Python may report that semaphores
+    are left, which it then removes."""
     assert status == STATUS[ending]
     assert ending == signal.SIGKILL or lines == LINE[ending], lines
 
 
 class Command:
-    """A command that runs in a folder, with what it keeps in `cache`; `prefix` goes before it."""
+    """A command that runs in a folder, with its cache in `cache`, after `prefix`."""
 
     def __init__(self, arguments: tuple[str, ...], folder: Path, cache: Path, prefix: tuple[str, ...] = ()) -> None:
         self.folder, self.mark = folder, uuid.uuid4().hex
@@ -55,11 +55,11 @@ class Command:
             time.sleep(0.01)
 
     def wait_ready(self) -> None:
-        """Wait until signals find the command line, and not Python's start."""
+        """Wait until signals reach the command line, and not Python's start."""
         self.wait_until(self.ready.exists)
 
     def wait_for(self, seconds: float) -> None:
-        """Wait so long, or until the end of the command."""
+        """Wait for this time, or until the end of the command."""
         deadline = time.monotonic() + seconds
         self.wait_until(lambda: time.monotonic() > deadline)
 
@@ -70,19 +70,19 @@ class Command:
         return self.process.returncode, errors.splitlines()
 
     def others(self) -> list[str]:
-        """The command lines of processes of this command, itself left out."""
+        """The command lines of processes of this command, without itself."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdecimal() and int(entry.name) != self.process.pid:
                 try:
                     if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
                         found.append((entry / "cmdline").read_text().replace("\0", " "))
-                except OSError:  # it has just gone, or is somebody else's
+                except OSError:  # it has just ended, or belongs to another user
                     continue
         return [line for line in found if line]
 
     def leaves_no_process(self) -> bool:
-        """Whether all that it started goes within seconds."""
+        """Whether all processes that it started end within seconds."""
         deadline = time.monotonic() + 10
         while left := self.others():
             if time.monotonic() > deadline:
@@ -93,7 +93,8 @@ class Command:
 
 
 def results(folder: Path) -> dict[str, object]:
-    """What a command has written, without what may differ: measured times, the commit, and what was known before."""
+    """The output of a command, without parts that may differ: measured times, the commit, and what was cached
+    before."""
     found: dict[str, object] = {path.name: path.read_bytes() for path in (folder / "out").glob("*")}
     path = folder / "out.json"
     if path.exists():
@@ -107,5 +108,5 @@ def results(folder: Path) -> dict[str, object]:
 
 
 def parts(*folders: Path) -> list[Path]:
-    """Files that a writer has not brought to their place."""
+    """Temporary files that a writer has not renamed."""
     return [path for folder in folders for path in folder.rglob(".*") if path.is_file()]

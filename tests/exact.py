@@ -1,4 +1,4 @@
-"""IEEE arithmetic in rationals, slow and plain, as an independent witness for the model's vectorised arithmetic."""
+"""IEEE arithmetic in rationals, slow and simple, as an independent reference for the model's vectorised arithmetic."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The lockstep bench with something wrong in it, named by the environment: what the caller makes of it is tested."""
+"""The lockstep bench with a fault, named by the environment, to test the reaction of the caller."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from warploom.tb.lockstep_bench import Lockstep, kernels
 __all__ = ["kernels"]
 
 FAULT, AT = "FAULT", 50
-"""Where the fault is named, and the cycle in which it comes."""
+"""The environment variables of the fault's name and cycle."""
 
 _compare = Lockstep._compare
 
@@ -21,7 +21,7 @@ def _fail(lockstep: Lockstep, *rest: object) -> None:
         match os.environ[FAULT]:
             case "exception":
                 raise KeyError("left\nright")
-            case "mismatch":  # the next operand is not what it should be
+            case "mismatch":  # the next operand is wrong
                 Checker._compare = lambda self, what, expected, actual, lanes: _wrong(what, expected, lanes)
             case name:
                 os.kill(os.getpid(), getattr(signal, name))

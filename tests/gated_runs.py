@@ -54,7 +54,7 @@ def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
 
 
 def cycles(sm: Sm) -> Iterator[Any]:
-    """The datapath in every cycle of a run, as far as something happens."""
+    """The datapath in every cycle of a run in which something happens."""
     while True:
         sm.step()
         if sm.finished:

@@ -21,7 +21,7 @@ class NoExplicitZeros(LaneOrder):
 
 
 class ReordersBoundGroups(LaneOrder):
-    """R-bits change although some lanes of the group are where the old ones put them."""
+    """R-bits change although some lanes of the group are stored in the old order."""
 
     def renew(self, old: Zero, word: int, lanes: int, full: bool) -> Rewrite:
         reordered = super().renew(old, word, lanes, True).zero.reorder
@@ -86,7 +86,7 @@ class RestoresInLaneOrder(LaneOrder):
 
 
 class GranulesAreLanes(LaneOrder):
-    """In a reordered group, too, a lane is taken for zero by its own bit."""
+    """In a reordered group, too, a lane counts as zero by its own bit."""
 
     def known_zero(self, zero: Zero) -> int:
         return zero.mask
@@ -103,7 +103,7 @@ class NoExplicitZerosBelow(Interleaved):
 
 
 class NoFillWithOnes(Interleaved):
-    """The other lanes do not get the ones that they now need."""
+    """The other lanes do not get the sign bytes that they now need."""
 
     def renew(  # noqa: PLR0917 - as the method under test
         self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
@@ -114,7 +114,7 @@ class NoFillWithOnes(Interleaved):
 
 
 class OnesAboveCountAsZero(Interleaved):
-    """What is above the width counts as zero whatever the sign."""
+    """Bytes above the width count as zero whatever the sign."""
 
     def renew(  # noqa: PLR0917 - as the method under test
         self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
@@ -123,7 +123,7 @@ class OnesAboveCountAsZero(Interleaved):
 
 
 class TakesOnesForZero(Interleaved):
-    """A lane of which only ones are left, above the width, is taken for zero."""
+    """A lane with only ones above the width counts as zero."""
 
     def known_zero(self, zero: Zero, code: Code) -> int:
         return super().known_zero(zero, code._replace(sign=0))
@@ -137,7 +137,7 @@ class ForgetsTheSide(Interleaved):
 
 
 class WidthOnly(Interleaved):
-    """The zero mask is not applied to what is read."""
+    """The zero mask is not applied to the read word."""
 
     def restore(self, word: int, zero: Zero, code: Code) -> int:
         return width.restore(word, code)
@@ -152,7 +152,7 @@ LOSSES: list[tuple[Rules, Gating]] = [
     (NoFillWithOnes, IN_LANE), (NoFillWithOnes, CROSS_LANE), (OnesAboveCountAsZero, CROSS_LANE),
     (TakesOnesForZero, CROSS_LANE), (ForgetsTheSide, IN_LANE), (WidthOnly, IN_LANE), (WidthOnly, CROSS_LANE),
 ]
-"""Wrong rules that lose data, and with which `gating`."""
+"""Wrong rules that lose data, with the `gating` that shows them."""
 
 WASTE: list[tuple[Rules, Gating]] = [
     (WritesZeros, IN_LANE), (ReadsAllLanes, ACTIVE), (ReadsAllLanes, CROSS_LANE), (ReadsZeros, IN_LANE),

@@ -1,7 +1,8 @@
-"""Coverage of gating: whatever a register write can do to a zero mask, by name, and why some names cannot happen.
+"""Coverage of gating: every possible effect of a register write on a zero mask, by name, and why some names are
+impossible.
 
-A name is a tuple of words. First comes how the write meets a group: `full`, or partial, and then the group is `whole`
-(all four lanes execute) or `bound`; next which of its lanes execute, lane 0 last; then what changes:
+A name is a tuple of words. The first describes the write in a group: `full`, or partial, and then the group is `whole`
+(all four lanes execute) or `bound`; the next gives its executing lanes, lane 0 last; then the changes:
 
 - without coalescing the R-bit, and the bits of `straight` lanes if it stays 0, of `reordered` granules if it stays 1;
 - with coalescing each `granule`, which may be above the width, where the sign is 0 or 1;
@@ -26,7 +27,7 @@ _ABOVE = ("above 0", "above 1")
 
 
 def lane_order(gating: Gating, old: Zero, new: Zero, lanes: int, full: bool) -> Iterator[Name]:
-    """What a write does without coalescing."""
+    """The effects of a write without coalescing."""
     for group in range(8):
         kind, pattern = meeting = _meeting(lanes >> 4 * group & 0xF, full)
         yield meeting
@@ -46,7 +47,7 @@ def lane_order(gating: Gating, old: Zero, new: Zero, lanes: int, full: bool) -> 
 def interleaved(  # noqa: PLR0917 - a register before and after
     gating: Gating, old: Zero, old_code: Code, new: Zero, code: Code, lanes: int, full: bool
 ) -> Iterator[Name]:
-    """What a write does with coalescing."""
+    """The effects of a write with coalescing."""
     for group in range(8):
         kind, pattern = meeting = _meeting(lanes >> 4 * group & 0xF, full)
         yield meeting

@@ -41,7 +41,7 @@ def sources() -> dict[Path, set[str]]:
 
 
 def naming(mechanism: Mechanism) -> list[str]:
-    """The files that name a mechanism and are not its own."""
+    """The files that name a mechanism, without its own."""
     return sorted(str(path.relative_to(ROOT)) for path, found in sources().items()
                   if found & set(mechanism.names) and not set(mechanism.folders) & set(path.parts))
 

@@ -1,7 +1,7 @@
-"""Kernels that give one operand of an instruction the same value in every way that PTX has.
+"""Kernels that give one operand of an instruction the same value in every way of PTX.
 
 The value comes from memory, where no compiler can know it; from a MOV of a constant; as a literal; from a parameter;
-and from a special register, beside the same values from memory. The results must be those of the value from memory.
+and from a special register, beside the same values from memory. The results must equal those of the value from memory.
 """
 
 import re
@@ -24,7 +24,7 @@ FLOATS = {"f32": np.array([0.0, 1.0, -1.0, 2.0, 0.0078125], np.float32).view(np.
 
 
 def values(kind: str) -> list[int]:
-    """What an operand of a type is given, as bits: 0, 1, -1, powers of two, and for two words only a high one."""
+    """Values of an operand of a type, as bits: 0, 1, -1, powers of two, and for two words only a high one."""
     if kind == "pred":
         return [0, 1]
     bits = int(kind.lstrip("bfsu"))
@@ -42,7 +42,7 @@ def literal(kind: str, bits: int) -> str:
 
 
 class Variant(NamedTuple):
-    """One way of giving operand `letter` of a row a value; `source` says where it is from."""
+    """One way of giving operand `letter` of a row a value; `source` names its origin."""
 
     row: dict
     letter: str
@@ -110,7 +110,7 @@ class Kernel:
         self._use(Variant(row, letter, "special register", -1), "%y")
 
     def _use(self, variant: Variant, operand: str) -> None:
-        """The instruction with another operand in the place of one of its own; its results are stored."""
+        """The instruction with one operand replaced; its results are stored."""
         row = variant.row
         lines = re.sub(rf"%{variant.letter}\b", operand, row["ptx"]).split("\n")
         if row["form"].startswith("atom"):
@@ -162,7 +162,7 @@ ret;
         return execute(program, Launch((1, 1, 1), (THREADS, 1, 1), (*buffers, *scalars))).buffers["out"]
 
     def differences(self, out: np.ndarray) -> Iterator[str]:
-        """A line for each variant that does not store what its reference stores."""
+        """A line for each variant whose results differ from its reference."""
         at = 0
         for reference, *others in self.groups:
             count = len(reference.row["outs"])

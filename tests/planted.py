@@ -1,4 +1,4 @@
-"""A bug in one function: its text with one piece replaced. Whoever has imported the function runs the bug."""
+"""A bug in one function: its text with one piece replaced. All importers of the function then run the bug."""
 
 import ast
 import inspect
@@ -14,8 +14,8 @@ import pytest
 
 @dataclass(frozen=True)
 class Bug:
-    """`where` is module:function or module:Class.method, below `warploom.compiler`; `right`, which stands there once,
-    becomes `wrong`. `symptom` says what a program would show."""
+    """`where` is module:function or module:Class.method, below `warploom.compiler`; `right`, which occurs there once,
+    becomes `wrong`. `symptom` describes the visible effect in a program."""
 
     where: str
     right: str
@@ -23,7 +23,7 @@ class Bug:
     symptom: str
 
     def plant(self, patch: pytest.MonkeyPatch) -> None:
-        """Put the bug there until the patch is undone."""
+        """Insert the bug until the patch is undone."""
         function = self._function()
         text = textwrap.dedent(inspect.getsource(function))
         assert text.count(self.right) == 1, f"{self.where}: {self.right!r} stands there {text.count(self.right)} times"

@@ -1,5 +1,5 @@
-"""Bugs of the cycle model that a random program found once: each is planted again, and the program kept of it
-(`tests/programs/machine`) must see it still."""
+"""Bugs of the cycle model that a random program once found: each is planted again, and the stored program
+(`tests/programs/machine`) must still find it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,21 +16,21 @@ from warploom.golden_model.register_file.width import renew
 _room, _scoreboard, _renew = BypassingCollector.room, Scoreboard.__init__, LaneOrder.renew
 
 BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    # a warp issues while what its collector evicted is on its way to the register file
+    # a warp issues while an eviction of its collector is in flight to the register file
     "hidden_eviction": (BypassingCollector, "room", lambda collector, blocked: _room(collector, False)),
-    # what the datapath has written stays compact
+    # a register that the datapath has written stays compact
     "stale_tag": (AffineRegisterFile, "make_generic", lambda *_: None),
     # the width of a partial write is that of the lanes that are written
     "narrow_partial_write": (coalescing, "renew",
                              lambda old, word, lanes, full, toggle: renew(old, word, lanes, True, toggle)),
-    # an instruction overwrites what an older one still has to read
+    # an instruction overwrites a register that an older one still has to read
     "untracked_reads": (Scoreboard, "__init__",
                         lambda board, warps, **_: _scoreboard(board, warps, tracks_reads=False)),
-    # a partial write changes the order of bytes of lanes that it does not write
+    # a partial write changes the byte order of lanes that it does not write
     "reordered_others": (LaneOrder, "renew",
                          lambda order, old, word, lanes, full: _renew(order, old, word, lanes, True)),
 }
-"""By the name of the program: what is replaced, and by what."""
+"""By the name of the program: the replaced text, and its replacement."""
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, bug: str) -> None:

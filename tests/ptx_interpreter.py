@@ -1,6 +1,6 @@
 """Plain sequential execution of the PTX that `random_programs` makes: one thread after the other, one line at a time.
 
-It knows nothing of warps, registers or machine code, and shares no code with compiler and golden model.
+It does not model warps, registers or machine code, and shares no code with compiler and golden model.
 """
 
 import itertools
@@ -118,7 +118,8 @@ class Thread:
         self.registers: dict[str, int] = {}
 
     def run(self, lines: list[Line], labels: dict[str, int]) -> Generator[bool, int, None]:
-        """From the first line to the end. At a barrier it gives the predicate to be counted, and gets the count."""
+        """Run from the first line to the end. At a barrier it yields the predicate to be counted, and receives the
+        count."""
         pc = 0
         while True:
             line = lines[pc]
@@ -192,7 +193,7 @@ def _to_the_end(threads: list[Generator[bool, int, None]]) -> None:
 
 
 def run_sequentially(text: str, grid: int, block: Sequence[int], words: np.ndarray, out_bytes: int) -> bytes:
-    """What the kernel leaves in its second buffer, of `out_bytes` zeros, with `words` in its first one."""
+    """The final contents of the kernel's second buffer, of `out_bytes` zeros, with `words` in its first one."""
     lines, labels = parse(text)
     memory = bytearray(words.tobytes()) + bytearray(out_bytes)
     constants = bytearray(map(int, re.findall(r"\d+", re.findall(r"constants\[\d+\] = {(.*)}", text)[0])))

@@ -1,4 +1,4 @@
-"""The instructions of `vectors/`, of which each is one row: what a test needs to make PTX of them."""
+"""The instructions of `vectors/`, one for each row, as a test needs them to generate PTX."""
 
 import json
 from pathlib import Path

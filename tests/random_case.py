@@ -19,7 +19,7 @@ OWN_BYTES = 128
 """Bytes of global memory of each thread."""
 
 INPUT = np.random.default_rng(1).integers(0, 1 << 32, 64, np.uint32) >> np.repeat([0, 8, 16, 24, 31, 0, 28, 20], 8)
-"""What kernels load: words of all widths."""
+"""The input of kernels: words of all widths."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Case:
         return cls(preset, tuple(settings), int(grid), (x, y, z), body)
 
     def save(self, folder: Path) -> LaunchFile:
-        """Write it as files that a bench reads."""
+        """Write the case as files that a bench reads."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "random.ptx").write_text(str(self), encoding="utf-8")
         np.save(folder / "input.npy", INPUT)
@@ -75,11 +75,11 @@ class Case:
         return load(folder / "launch.toml")
 
     def compile(self) -> Program:
-        """Its machine code, with hints for a core that asks for them."""
+        """Its machine code, with hints if the core needs them."""
         return annotate_for(compile_ptx(self.body, "random.ptx"), self.config)
 
     def execute(self) -> Execution:
-        """Run it. Raises `AssertionError` unless memory is as one thread after the other leaves it."""
+        """Run it. Raises `AssertionError` unless memory equals that of sequential execution of the threads."""
         execution = execute(self.compile(), self.launch)
         expected = run_sequentially(self.body, self.grid, self.block, INPUT, len(execution.buffers["output"]))
         wrong = np.flatnonzero(execution.buffers["output"] != np.frombuffer(expected, np.uint8))

@@ -11,7 +11,7 @@ from warploom.compiler.ir import Function, Half, Imm, Label, Node, Param, Regist
 
 
 def empty_function(local_bytes: int = 0) -> Function:
-    """A function without a body, of a kernel without anything."""
+    """A function without a body, of an empty kernel."""
     kernel = ptx.Kernel(name="k", file="k.ptx", line=1, registers={}, parameters=(), variables={}, base={}, body=[],
                         local_bytes=local_bytes)
     return Function(kernel=kernel, parameters=())
@@ -103,6 +103,6 @@ class _Maker:
 
 def functions(values: int = 40, predicates: int = 12, blocks: int = 12,
               length: int = 12) -> st.SearchStrategy[Function]:
-    """Functions with up to so many values (singles and pairs), predicates and blocks of up to so many nodes."""
+    """Functions with limited numbers of values (singles and pairs), predicates, blocks and nodes of a block."""
     return st.builds(lambda *sizes: _Maker(*sizes).make(), st.integers(0, 2**32 - 1), st.integers(3, values),
                      st.integers(1, predicates), st.integers(1, blocks), st.integers(1, length))

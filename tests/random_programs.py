@@ -1,8 +1,8 @@
-"""Random kernels in PTX: structured control flow, guards, memory of all spaces, long latencies, 64-bit values, what is
+"""Random kernels in PTX: structured control flow, guards, memory of all spaces, long latencies, 64-bit values, values
 linear in the thread index, blocks of one to three dimensions.
 
-A thread touches its own memory only, so that any order of threads gives one result. In the end each stores some
-registers: what its lane holds is seen.
+A thread accesses only its own memory, so that any order of threads gives one result. At the end each stores some
+registers, which shows their values in its lane.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from warploom.arch.mechanisms import Bypass
 
 REGISTERS, LONGS, PREDICATES = 6, 2, 3
 SCRATCH = 32
-"""Bytes of a thread's global memory that the kernel may use; the final registers lie above."""
+"""Bytes of a thread's global memory that the kernel may use; the final registers are above."""
 
 SLOT, STACK = 16, 16
 """Bytes of a thread's shared and local memory."""
@@ -35,13 +35,13 @@ BYPASSES = tuple(bypass.value for bypass in Bypass if bypass.has_window)
 BACKEND = "without variations"
 AVAILABLE_PROVIDERS[BACKEND] = "hypothesis.internal.conjecture.providers.HypothesisProvider"
 """Hypothesis's own backend under another name. Under its own name it makes up to five of six cases by repeating a part
-of the one before, and of so many kernels a sixth would be worth running."""
+of the previous one, so that only a sixth of the kernels would be worth running."""
 
 DEPTH = 2
-"""Conditionals and loops inside each other."""
+"""Nested conditionals and loops."""
 
 class Conditional(NamedTuple):
-    """Two bodies, the second one perhaps empty, for lanes whose predicate holds and for the others."""
+    """Two bodies, the second one possibly empty, for lanes whose predicate holds and for the others."""
 
     predicate: str
     then: list
@@ -57,7 +57,7 @@ class Loop(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """What lanes do whose predicate holds: `break` or `continue` the innermost loop, or `exit`."""
+    """The action of lanes whose predicate holds: `break` or `continue` the innermost loop, or `exit`."""
 
     predicate: str
     where: str
@@ -170,7 +170,7 @@ _simple = st.one_of(_arithmetic, _arithmetic, _arithmetic, _compare, _memory, _w
 
 
 def _bodies(depth: int, in_loop: bool, leave: tuple[str, ...]) -> st.SearchStrategy[list[Statement]]:
-    """Statements with so many levels of others in them, which may `leave` in these ways."""
+    """Statements with this number of nested levels, which may `leave` in these ways."""
     choices: list[st.SearchStrategy] = [_simple] * 4
     ways = (*leave, "break", "continue") if in_loop else leave
     if depth < DEPTH and ways:
@@ -187,7 +187,7 @@ def _bodies(depth: int, in_loop: bool, leave: tuple[str, ...]) -> st.SearchStrat
 
 
 _compacts = st.lists(st.one_of(_compact, _compact, _compact, _simple), min_size=40, max_size=60)
-"""Straight lines, most of them of what an affine unit may execute."""
+"""Straight-line code, most of which an affine unit may execute."""
 
 _anywhere = _bodies(DEPTH, False, ("exit",))
 _kernels = st.one_of(
@@ -318,7 +318,7 @@ def cores(draw: st.DrawFn, bypasses: Sequence[str], affines: Sequence[str]) -> t
         f"bypass={bypass}", f"affine={affine}", f"coalescing={coalescing}",
         f"gating={draw(st.sampled_from(['off', 'active', 'in_lane', 'cross_lane']))}",
         f"layout={draw(st.sampled_from(['wshift', 'wid']))}",
-        f"blocks={draw(st.sampled_from([8, 1]))}",  # one at a time: warps take over slots that others had
+        f"blocks={draw(st.sampled_from([8, 1]))}",  # one at a time: warps take over slots of earlier warps
         f"scheduler={draw(st.sampled_from(['gto', 'lrr', 'two_level']))}",
     ]
     if coalescing == "on":
@@ -339,13 +339,14 @@ def cases(draw: st.DrawFn, bypasses: Sequence[str], affines: Sequence[str] = ("o
 
 
 def some(count: int) -> settings:
-    """So many cases, none of them made of another one."""
+    """This number of cases, none of them derived from another one."""
     return settings(max_examples=count, backend=BACKEND, suppress_health_check=list(HealthCheck))
 
 
 def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,
          affines: Sequence[str] = ("off",)) -> None:
-    """Call a test with so many cases, the same ones for one number. Raises what it raises, for the simplest case."""
+    """Call a test with this number of cases, the same ones for one number. Raises its exception, for the simplest
+    case."""
 
     def run(case: Case) -> None:
         test(case)

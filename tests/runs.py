@@ -1,4 +1,4 @@
-"""Runs as a test wants them: what it does not name is zero."""
+"""Runs for tests: fields that are not given are zero."""
 
 import dataclasses
 from typing import Any

@@ -1,6 +1,6 @@
-"""The command line with little to do: a kernel to evaluate, and two cases to regress. For tests that disturb it.
+"""The command line with little work: one kernel to evaluate, and two cases to regress. For tests that disturb it.
 
-Says that it is there by the file that `READY` names, before which a signal would find Python alone.
+It creates the file that `READY` names when it is ready; before that a signal would reach only Python's start.
 """
 
 import os

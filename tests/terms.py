@@ -1,4 +1,4 @@
-"""What operations of integer lanes and single precision compute, as z3 terms: a witness for proofs about them.
+"""The results of integer-lane and single-precision operations, as z3 terms: a reference for proofs about them.
 
 A term takes the modifiers by name, operands a, b, c as vectors of 32 bits and the predicate operand as a vector of one;
 it is (result, predicate result), the latter 0 for operations that have none.
@@ -152,4 +152,4 @@ TERMS: dict[int, Term] = {
     Op.FMIN: _extreme(largest=False),
     Op.FMAX: _extreme(largest=True),
 }
-"""The term of each operation: what a GPU's lane does with 32-bit words (`warploom.arch.isa.Op`)."""
+"""The term of each operation: the function of a GPU's lane on 32-bit words (`warploom.arch.isa.Op`)."""

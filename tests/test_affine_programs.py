@@ -42,7 +42,7 @@ def test_many_random_programs(affine: str, bypass: str) -> None:
 
 
 def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
-    """What the affine unit executes of a case, and the SM at its end."""
+    """The instructions of a case that the affine unit executes, and the SM at its end."""
     sm, found, attempts = Sm(case.config, case.execute().trace, check=True), Counter[Op](), dict[int, Op]()
     assert sm.affine is not None
     while True:
@@ -55,7 +55,7 @@ def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
 
 
 def test_random_programs_reach_everything() -> None:
-    """The operations of address arithmetic and control, and all that else can become of an instruction."""
+    """The operations of address arithmetic and control, and all other outcomes of an instruction."""
     operations, counts = Counter[Op](), Counter[str]()
     for case in samples(18, 3, bypasses=ALL, affines=["abm"]):
         found, sm = accepted_operations(case)
@@ -69,7 +69,7 @@ def test_random_programs_reach_everything() -> None:
 
 
 def test_a_stale_tag_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the datapath has written stays compact."""
+    """A register that the datapath has written stays compact."""
     monkeypatch.setattr(AffineRegisterFile, "make_generic", lambda *_: None)
     with pytest.raises(Mismatch):
         for case in samples(20, 1, bypasses=["off"], affines=AFFINES):

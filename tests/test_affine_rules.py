@@ -41,8 +41,8 @@ def row_forms(op: Op) -> list[Instruction]:
 
 
 def slots_of(i: Instruction, without: str = "") -> tuple[Slot, Slot, Slot]:
-    """Of a shift without its other word: what is left of that is a word of its own, added to result and stride. Of a
-    product one factor is a number if a condition is left out, so that z3 finds the other one."""
+    """A shift without its other word: the rest of that word is a separate word, added to result and stride. If a
+    condition is omitted, one factor of a product is a number, so that z3 finds the other one."""
     a, b, c = SLOTS
     if i.op is Op.SHF:
         b = Slot(z3.IntVal(0), z3.IntVal(0))
@@ -56,14 +56,14 @@ def modulo(x: z3.ArithRef) -> z3.ArithRef:
 
 
 def wrong(i: Instruction, claim: Rule, found: Answer, at: int) -> z3.BoolRef:
-    """Whether a lane has not the result that is claimed; of a carry, whether it has not that."""
+    """Whether a lane's result, or for a carry its carry, differs from the claimed one."""
     if i.pdst != PT:
         return found.holds != claim.holds
     return found.result != modulo(claim.result.at(at))
 
 
 def refute(i: Instruction, at: int, n: int = 0, without: str = "") -> z3.ModelRef | None:
-    """Slots that the table accepts, and for which a lane has another answer; None if it is proved."""
+    """Slots that the table accepts although a lane has another answer; None if the rule is proved."""
     slots, linear = slots_of(i, without), not without and (i.high or (i.op is Op.IMAD and i.pdst != PT))
     claim = rule(i, slots, n, PRED, "exact" if linear else without)
     broken = z3.And(claim.accepted, wrong(i, claim, answer(i, slots, at, n, PRED), at))
@@ -166,7 +166,7 @@ the stride says: a shift and a high product need `exact` for wider strides only.
 @pytest.mark.parametrize(("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops],
                          ids=lambda x: getattr(x, "name", x))
 def test_every_condition_is_needed(condition: str, op: Op) -> None:
-    """Without it slots are accepted for which a lane has another answer, of the model as of the terms."""
+    """Without the condition, slots are accepted for which a lane has another answer, in the model and in the terms."""
     assert any(breaks(i, condition, at, n) for i in row_forms(op) for at in (15, 30)
                for n in ((3, 30) if op is Op.SHF else (0,)))
 
@@ -195,7 +195,7 @@ UNIFORM_ONLY = {
 
 @pytest.mark.parametrize(("op", "named"), UNIFORM_ONLY.items(), ids=lambda x: getattr(x, "name", ""))
 def test_uniform_slots_are_needed(op: Op, named: dict[str, int]) -> None:
-    """Of an operation on the bits of a thread index the first and the last lane tell nothing of those between."""
+    """For an operation on the bits of a thread index, the first and the last lane say nothing about those between."""
     i = Instruction(op=op, **named)
     slots = (Compact(0, 1), Compact(7), Compact(0x3210 if op is Op.PRMT else 5, 4 * (op is Op.PRMT)))
     words = [lane(op, encode_modifiers(i), *(x.value(number) for x in slots), 0)[0] for number in range(LAST + 1)]
@@ -225,7 +225,7 @@ def samples(i: Instruction, count: int) -> Iterator[tuple[list[Compact], int, in
 
 
 def terms(i: Instruction, slots: list[Compact], n: int) -> tuple[Slot, ...]:
-    """The slots as terms take them: of a shift the other word is shifted already."""
+    """The slots as inputs of terms: for a shift the other word is already shifted."""
     shifted = 1 << (BITS - n if i.right else n) if i.op is Op.SHF else 1
     a, b, c = (Slot(z3.IntVal(x.base), z3.IntVal(x.stride)) for x in slots)
     return a, Slot(b.base * shifted, b.stride * shifted), c
@@ -248,8 +248,8 @@ def test_terms_are_the_operations(i: Instruction) -> None:
 
 @ROWS_AND_FORMS
 def test_rows_are_the_rules(i: Instruction) -> None:
-    """The model's rules accept what the rows accept, if the stride fits; and a third slot that plays no part may be
-    anything in a row, in the rules it is uniform."""
+    """The model's rules accept the same as the rows, if the stride fits; an unused third slot may be anything in a row,
+    and is uniform in the rules."""
     print(f"seed {SEED}")
     accepted = 0
     for slots, n, p in samples(i, 25):

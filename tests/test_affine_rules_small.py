@@ -1,5 +1,5 @@
-"""The model's rules of the affine unit, at widths small enough to try all operands: whatever they accept is what each
-lane computes. How much of what is compact they accept is printed (`pytest -s`)."""
+"""The model's rules of the affine unit, at widths small enough to try all operands: every accepted result is that of
+each lane. The accepted share of compact results is printed (`pytest -s`)."""
 
 import itertools
 from collections.abc import Callable, Iterator
