@@ -68,7 +68,7 @@ def test_spills_beyond_the_limit():
 @settings(max_examples=60)
 @given(functions(values=80, predicates=40), st.sampled_from([8, 16]))
 def test_crowded_functions(function, max_registers):
-    """What is spilled by pressure alone, before there is a graph, is spilled right."""
+    """Registers spilled by pressure alone, before there is a graph, are spilled correctly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interference, "CROWD", 30)
         checker, emitted = compiled(function, max_registers=max_registers, max_predicates=5)
@@ -77,7 +77,7 @@ def test_crowded_functions(function, max_registers):
 
 
 def test_thousands_of_live_values():
-    """All are spilled but as many as fit beside the one that is being filled, and each is stored and loaded once."""
+    """All are spilled except those that fit beside the one being filled, and each is stored and loaded once."""
     count = 1500
     checker, emitted = compiled(sum_of_inputs(count))
     assert checker.run() == count

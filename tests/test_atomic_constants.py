@@ -1,4 +1,4 @@
-"""Atomics with constants as data, from PTX to memory: what is known to the compiler changes no result."""
+"""Atomics with constants as data, from PTX to memory: values known to the compiler change no result."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from warploom.golden_model.functional.executor import execute
 
 THREADS = 4
 BEFORE = (4, 16, 3, 9)
-"""What memory holds: some of the values that compare-and-swap looks for, and others."""
+"""Contents of memory: some of the values that compare-and-swap compares with, and others."""
 
 OPERATORS = {
     "add": lambda old, a: old + a, "min": min, "max": max, "and": lambda old, a: old & a, "or": lambda old, a: old | a,

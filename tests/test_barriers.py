@@ -1,4 +1,4 @@
-"""Barriers: who is waited for, what a vote counts, and what can never complete; the same in the cycle model."""
+"""Barriers: which warps they wait for, what a vote counts, and which can never complete; also in the cycle model."""
 
 import dataclasses
 from pathlib import Path
@@ -24,7 +24,7 @@ FIXTURES = Path(__file__).parent / "ptx"
 
 
 def block(threads: int, **fields) -> Launch:
-    """Two blocks of so many threads."""
+    """Two blocks of this number of threads."""
     return Launch((2, 1, 1), (threads, 1, 1), **fields)
 
 
@@ -74,7 +74,7 @@ def test_barrier_with_vote(vote, limit, expected):
 
 
 def test_partial_barrier_counts_threads():
-    """Half of the block meets at a barrier of its own."""
+    """Half of the block meets at a separate barrier."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.op(Op.ISETP, RZ, 0, Imm(64), cond=Cond.GE, pdst=1)
@@ -164,7 +164,7 @@ def test_the_exit_of_a_warp_opens_several_barriers():
 
 @pytest.mark.parametrize("last", [Op.EXIT, Op.BAR])
 def test_the_cycle_in_which_a_barrier_opens(last):
-    """What waits issues in the cycle after the EXIT, or the BAR, of the last warp that it waited for."""
+    """A waiting warp issues in the cycle after the EXIT, or the BAR, of the last warp for which it waited."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.WARPID)
     asm.op(Op.ISETP, RZ, 0, Imm(3), cond=Cond.EQ, pdst=1)

@@ -1,4 +1,4 @@
-"""A bench that fails, whatever the reason, reaches the user as one line with the cycle, and its log stays."""
+"""Every failure of a bench reaches the user as one line with the cycle, and its log stays."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Blocks, post-dominators, loops and which side of a branch runs first."""
+"""Blocks, post-dominators, loops, and the side of a branch that runs first."""
 
 import networkx as nx
 from hypothesis import given, settings

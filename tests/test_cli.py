@@ -145,7 +145,7 @@ def test_an_interrupt_is_one_line(tmp_path):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         writer = None
         while writer is None and process.poll() is None:
-            with contextlib.suppress(OSError):  # nobody reads the pipe yet
+            with contextlib.suppress(OSError):  # the pipe has no reader yet
                 writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
@@ -202,7 +202,7 @@ value = 64
 
 @pytest.fixture
 def sum_toml(tmp_path):
-    """A launch file of one's own, with PTX and the right expectation beside it."""
+    """A user's launch file, with PTX and the right expectation beside it."""
     shutil.copy(kernel("vector_add").ptx, tmp_path)
     np.save(tmp_path / "expected.npy", np.arange(64, dtype=np.float32) + np.float32(0.5))
     path = tmp_path / "sum.toml"
@@ -274,7 +274,7 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
 
 
 def test_machine_code_that_is_not_optimised(capsys, tmp_path):
-    """It is longer, and gives the same results; functional execution is told so too."""
+    """The program is longer, and gives the same results, also in functional execution."""
     lengths = []
     for options in ([], ["--no-optimise"]):
         path = tmp_path / "code.json"

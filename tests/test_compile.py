@@ -90,7 +90,7 @@ def test_results_with_few_predicates():
 
 @pytest.mark.parametrize("name", ["bfs", "histogram", "pathfinder"])
 def test_short_sides_become_guards(name):
-    """The results stay, branches go, and guards come in their place."""
+    """The results stay, and guards replace branches."""
     file = kernel(name).load("tiny")
     plain_ir = lower(link(parse(file.ptx.read_text(), file.ptx.name), file.entry))
     plain, converted = emit(plain_ir, allocate(plain_ir)).program, compile_file(file.ptx, file.entry)

@@ -11,15 +11,15 @@ from warploom.kernels.large import SHAPES
 
 SMALL, TIMES = 1500, 4
 WORST = 7
-"""Growth of the time for `TIMES` the instructions that is let pass: n log n gives 4.8, the square 16."""
+"""Accepted growth of the time for `TIMES` the instructions: n log n gives 4.8, the square 16."""
 
 LEAST_SECONDS = 0.05
-"""Less than this is measured as this."""
+"""Shorter times are rounded up to this."""
 
 
 @pytest.fixture(autouse=True)
 def undisturbed() -> Iterator[None]:
-    """The collector would walk through what other tests have left."""
+    """The garbage collector would scan the objects of other tests."""
     gc.collect()
     gc.disable()
     yield
@@ -27,7 +27,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def seconds(shape: str, count: int) -> float:
-    """CPU time to compile so many instructions."""
+    """CPU time to compile this number of instructions."""
     text = SHAPES[shape](count)
     start = time.process_time()
     program = compile_ptx(text, f"{shape}.ptx", "large")

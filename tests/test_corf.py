@@ -1,4 +1,5 @@
-"""CORF and CORF++: what they coalesce and when, where registers go, and that no value is ever lost."""
+"""CORF and CORF++: which requests they coalesce and when, where they store registers, and that no value is ever
+lost."""
 
 import random
 from collections import Counter
@@ -87,13 +88,13 @@ def needed(value: int) -> int:
     (-1, 1), (-0x80, 1), (-0x81, 2), (-0x8000, 2), (-0x8001, 3), (-0x800000, 3), (-0x800001, 4),
 ])
 def test_the_sign_bit_is_among_the_stored_bytes(value: int, bytes_needed: int) -> None:
-    """[RADAIDEH], section 3.6.2.8: where the top bit of the bytes in use is not the sign, one byte more."""
+    """[RADAIDEH], section 3.6.2.8: one more byte if the top bit of the bytes in use is not the sign."""
     word = value & 0xFFFFFFFF
     assert needed(word) == width.detect(word << 32 * 5, 1 << 5) == bytes_needed
 
 
 def test_widths_of_mixed_lanes() -> None:
-    """The widest executing lane decides, whatever the signs; the others come back from the bytes that are kept."""
+    """The widest executing lane decides, whatever the signs; the others are restored from the stored bytes."""
     rng = random.Random(1)
     for _ in range(300):
         values = [rng.getrandbits(32) & rng.choice([0x7F, 0xFF, 0xFFFF, 0x7FFFFF]) ^ rng.choice([0, 0xFFFFFFFF])
@@ -107,7 +108,7 @@ def test_widths_of_mixed_lanes() -> None:
     assert width.extend((1 << 1024) - 1, 0) == 0
 
 
-# ---------------------------------------------------------------------- what is coalesced
+# ---------------------------------------------------------------------- coalescing
 
 
 @pytest.mark.parametrize(("first", "second", "hints", "corf", "plus"), [
@@ -117,7 +118,7 @@ def test_widths_of_mixed_lanes() -> None:
     (0x1234, 0x567, PAIR, True, True),
     (0x7FFFFF, 5, PAIR, True, True),
     (-1, 0x7FFFFF, PAIR, True, True),
-    (0x800000, 5, PAIR, False, False),  # no room for the sign
+    (0x800000, 5, PAIR, False, False),  # no free bit for the sign
     (0x80, 0x7FFFFF, PAIR, False, False),
     (0x80, 0x7FFFFF, APART, False, False),
     (0x7FFF, 0x7FFF, APART, False, True),
@@ -187,7 +188,7 @@ def test_operands_in_different_banks_are_out_of_reach(flavour: str) -> None:
 
 
 def test_a_partial_write_that_fits_stays() -> None:
-    """One access, 7 cycles from issue to issue; a narrower value makes nothing narrower."""
+    """One access, 7 cycles from issue to issue; a narrower value does not reduce the width."""
     reader = Instruction(op=Op.MOV, dst=5, src=(2, 255, 255))
     code = [move(2, 0x1234), move(3, 1), move(2, 7), reader]
     run = Watched(CORF, code, PAIR, lanes=[ALL_LANES, ALL_LANES, HALF, ALL_LANES])
@@ -198,7 +199,7 @@ def test_a_partial_write_that_fits_stays() -> None:
 
 @pytest.mark.parametrize(("value", "unpacks"), [(0x1234, 0), (0x12345678, 1)])
 def test_a_partial_write_that_grows_reads_first(value: int, unpacks: int) -> None:
-    """One access more, and two cycles later: 9 from issue to issue. It leaves its partner if it must."""
+    """One more access, and two cycles later: 9 from issue to issue. It leaves its partner if necessary."""
     reader = Instruction(op=Op.MOV, dst=5, src=(2, 255, 255))
     code = [move(2, -9), move(3, 1), move(2, value), reader]
     for config in (CORF, PLUS):
@@ -248,7 +249,7 @@ def test_no_free_entry() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_registers_never_meet(seed: int) -> None:
-    """Whatever is written, sub-banks in use are those of the registers, each of one alone; only partners share."""
+    """After any writes, the sub-banks in use are those of the registers, each of one register; only partners share."""
     rng, bank, seen = random.Random(seed), Allocator(8), Counter()
     partner = [1, 0, 3, 2, 5, 4, None, None]
     at = [NOWHERE] * 8
@@ -329,7 +330,7 @@ def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> N
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
 ])
 def test_bundled_kernels(name: str, flavour: str) -> None:
-    """Every operand is that of the trace; both save accesses, CORF++ at least as many."""
+    """Every operand equals that of the trace; both save accesses, CORF++ at least as many as CORF."""
     file = kernel(name).load("tiny")
     trace = execute(compile_file(file.ptx), file.launch).trace
     small = SmConfig.preset("small").with_settings(["layout=wid"])

@@ -1,4 +1,4 @@
-"""JSON documents are what docs/json.md says: every document that any test makes (tests/conftest.py), and the page."""
+"""JSON documents match docs/json.md: every document that any test makes (tests/conftest.py), and the page."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What a user can get wrong: each is one line that names place and remedy, a failed exit, and nothing half-written."""
+"""User errors: each gives one line that names position and remedy, a failed exit, and nothing half-written."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fails(folder, capsys):
-    """Runs a command that must fail; gives its line, after a look at what it has left behind."""
+    """Runs a command that must fail; returns its line, after checking the files that it has left."""
 
     def run(*arguments):
         before = sorted(folder.rglob("*"))
@@ -71,7 +71,7 @@ def fails(folder, capsys):
 
 @pytest.fixture
 def fails_to_run(folder, fails):
-    """Runs a launch file and a kernel that must fail with each other."""
+    """Runs a launch file with a kernel, which must fail together."""
 
     def run(body="", launch=LAUNCH, *options, ptx=PTX):
         (folder / "k.ptx").write_text(ptx.replace("BODY", body))
@@ -349,7 +349,7 @@ def test_output_in_a_small_character_set(monkeypatch):
 
 
 def test_two_syntheses_of_the_same_take_turns(tmp_path, monkeypatch):
-    """The second waits for what the first is at: here for its cell library, which then cannot be read."""
+    """The second waits for the entry that the first makes: here for its cell library, which then cannot be read."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     (tmp_path / "my.lib").write_text("nothing")
     with pytest.raises(errors.ConfigError, match="not a Liberty file"):

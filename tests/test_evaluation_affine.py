@@ -96,7 +96,7 @@ def test_instructions_by_kind():
 
 
 def test_who_executes():
-    """Of five instructions that enter the datapath, two leave out lanes; after half of the warp is gone nobody does."""
+    """Two of five instructions that enter the datapath omit lanes; after half of the warp has exited none does."""
     code = [mov(0), mov(0), mov(0), mov(0), Instruction(op=Op.EXIT), mov(0), mov(0)]
     found = structure(trace_of(code, lanes=[FULL_MASK, HALF, 1, 0, HALF, FULL_MASK ^ HALF, FULL_MASK ^ HALF]))
     assert {count: n for count, n in enumerate(found.active) if n} == {32: 1, 16: 3, 1: 1}
@@ -110,7 +110,7 @@ def test_registers_and_whole_instructions():
     found = structure(trace_of(code))
     assert found.reads == counted(1, 2, 4)  # R4; R1 twice; R0 three times, named twice by two of them, and R2
     assert found.writes == counted(2, 1, 3)
-    assert found.able == counted(2, 1, 3)  # the squares are no line, nor what is made of them
+    assert found.able == counted(2, 1, 3)  # the squares are not linear, nor are values computed from them
 
 
 def test_a_write_in_some_lanes_leaves_the_others():
@@ -136,7 +136,7 @@ def test_operations_that_the_unit_lacks_are_generic():
 
 
 def test_floating_point_is_for_uniform_operands():
-    """A product of which all lanes are the same."""
+    """A product with the same value in all lanes."""
     for first, expected in ((LANE, counted(1, 0, 1)), (mov(0), counted(0, 2, 0))):
         trace = trace_of([first, Instruction(op=Op.FMUL, dst=1, src=(0, 255, 255))])
         trace.results[1] = trace.warps[0].pred_out[1] = 0

@@ -1,4 +1,4 @@
-"""The evaluation of bypassing: what is counted in traces, energies by hand, figures, and the command."""
+"""The evaluation of bypassing: counts in traces, energies by hand, figures, and the command."""
 
 import math
 from collections.abc import Sequence
@@ -77,10 +77,10 @@ def test_all_executing_lanes_must_be_there() -> None:
 
 
 def test_values_that_are_overwritten_in_the_window_are_not_written() -> None:
-    """Only the last of three writes slides out of the window, and of a window of 2 the second one too."""
+    """Only the last of three writes leaves the window, and with a window of 2 the second one too."""
     code = [move(0), move(0), read(9), move(0), *(read(register) for register in range(1, 8))]
     assert found(code).written == [2, 1, 1, 1, 1, 1]
-    assert found(code).needed == windows(0, WINDOWS)  # nobody reads any
+    assert found(code).needed == windows(0, WINDOWS)  # none is read
 
 
 def test_values_that_are_read_later_are_needed() -> None:
@@ -133,7 +133,7 @@ CACHED = run(RFC, bank_reads=[15], bank_writes=[5], operands_stored=60,
 
 
 def test_events_of_a_bypassing_collector() -> None:
-    """Stored: what is fetched or delivered. Taken out: operands and evictions. The network: delivered and evicted."""
+    """Written: fetched or delivered words. Read: operands and evictions. The network: delivered and evicted words."""
     assert bypassing_energy.events(OURS) == bypassing_energy.Events(40, 0, 20 + 35, 60 + 10, 35 + 10)
 
 

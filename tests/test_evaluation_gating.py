@@ -1,4 +1,4 @@
-"""The evaluation of gating: what is counted in traces, energies by hand, figures, and the command."""
+"""The evaluation of gating: counts in traces, energies by hand, figures, and the command."""
 
 
 import numpy as np
@@ -219,7 +219,7 @@ def test_trivial_operations_stand_on_inactive_lanes():
 
 
 def test_both_chapters_are_measured_against_neither():
-    """Coalescing halves what moves; gating leaves it 90, 60, 40 % of that."""
+    """Coalescing halves the moved data; gating leaves 90, 60, 40 % of that."""
     runs = {name: run(config, column_writes=COUNTS[config.gating], sub_bank_writes=0) for name, config in FOUR.items()}
     runs["uncoalesced"] = run(FOUR["uncoalesced"], column_writes=200)
     found = next(figure for figure in gating.figures() if figure.number == "Both chapters").measure({"k": runs})

@@ -1,4 +1,4 @@
-"""What the hardware of a mechanism costs beside what it replaces, and the storage that it adds."""
+"""The cost of a mechanism's hardware beside the units that it replaces, and the storage that it adds."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ COALESCING = dataclasses.replace(FERMI, coalescing=Coalescing.ON)
 
 
 def row(unit, area, delay=100.0, instances=1):
-    """A unit of twice the area, and without a path where that takes no time."""
+    """A unit of twice the area, and without a path if its delay is 0."""
     start, end = ("a", "b") if delay else ("", "")
     return Row(unit, instances, 10, area, area, 0, 0, 0.0, 0.0, 0.0, 0.0, delay, 0.0, start, end)
 

@@ -1,4 +1,4 @@
-"""Simulations of an evaluation are kept, and what can go wrong with them."""
+"""Simulations of an evaluation are cached, and their possible failures."""
 
 import contextlib
 import dataclasses
@@ -30,7 +30,7 @@ PAIR = {name: config for name, config in coalescing.configurations(SMALL).items(
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    """A folder of its own for what is kept."""
+    """A separate cache folder."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     return tmp_path / "simulations"
 
@@ -114,7 +114,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path, folder):
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (130, "warploom: interrupted\n")
     deadline = time.monotonic() + 10
-    with contextlib.suppress(ProcessLookupError):  # what is expected: the group of processes is gone
+    with contextlib.suppress(ProcessLookupError):  # as expected: the group of processes has ended
         while time.monotonic() < deadline:
             os.killpg(process.pid, 0)
             time.sleep(0.1)

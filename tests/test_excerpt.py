@@ -1,4 +1,4 @@
-"""Only what an entry needs is parsed, and nobody can tell by the result."""
+"""Only the functions that an entry needs are parsed, and the result is the same."""
 
 import re
 from pathlib import Path

@@ -2,8 +2,9 @@
 
 The bound follows from two lemmas. The *turn*: when its diagonal has priority and no write is granted in its bank, a
 cell's right request is granted, and its left one unless the right one is granted and meets it. The *diagonals*: in any
-N cycles in a row each has priority once. The *bound* itself is proven too. Each claim has an arbiter that it refutes.
-To the rotating arbiters a collector has one request at a time, so that no read loses to one of its own collector.
+N consecutive cycles each has priority once. The *bound* itself is proven too. For each claim there is an arbiter that
+violates it. The rotating arbiters get one request of a collector at a time, so that no read loses to one of its own
+collector.
 """
 
 import re
@@ -42,17 +43,17 @@ class Request(NamedTuple):
     mask: Value
 
     def blocks(self, other: "Request") -> Value:
-        """Whether it is granted, and holds something that the other wants."""
+        """Whether it is granted, and holds a resource that the other one requests."""
         return self.granted & (self.mask & other.mask).any()
 
 
 ROTATING = (RotatingArbiter, RotatingCoalescingArbiter)
 SLICED = (CoalescingArbiter, RotatingCoalescingArbiter)
-"""Those that grant sub-banks and slices."""
+"""Arbiters that grant sub-banks and slices."""
 
 
 class Theorem(wiring.Component):
-    """An arbiter behind inputs of its own, and claims on it, each one output.
+    """An arbiter with free inputs, and claims about it, each one output.
 
     `legal` is what the others assume of inputs and state. `diagonals` says that each has had priority, `bound` that no
     read has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
@@ -120,7 +121,7 @@ class Theorem(wiring.Component):
                 yield from (~(one.made & other.made) for one, other in combinations(self._at(collector), 2))
 
     def _stays_legal(self) -> Iterator[Value]:
-        """Of the state, what `legal` says: the inputs are free."""
+        """The part of `legal` about the state: the inputs are free."""
         yield self._diagonal < self._size
 
     def _only_requested(self) -> Iterator[Value]:
@@ -162,7 +163,7 @@ class Theorem(wiring.Component):
         yield from (self._diagonal == diagonal for diagonal in range(self._size))
 
     def _bound(self) -> Iterator[Value]:
-        """Which reads have nothing to complain of: a left one may lose to the right one of its cell, once for each."""
+        """Reads that are served fairly: a left one may lose to the right one of its cell, once for each."""
         for read in self._reads:
             yield ~self._refused(read) | (self._right(read).granted if read.side == LEFT else 0)
 
@@ -177,10 +178,10 @@ class Theorem(wiring.Component):
 
 
 CLAIMS = ("only_requested", "disjoint", "slices_follow", "writes_first", "never_idle", "turn", "stays_legal")
-"""What holds in a cycle whose inputs and state are legal; `stays_legal`, in the next one."""
+"""Claims that hold in a cycle with legal inputs and state; `stays_legal` holds in the next one."""
 
 LEMMAS = ("diagonals", "bound")
-"""What N cycles in a row fulfil, each a part of it."""
+"""Claims about N consecutive cycles."""
 
 ARBITERS = (Arbiter, CoalescingArbiter, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
@@ -198,7 +199,7 @@ class Prover:
                   folder, "read")
 
     def holds(self, claim: str, fewer: int = 0) -> bool:
-        """Whether a claim, or a lemma in N or `fewer` cycles, follows from what is legal."""
+        """Whether a claim, or a lemma in N or `fewer` cycles, follows from legality."""
         if claim == "stays_legal":
             after_reset = self._sat("-seq 2 -prove-skip 1 -set-at 1 rst 1", claim)
             return after_reset and self._sat("-seq 2 -prove-skip 1 -set-at 1 legal 1 -set-at 1 rst 0", claim)
@@ -282,7 +283,7 @@ class Coarse(CoalescingArbiter):
 
 
 class Overwritten(CoalescingArbiter):
-    """Reads do not see what the writes take."""
+    """Reads ignore the resources that writes take."""
 
     def _competing(self, m: Module) -> dict[Read, Signal]:
         return {read: self.read_request[read.bank][read.side][read.collector] for read in self._reads}
@@ -329,7 +330,7 @@ class StuckInOrder(RotatingCoalescingArbiter):
 
 
 class Unseeing(RotatingCoalescingArbiter):
-    """Reads do not see what the writes take."""
+    """Reads ignore the resources that writes take."""
 
     def _written(self, bank: int) -> Value:
         return Const(0, SUB_BANKS)

@@ -1,5 +1,5 @@
-"""Commands that are killed, interrupted, starved of disk or of permission: one line, nothing half-written, no process
-left, and afterwards they do what they should. A few chosen moments; the random ones are in the long regression.
+"""Commands that are killed, interrupted, or lack disk space or permission: one line, nothing half-written, no process
+left, and afterwards they work. A few chosen moments; the random ones are in the long regression.
 """
 
 import os
@@ -23,7 +23,7 @@ MOMENTS = {
     "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
     "evaluate": (EVALUATE, "spawn_main"),
 }
-"""Commands, and the process at whose sight they are disturbed."""
+"""Commands, and the process whose start triggers the disturbance."""
 
 
 BUILD = """
@@ -38,7 +38,7 @@ def command(name, tmp_path) -> Command:
 
 
 def cache(name, tmp_path) -> Path:
-    """Where a command keeps things: what all tests keep if it runs hardware, else nothing yet."""
+    """The cache of a command: that of all tests if it runs hardware, else an empty one."""
     if name != "run":
         return tmp_path / "cache"
     runner.build(CONFIG, "Datapath")
@@ -124,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
 
 @pytest.mark.long
 def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
-    """Two commands that write Verilog to one folder: as if there had been one."""
+    """Two commands that write Verilog to one folder: the same result as from one."""
     def verilog(number):
         folder = tmp_path / str(number)
         folder.mkdir()

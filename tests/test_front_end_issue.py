@@ -16,7 +16,7 @@ ANY = (0b1111,) * 4
 
 
 class Room:
-    """Decisions of which the issue stage sees one: some slots may not enter the datapath."""
+    """Decisions with one effect on the issue stage: some slots may not enter the datapath."""
 
     def __init__(self) -> None:
         self.refused = 0
@@ -111,7 +111,7 @@ def test_of_several_causes_the_first_counts() -> None:
 @pytest.mark.parametrize("interval", [1, 3])
 @pytest.mark.parametrize("start", range(3))
 def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) -> None:
-    """As many stalls are counted as cycle by cycle, whichever cycle the leaps start in."""
+    """Skipping cycles counts as many stalls as stepping, whichever cycle the skips start in."""
     stepped, leapt = (issue_of(f"front_end_interval={interval}")[0] for _ in range(2))
     for issue in (stepped, leapt):
         issue.comes(1, 1, Stall.FENCE)
@@ -129,7 +129,7 @@ def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) 
 
 @pytest.mark.parametrize("scheduler", ["lrr", "gto", "two_level"])
 def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> None:
-    """Whatever changes between two cycles without an issue."""
+    """The state that changes between two cycles without an issue."""
     rng = random.Random(scheduler)
     settings = (f"scheduler={scheduler}", "active_warps=1", "schedulers=2")
     issue, _ = issue_of(*settings)

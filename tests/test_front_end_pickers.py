@@ -1,4 +1,4 @@
-"""Pickers of the front end: which of the warps that may issue does."""
+"""Pickers of the front end: which of the candidate warps issues."""
 
 from warploom.golden_model.front_end.pickers import GreedyThenOldest, RoundRobin, TwoLevel
 

@@ -37,7 +37,7 @@ class InFlight:
 
 
 def expected(flights: list[InFlight], following: Instruction) -> int:
-    """What holds an instruction that comes after those in flight."""
+    """The hazards of an instruction that follows those in flight."""
     before = [flight for flight in flights if flight.writes(following)]
     if any(flight.instruction.pipe is Pipe.MEM for flight in before):
         return Stall.MEMORY
@@ -69,7 +69,7 @@ def test_states_are_those_of_the_rules(seed: int, tracks_reads: bool) -> None:
         changed = _event(rng, board, slot, flights[slot], following, before, tracks_reads=tracks_reads)
         after = expected(flights[slot], following[slot])
         assert board.state(slot) == after
-        assert changed or before == after  # whoever is told of no change need not look again
+        assert changed or before == after  # without a reported change, no new look-up is needed
         seen.add(after)
     everything = {READY, Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE}
     assert seen == everything - (set() if tracks_reads else {Stall.WAR})

@@ -23,7 +23,7 @@ HALF = ALL_LANES >> 16
 
 
 def walked(trace: WarpTrace, exits: Sequence[bool], name: str) -> list[int]:
-    """What a walk shows by a name, instruction by instruction."""
+    """One property of a walk, by name, instruction by instruction."""
     walk = Walk(trace, np.array(exits))
     seen = [getattr(walk, name)]
     while walk.advance():

@@ -1,4 +1,4 @@
-"""Functional execution: divergence, scheduling, barriers, errors, and what the trace says."""
+"""Functional execution: divergence, scheduling, barriers, errors, and the trace."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_divergence_equals_one_thread_at_a_time(seed, meet):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_reconvergence_keeps_lanes_together(seed):
-    """A warp that meets again executes fewer instructions than one whose sides run to the end apart."""
+    """A warp that reconverges executes fewer instructions than one whose sides run to the end separately."""
     launch = Launch((1, 1, 1), (64, 1, 1))
     together, apart = (execute(RandomProgram(seed, meet=meet).program(), launch) for meet in (True, False))
     assert together.thread_instructions == apart.thread_instructions
@@ -86,7 +86,7 @@ def test_trace_holds_a_carry_that_its_instruction_overwrites():
 
 
 def block_reduction() -> Assembler:
-    """Each thread adds its number to a shared counter; behind a barrier all threads store what it holds."""
+    """Each thread adds its number to a shared counter; behind a barrier all threads store its value."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.op(Op.S2R, 1, special=Special.CTAID_X)
@@ -103,7 +103,7 @@ def block_reduction() -> Assembler:
 
 @pytest.mark.parametrize(("blocks", "threads"), [(5, 96), (70, 256), (3, 50)])
 def test_barrier_and_shared_memory(blocks, threads):
-    """More blocks than run together: shared memory starts anew in each."""
+    """More blocks than run together: shared memory is reset for each."""
     launch = Launch((blocks, 1, 1), (threads, 1, 1), (Buffer("out", np.zeros(blocks * threads, np.uint32)),))
     out = execute(block_reduction().program((8,), shared_bytes=4), launch, record=False).buffers["out"]
     assert (out == threads * (threads - 1) // 2).all()

@@ -1,4 +1,4 @@
-"""Random CUDA C programs: those kept run in `make test`; the long regression makes new ones, with nvcc and g++."""
+"""Random CUDA C programs: `make test` runs stored ones; the long regression makes new ones, with nvcc and g++."""
 
 import json
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from warploom.arch.errors import ToolError
 
 PATHS = [*sorted(KEPT.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
 SOURCES = (9, "aa23d6fe73bbb4e5")
-"""Which version of the generator makes programs of which digest, with the functions that they call."""
+"""Digests of the programs of each version of the generator, with the functions that they call."""
 
 PROGRAMS = 2048
-"""That the long regression makes, with those of calls before it."""
+"""Programs of the long regression, with those of earlier calls."""
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -74,7 +74,7 @@ def test_cases_are_read_as_they_were_written(case: Case, tmp_path: Path) -> None
 
 
 def test_a_seed_is_a_program() -> None:
-    """A change of what seeds generate needs a new version: what has passed is counted by version."""
+    """A change of the generated programs needs a new version: passed programs are counted by version."""
     functions = "".join((build.HERE / name).read_text() for name in ("common.h", "device.h"))
     text = functions + "".join(generate(seed).source() for seed in range(32))
     assert (VERSION, sha256(text.encode()).hexdigest()[:16]) == SOURCES
@@ -170,7 +170,7 @@ def test_a_missing_tool_is_named(
 
 @pytest.mark.long
 def test_random_programs() -> None:
-    """Needs nvcc: where it is missing, this fails and says so."""
+    """Needs nvcc: without it, this fails with a message."""
     state = campaign.campaign(BUILD, PROGRAMS)
     assert campaign.BATCH * state.done >= PROGRAMS and not state.failures
 

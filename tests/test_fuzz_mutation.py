@@ -1,4 +1,4 @@
-"""Bugs planted in the compiler are caught by the kept random programs, which pass without. On demand: `-m mutation`."""
+"""The stored random programs catch bugs planted in the compiler, and pass without them. On demand: `-m mutation`."""
 
 import checked_runs
 import pytest
@@ -18,7 +18,7 @@ def test_bugs_can_be_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.mutation
 @pytest.mark.parametrize("bug", BUGS, ids=IDS)
 def test_kept_programs_catch(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results tell, except of hints, which only the cycle model sees."""
+    """Results show the bugs, except in hints, which only the cycle model uses."""
     monkeypatch.setattr(checked_runs, "LONGEST", 0)
     bug.plant(monkeypatch)
     assert any(verdict(Case.read(path), (ON,) if bug in HINTS else ()) for path in PATHS)

@@ -1,8 +1,8 @@
-"""Gating loses nothing: whatever is written, in whatever lanes, is what those lanes read.
+"""Gating loses no data: lanes read the values that were written to them, whatever values and lanes are written.
 
-Banks are modelled as columns: a byte goes where R-bits, width and side put it, and only into a column that is enabled;
-a column that is not enabled for reading shows poison. Whatever need not mean anything is random: banks at power-up,
-what results carry in lanes that do not execute, and after each write what the columns hold of bytes known to be zero.
+Banks are modelled as columns: R-bits, width and side decide the position of a byte, which is stored only in an enabled
+column; a column that is not enabled for reading shows poison. Meaningless data is random: banks at power-up, results in
+lanes that do not execute, and after each write the stored bytes that are known to be zero.
 """
 
 import random
@@ -39,11 +39,11 @@ class Write(NamedTuple):
 
 
 class WrongRead(AssertionError):
-    """A lane does not read what was last written to it, or is taken for zero and is not."""
+    """A lane does not read the value last written to it, or counts as zero and is not."""
 
 
 class WrongColumns(AssertionError):
-    """A column is enabled and need not be, or the other way round."""
+    """A column is enabled without need, or needed and not enabled."""
 
 
 class Registers(ABC):
@@ -62,7 +62,7 @@ class Registers(ABC):
         self.defined[row] &= ~lanes
 
     def write(self, write: Write) -> None:
-        """One register write, as latch, bank and zero buffer do it."""
+        """One register write, as in latch, bank and zero buffer."""
         row, word, lanes, _ = write
         rewrite = self.renew(write)
         mask, holding = self.place(row, rewrite.byte_mask), self.place(row, self.unknown(row))
@@ -74,7 +74,7 @@ class Registers(ABC):
         self.defined[row] |= lanes
 
     def read(self, row: int, lanes: int) -> None:
-        """What each executing lane reads is what was last written to it."""
+        """Each executing lane reads the value last written to it."""
         columns, known = self.needed(row, lanes)
         self.check_columns(columns, self.place(row, self.unknown(row) & spread(lanes)), 0)
         shown = spread(columns)
@@ -91,7 +91,7 @@ class Registers(ABC):
 
     @abstractmethod
     def renew(self, write: Write) -> Rewrite:
-        """What the rules say of a write; the register is stored that way from now on."""
+        """Apply the rules of a write; the register is stored that way from now on."""
 
     @abstractmethod
     def place(self, row: int, word: int) -> int:
@@ -99,15 +99,15 @@ class Registers(ABC):
 
     @abstractmethod
     def unknown(self, row: int) -> int:
-        """The bytes of the word that must be read to be known."""
+        """The bytes of the word that must be read."""
 
     @abstractmethod
     def needed(self, row: int, lanes: int) -> tuple[int, int]:
-        """What the rules say of a read: the columns it enables, and the lanes that are known to be zero."""
+        """The rules of a read: the columns that it enables, and the lanes that are known to be zero."""
 
     @abstractmethod
     def restore(self, row: int, columns: int) -> int:
-        """What the lanes read of the columns that a bank puts out."""
+        """The values that the lanes read from the output columns of a bank."""
 
 
 class LaneOrderRegisters(Registers):
@@ -203,7 +203,7 @@ class Values:
 
 
 def stimulus(writes: int, registers: Registers, values: Values) -> Iterator[Write]:
-    """Full and partial writes to all rows, while lanes exit and new warps are launched in place of the old ones."""
+    """Full and partial writes to all rows, while lanes exit and new warps replace the old ones."""
     live = [ALL_LANES] * ROWS
     for _ in range(writes):
         row, event = random.randrange(ROWS), random.random()
@@ -214,7 +214,7 @@ def stimulus(writes: int, registers: Registers, values: Values) -> Iterator[Writ
             live[row] = values.lanes(live[row])
             registers.forget(row, ~live[row])
         lanes = live[row] if random.random() < 0.3 else values.lanes(live[row])
-        # Lanes may exit while a result is on its way: it is partial then although no other lane is left.
+        # Lanes may exit while a result is in flight: it is then partial although no other lane is left.
         yield Write(row, values.word(lanes), lanes, full=lanes == live[row] and random.random() < 0.95)
 
 

@@ -1,4 +1,4 @@
-"""Activity counters (docs/contract/counting.md, *Activity*): what is counted in each cycle; none is left out."""
+"""Activity counters (docs/contract/counting.md, *Activity*): the events of each cycle; every counter is checked."""
 
 import random
 from typing import Any
@@ -29,7 +29,7 @@ def test_a_sub_bank_is_enabled_with_any_of_its_columns() -> None:
 
 
 class Observer:
-    """Works out the counters from what is seen of each cycle: the probe, the dispatches, and what collectors hold."""
+    """Derives the counters from the visible state of each cycle: the probe, the dispatches, and collector contents."""
 
     def __init__(self, setting: SmConfig) -> None:
         self.counts = dict.fromkeys((name for name, _ in ACTIVITY_FIELDS), 0)
@@ -38,7 +38,7 @@ class Observer:
         self._stages: list[tuple[int, int, int]] = [(0, 0, 0)] * 3  # computing, executing, passing lanes
 
     def start(self, datapath: Any) -> None:
-        """The start of a cycle: collectors have taken what came at the end of the one before."""
+        """The start of a cycle: collectors have stored the operands of the previous cycle."""
         for index, collector in enumerate(datapath.operands.collectors):
             tag = collector.fields["tag"] if collector.busy else None
             before = self._held[index]
@@ -49,7 +49,7 @@ class Observer:
             self._held[index] = tag, collector.present
 
     def end(self, datapath: Any) -> None:
-        """What happens in the cycle, and at its end."""
+        """The events in the cycle, and at its end."""
         probe = unpack(self._fields, datapath.probe())
         for port in bank_ports(self._config):
             if probe[f"{port}_enable"]:

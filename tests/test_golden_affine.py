@@ -83,7 +83,7 @@ def test_uniform_floating_point_is_attempted() -> None:
     run = checked(config("ab"), executed(*code))
     assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0x3FC00000)
     counts = run.statistics.counted["affine"]
-    assert counts["resolved"] == 1 and counts["accepted"] == 4  # lanes are no floating-point operand
+    assert counts["resolved"] == 1 and counts["accepted"] == 4  # lane numbers are no floating-point operand
     assert counts["operands"] == [1, 1, 0, 0]
 
 
@@ -137,7 +137,7 @@ def test_an_expansion_comes_before_a_partial_write(bypass: str) -> None:
 
 
 def test_an_expansion_is_charged() -> None:
-    """It writes a bank, and the addition issues when that is done, seven cycles later, to read it."""
+    """It writes a bank, and the addition, which reads it, issues when that is done, seven cycles later."""
     whole, part = executed(LANE, LOW_HALF, add(1, 1, 1)), executed(LANE, LOW_HALF, replace(add(1, 1, 1), guard=0))
     without, expanded = (checked(config("a"), trace).statistics for trace in (whole, part))
     assert sum(without.bank_writes) == 0 and sum(expanded.bank_writes) == 2  # the MOV, and the addition itself
@@ -171,7 +171,7 @@ def test_lanes_that_have_exited_hold_anything() -> None:
 
 
 def test_a_warp_finds_the_tags_of_the_one_before() -> None:
-    """Only the first block writes R2 and R3. The second adds R2 all the same, of which functional execution has another
+    """Only the first block writes R2 and R3. The second still adds R2, for which functional execution has another
     value, and writes R3 in half of the lanes."""
     one, half, sum_of_both = 0x3F800000, 0x3F000000, 0x3FC00000
     block = Instruction(op=Op.S2R, dst=4, special=Special.CTAID_X)

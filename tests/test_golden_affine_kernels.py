@@ -111,7 +111,7 @@ def test_a_kernel_on_a_whole_sm() -> None:
     ("coalescing=on", "gating=cross_lane"), ("gating=in_lane",), ("bypass=bow_hints", "window=7", "coalescing=on"),
     ("bypass=bow_wr", "gating=cross_lane"), ("bypass=bow", "entries=4")], ids=" ".join)
 def test_kernels_on_other_register_files(settings: list[str]) -> None:
-    """What becomes of instructions does not depend on the register file."""
+    """The outcome of instructions does not depend on the register file."""
     setting = config("abm", *settings)
     for name in ("bfs", "pathfinder"):
         plain = simulate(config("abm"), traced(name)).statistics.counted["affine"]

@@ -1,5 +1,5 @@
-"""The table of docs/contract/affine.md: each row, both sides of each of its conditions, and every lane of what is
-accepted."""
+"""The table of docs/contract/affine.md: each row, both sides of each of its conditions, and every lane of accepted
+results."""
 
 import random
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def slots_of(given: tuple[Given, ...]) -> tuple[Compact, Compact, Compact]:
 
 
 def attempt(op: Op, *given: Given, p: int | None = 0, carry: bool = False, **modifiers: Any) -> Answer | None:
-    """The answer, of which every lane is looked at when it is accepted. Slots not given are zero."""
+    """The answer, with every lane checked if it is accepted. Slots not given are zero."""
     operation = Operation(op, decode_modifiers(op, encode_modifiers(Instruction(op=op, **modifiers))), carry)
     slots = slots_of(given)
     answer = execute(operation, slots, p)
@@ -244,7 +244,7 @@ def test_widths_are_of_the_shape() -> None:
 
 
 def test_affine_slots() -> None:
-    """The column of the table: with which slots affine an operation may be attempted."""
+    """The column of the table: the slots that may be affine in an attempt of an operation."""
     allowed = {
         "MOV S2R": "a", "IADD ISUB SHF SEL IMIN IMAX ISETP": "a b ab", "IMUL": "a b", "IMAD": "a b c ac bc",
         "LOP3 PRMT BMSK POPC FLO BREV FADD FMUL FFMA FMIN FMAX CVT FSETP TESTP LD": "",

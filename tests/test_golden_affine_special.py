@@ -25,7 +25,7 @@ def threads(extent: tuple[int, int, int]) -> list[tuple[int, int, int]]:
 
 
 def wanted_values(special: Special, block: tuple[int, int, int], number: int, warp: int) -> Sequence[int]:
-    """What the threads of a warp read, one by one."""
+    """The values that the threads of a warp read, one by one."""
     mine = threads(block)[32 * warp : 32 * warp + 32]
     if special <= Special.TID_Z:
         return [thread[special] for thread in mine]
@@ -38,7 +38,7 @@ def wanted_values(special: Special, block: tuple[int, int, int], number: int, wa
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_special_registers(block: tuple[int, int, int]) -> None:
-    """All that are compact are right in every thread; the indices are where the lanes are consecutive in x."""
+    """All compact registers are right in every thread; the indices are compact if the lanes are consecutive in x."""
     launch = Launch(GRID, block, dynamic_shared=48)
     x, y, z = block
     consecutive = (y, z) == (1, 1) or x % 32 == 0

@@ -49,7 +49,7 @@ def no_unit(*_: Any) -> tuple[int, int]:
 
 
 def unit_with(*values: Compact, warp: int = 0, uniform_unit: Any = no_unit) -> AffineUnit:
-    """A unit in which R0, R1, ... of a warp hold these."""
+    """A unit in which R0, R1, ... of a warp hold these values."""
     unit = AffineUnit(CONFIG, REGISTERS, uniform_unit)
     for register, value in enumerate(values):
         unit.registers.write(warp, register, value)
@@ -315,7 +315,7 @@ def test_the_uniform_unit_does_not_see_what_is_refused(change: dict[str, int]) -
 
 
 def test_the_uniform_answer_to_a_comparison_is_that_of_the_comparison_alone() -> None:
-    """1.0 < 2.0 holds, whatever it is combined with: that is done lane by lane."""
+    """1.0 < 2.0 holds, whatever `combine` is: the lanes combine it one by one."""
     one, two, uniform = 0x3F800000, 0x40000000, UniformUnit(executed())
     for combine in Combine:
         less = Instruction(op=Op.FSETP, pdst=0, psrc=1, cond=Cond.LT, combine=combine)

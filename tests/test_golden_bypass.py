@@ -36,8 +36,8 @@ ROOT = Instruction(op=Op.MUFU, dst=1, src=(2, 255, 255))
 
 
 def hinted(trace: Trace, setting: SmConfig) -> Trace:
-    """A straight-line trace with the compiler's hints, if the configuration has any. Instructions that not all lanes
-    execute are guarded, for the compiler."""
+    """A straight-line trace with the compiler's hints, if the configuration has any. For the compiler, instructions
+    that not all lanes execute are guarded."""
     if not setting.bypass.has_hints:
         return trace
     program = trace.program
@@ -104,7 +104,8 @@ def test_only_so_many_instructions_are_held() -> None:
 
 
 def test_the_front_end_waits_for_room() -> None:
-    """R1 to R4 are awaited, so three different registers find no place; one instruction without sources does."""
+    """R1 to R4 are awaited, so three different registers find no free entries; an instruction without sources can
+    issue."""
     code = [replace(LOAD, dst=register, src=(255, 255, 255)) for register in (1, 2, 3, 4)]
     code += [mov(6, 1), add(5, 7, 8, 9)]
     issued, done = (times(kind, trace_of(code), config("bow_wr", "entries=4", "window=8")) for kind in (0, 2))
@@ -112,7 +113,7 @@ def test_the_front_end_waits_for_room() -> None:
 
 
 def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
-    """R1 slides out of a window of two as R3 is computed, and is read again later."""
+    """R1 leaves a window of two as R3 is computed, and is read again later."""
     trace = trace_of([mov(1, 5), add(2, 1), add(3, 2), add(4, 3), add(5, 1), add(6, 5)])
     setting = config("bow_wr", "window=2")
     sm, blocked = Sm(setting, trace, check=True), 0
@@ -137,7 +138,7 @@ def test_sfu_waits_for_the_path_of_sp_even_if_that_needs_no_bank() -> None:
 
 
 def test_a_register_that_left_early_is_written_by_its_load() -> None:
-    """The entry of a load's result does not stay longer than the window, and it is not kept either."""
+    """The entry of a load's result does not stay longer than the window, and the result does not get another one."""
     trace = trace_of([LOAD, mov(3, 1), add(4, 3), add(5, 4), add(6, 1)])
     counts = checked(config("bow_wr"), trace).sm.datapath.counts
     assert counts.filed == 1 and counts.fetched == 2 and counts.delivered == 4
@@ -158,7 +159,7 @@ def test_a_wrong_hint_is_found() -> None:
 
 
 def test_evictions_of_the_warp_before_do_not_reach_the_next() -> None:
-    """Blocks follow one another in the slots; what the last instructions of a warp wrote is forgotten."""
+    """Blocks follow one another in the slots; the results of the last instructions of a warp are dropped."""
     code = [mov(1, 5), add(2, 1), mov(3, 9)]
     run = checked(config("bow_wr", "blocks=1"), trace_of(code, warps=6, per_block=2))
     assert run.sm.datapath.counts.ended == 4 * 3
@@ -210,7 +211,7 @@ def test_counts_add_up(mode: str) -> None:
 
 @pytest.mark.parametrize("files", [[], ["coalescing=on", "gating=cross_lane"]], ids=" ".join)
 def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
-    """The probe shows what collectors have; fields fit their ports; `room` is that of each collector."""
+    """The probe shows the state of collectors; fields fit their ports; `room` is that of each collector."""
     setting = config("bow_hints", *files, "entries=4")
     sm, evictions = Sm(setting, hinted(random_trace(5), setting)), 0
     for datapath in cycles(sm):
@@ -253,7 +254,7 @@ def test_gating_and_counters(files: list[str]) -> None:
 @pytest.mark.parametrize("coalescing", ["off", "on"])
 @pytest.mark.parametrize("mode", MODES)
 def test_gating_changes_no_cycle(mode: str, coalescing: str) -> None:
-    """Of three reads of R2 the second lacks lanes of which the first had no use, though a bank without gating has read
+    """The second of three reads of R2 lacks lanes that the first did not need, although a bank without gating has read
     them; the third finds all. The same with instructions of all kinds."""
     reads = trace_of([add(3, 2), add(4, 2), add(5, 2)], lanes=[0xFFFF, ALL_LANES, ALL_LANES])
     for trace, fetches in (reads, 2), (integers(3), None):
@@ -291,8 +292,8 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 ])
 @pytest.mark.parametrize("name", SOME_KERNELS)
 def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -> None:
-    """No operand or result differs from functional execution, nothing is read that was dropped, and the register file
-    is spared."""
+    """No operand or result differs from functional execution, no dropped value is read, and accesses of the register
+    file are saved."""
     setting = config(mode, f"entries={entries}", f"window={window}", preset=preset)
     run = simulate(setting, traced(name, setting), check=True)
     assert run.sm.checker is not None and run.sm.checker.checked > 7000

@@ -35,7 +35,7 @@ def test_replacement_takes_the_oldest_then_the_lowest() -> None:
     collector.leave()
     assert [entry.age for entry in collector.entries] == [3, 2, 1, 0, 0]
     assert collector.available() == [0, 1, 2, 3, 4]
-    collector.take([6, 2], 8)  # R2 is named: after R1 it is the turn of R3
+    collector.take([6, 2], 8)  # R2 is named: after R1, R3 is next
     assert collector.registers == [6, 2, 8, 4, 5]
     collector.leave()
     assert collector.available() == [3, 4, 0, 1]  # R8 is awaited
@@ -95,7 +95,7 @@ def test_lanes_that_are_fetched(gating: str) -> None:
     assert collector.named(1).wanted == 0x10000
     collector.fetch(6)
     lanes = split(collector.named(1).word)
-    assert lanes[0] == 5 and lanes[16] == 6  # what is dirty stays
+    assert lanes[0] == 5 and lanes[16] == 6  # dirty entries stay
     collector.take([2], lanes=LOW)
     assert collector.named(2).wanted == LOW
     collector.take([1, 2], lanes=LOW)

@@ -1,4 +1,4 @@
-"""What leaves bypassing collectors (docs/contract/operands.md): values, in time, evicted or dropped; instructions."""
+"""Leaving a bypassing collector (docs/contract/operands.md): expired, evicted and dropped values; instructions."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The register file cache: what is read and written where, who makes room, which values die, and that none is lost."""
+"""The register file cache: reads and writes, replacement, dead values, and that no value is lost."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -61,8 +61,8 @@ def test_a_read_that_misses_allocates_nothing() -> None:
 
 @pytest.mark.parametrize(("later", "writes", "reads"), [(5, 0, 0), (6, 1, 1), (7, 2, 1)])
 def test_the_register_that_came_first_makes_room(later: int, writes: int, reads: int) -> None:
-    """Six entries: R0 goes when a sixth other register comes, R1 with the seventh, although R0 was read and written
-    again in between. All are read at the end."""
+    """Six entries: R0 is evicted when a sixth other register comes, R1 with the seventh, although R0 was read and
+    written again in between. All are read at the end."""
     others = list(range(1, 1 + later))
     code = [move(0), read(0), move(0, 5), *map(move, others), read(0), *(read(other) for other in others[1:])]
     code += [read(0), read(1)]
@@ -94,9 +94,9 @@ def test_warps_do_not_share_entries() -> None:
 
 
 def test_lanes_come_from_both() -> None:
-    """R0 is evicted whole, then written in half of its lanes: who reads all of it reads twice. When that half is
-    evicted too, the register file has all of it. The others are evicted too, and written: who is never read has no last
-    read."""
+    """R0 is evicted whole, then written in half of its lanes: reading all of it takes two reads. When that half is
+    evicted too, the register file has all of it. The others are also evicted and written: a register that is never read
+    has no last read."""
     code = [move(0, 3), *(move(register) for register in range(1, 7)), replace(move(0, 4), guard=0), read(0)]
     more = [*(move(register) for register in range(7, 13)), read(12), read(0)]
     lanes = [ALL_LANES] * 7 + [HALF] + [ALL_LANES] * (1 + len(more))
@@ -138,7 +138,7 @@ def test_the_cache_alone() -> None:
 
 @pytest.mark.parametrize("sources", [(), (2,), (2, 3), (2, 3, 4)])
 def test_the_port_of_a_collector_stays_what_it_is(sources: tuple[int, ...]) -> None:
-    """Operands of the cache come one a cycle, and two cycles after their grant, as those of the register file."""
+    """Operands of the cache arrive one a cycle, two cycles after their grant, as those of the register file."""
     producers = [move(register) for register in (2, 3, 4)]
     chain = [Instruction(op=Op.LOP3, dst=5, src=(*sources, *[255] * (3 - len(sources)))), read(5)]  # type: ignore[arg-type]
     trace = trace_of([*producers, *chain])
@@ -226,8 +226,8 @@ def test_an_immediate_is_no_last_use() -> None:
 
 
 def guarded(trace: Trace) -> Trace:
-    """The same with a guard on all instructions that a warp executes in some lanes only: what the liveness of a thread
-    has to know."""
+    """The same with a guard on all instructions that a warp executes only in some lanes, as the liveness of a thread
+    requires."""
     lanes = trace.warps[0].lanes.tolist()
     code = [replace(i, guard=0) if mask != ALL_LANES else i
             for i, mask in zip(trace.program.instructions, lanes, strict=True)]
@@ -255,7 +255,7 @@ def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
 
 @pytest.mark.parametrize("method", ["_replace", "read_last"])
 def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing evicted is written; or values die that are still to be read."""
+    """No evicted value is written; or values die that are still to be read."""
     original = RegisterFileCache._replace
 
     def forgets(self: RegisterFileCache, entry: object, place: Place) -> None:
@@ -277,7 +277,7 @@ def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPa
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
 ])
 def test_bundled_kernels(name: str, config: SmConfig) -> None:
-    """Every operand is that of the trace; what the register file is spared, the cache serves."""
+    """Every operand equals that of the trace; the cache serves the accesses that the register file saves."""
     file = kernel(name).load("tiny")
     trace = execute(compile_file(file.ptx), file.launch).trace
     run, before = simulate(config, trace, check=True), simulate(config.with_settings(["bypass=off"]), trace).statistics

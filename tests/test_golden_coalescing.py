@@ -1,4 +1,5 @@
-"""Golden twins of the coalescing units: arbiter, banks, crossbar, mask buffer, and the wiring between the two forms."""
+"""Golden models of the coalescing units: arbiter, banks, crossbar, mask buffer, and the wiring between the two
+forms."""
 
 import random
 from collections import Counter
@@ -61,7 +62,7 @@ def stored(width: int, left: int, value: int) -> tuple[int, int]:
 
 
 def slice_grants(banks: int, reads: Sequence[Read]) -> list[list[int]]:
-    """For each slice and bank, the mask of collectors that it goes to."""
+    """For each slice and bank, the mask of collectors that receive it."""
     grants = [[0] * banks for _ in range(4)]
     for read in reads:
         for part in range(4):
@@ -115,7 +116,7 @@ def test_two_reads_share_a_collector() -> None:
 
 
 def test_the_write_path_of_sp_and_sfu() -> None:
-    """SFU waits for SP even where their banks differ; MEM has a path of its own."""
+    """SFU waits for SP even if their banks differ; MEM has a separate path."""
     arbiter = CoalescingArbiter(4, 4, Alignment.REG, PATHS)
     writes = ((0, RIGHT, 1), (1, RIGHT, 1), (2, RIGHT, 1))
     assert arbiter.decide(writes, []) == Decision((True, False, True), (), bank_conflicts=1, port_conflicts=0)
@@ -123,11 +124,11 @@ def test_the_write_path_of_sp_and_sfu() -> None:
 
 
 class Reference:
-    """The arbiter as docs/contract/register_file.md tells it: all cells in their order, resources as lists and sets."""
+    """The arbiter as in docs/contract/register_file.md: all cells in their order, resources as lists and sets."""
 
     def __init__(self, alignment: Alignment) -> None:
         self.alignment = alignment
-        self.holders: dict[tuple[str, int], list[tuple[int, int]]] = {}  # side and width of who holds a bank or a port
+        self.holders: dict[tuple[str, int], list[tuple[int, int]]] = {}  # side and width of each holder
 
     def fits(self, kind: str, number: int, request: tuple[int, int]) -> bool:
         together = [*self.holders.get((kind, number), []), request]
@@ -247,7 +248,7 @@ def test_no_read_starves(banks: int, collectors: int, side: int, turns: int) -> 
 def test_the_bound_is_reached(side: int, turns: int) -> None:
     """Rivals with full words wherever the wave comes first, and two right operands of its own before a left one."""
     arbiter, victim = CoalescingArbiter(4, 4, Alignment.REG, PATHS), Read(1, side, 2, 1)
-    arbiter.advance(4)  # its turn, cell (1, 2) on diagonal 3, is as far away as can be
+    arbiter.advance(4)  # its turn, cell (1, 2) on diagonal 3, is as far away as possible
     rivals = [Read(1, RIGHT, collector, 4) for collector in (0, 1, 3)]
     own = [Read(1, RIGHT, 2, 4)] * 2 if side == LEFT else []
     cycles = 1

@@ -54,7 +54,7 @@ def cycles(sm: Sm) -> Iterator[Datapath]:
 
 
 def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Code]]:
-    """The SM after a run with every operand checked, its register writes, and the codes that they left."""
+    """The SM after a run with every operand checked, its register writes, and the encodings that they left."""
     sm, writes, codes = Sm(config, trace, check=True), [], []
     for datapath in cycles(sm):
         for write in datapath.writes():
@@ -176,7 +176,7 @@ def test_slots_that_name_one_register_share_its_request(alignment: Alignment) ->
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("alignment", HARDWARE)
 def test_no_sub_bank_and_no_slice_serves_two(alignment: Alignment, layout: str) -> None:
-    """What the probe shows of every cycle, added up, is what the statistics count."""
+    """The sums of the probe over all cycles equal the statistics."""
     settings = config(alignment, layout)
     sm, fields, counted = Sm(settings, random_trace(4, length=200), check=True), probe_fields(settings), Counted()
     for datapath in cycles(sm):
@@ -247,7 +247,7 @@ def tiny(name: str) -> Trace:
 
 
 class Registers:
-    """What instructions write, by bank and row: the word, and the lanes that the register file still keeps."""
+    """Writes of instructions, by bank and row: the word, and the lanes that the register file still holds."""
 
     def __init__(self, settings: SmConfig, sm: Sm) -> None:
         self._config, self._sm = settings, sm
@@ -263,7 +263,7 @@ class Registers:
         self._words[where] = merge(word, result, write.lanes), write.lanes if latch_full else kept | write.lanes
 
     def compare(self, datapath: Datapath) -> int:
-        """All registers against what the banks hold; returns how many."""
+        """Compare all registers with the contents of the banks; returns their number."""
         for (bank, row), (word, lanes) in self._words.items():
             code = datapath.register_file.form.mask_buffer.read(bank, row, False)
             assert not (restore(datapath.register_file.banks[bank].read(row), code) ^ word) & spread(lanes), (bank, row)

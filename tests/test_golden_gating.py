@@ -1,4 +1,4 @@
-"""The datapaths with gating (docs/contract/stored_forms.md): what rules make of a few instructions, then whole kernels.
+"""The datapaths with gating (docs/contract/stored_forms.md): the rules on a few instructions, then whole kernels.
 
 `test_golden_activity` counts in each cycle.
 """
@@ -101,7 +101,7 @@ def test_a_zero_buffer_has_entries_for_each_side() -> None:
 @pytest.mark.parametrize("gating", ["off", *GATED])
 @pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
 def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> None:
-    """Every instruction brings how its destination is stored to its latch, and nothing has changed on the way. The
+    """Every instruction carries the metadata of its destination to its latch, and it has not changed in between. The
     fields fit the ports."""
     setting = config(settings[0], gating, *settings[1:])
     sm, seen = Sm(setting, random_trace(5)), 0

@@ -73,7 +73,7 @@ def test_hits_merges_and_eviction() -> None:
     cache = L1(_config("l1_sets=1", "l1_ways=2", "mshr_merges=2"))
     assert cache.load(0, 1) == (0, TRIP)
     assert cache.load(1, 1) == (1, TRIP)  # merged
-    assert cache.load(2, 1) == (TRIP, TRIP + CONFIG.l1_latency)  # no room to merge: waits until the line is there
+    assert cache.load(2, 1) == (TRIP, TRIP + CONFIG.l1_latency)  # cannot merge: waits until the line is there
     cache.load(TRIP + 1, 2)
     now = 3 * TRIP
     assert cache.load(now, 1)[1] == now + CONFIG.l1_latency

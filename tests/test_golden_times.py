@@ -1,4 +1,4 @@
-"""How long instructions take, and how long they wait in collectors, by the contract's own cycles."""
+"""Durations of instructions, and their time in collectors, by the cycles of the contract."""
 
 import pytest
 from golden_traces import trace_of

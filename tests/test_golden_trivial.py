@@ -60,7 +60,7 @@ def compiled(text: str) -> CodeType:
 
 
 def gives(lut: int, known: tuple[bool, bool, bool], bit: int) -> bool:
-    """The truth table gives the operand at this bit of its index (0: zero), if known operands are zero."""
+    """Whether the truth table gives the operand at this bit of its index (0: zero), if known operands are zero."""
     zeros = known[0] << 2 | known[1] << 1 | known[2]
     return all(lut >> index & 1 == bool(index & bit) for index in range(8) if not index & zeros)
 
@@ -95,7 +95,7 @@ def random_port(op: Op, rng: random.Random) -> dict:
 
 @pytest.mark.parametrize("op", Op, ids=lambda op: op.name)
 def test_outcomes_are_those_of_the_table(op: Op) -> None:
-    """What lanes hold that are known to be zero is anything here: it must not count."""
+    """Lanes that are known to be zero hold arbitrary values here, which must not matter."""
     print(f"seed {SEED}")
     rng = random.Random(SEED)
     found = set()

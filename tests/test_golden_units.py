@@ -1,4 +1,4 @@
-"""Golden twins of the storage and arbitration units: properties that need no second model."""
+"""Golden models of the storage and arbitration units: properties that need no second model."""
 
 import random
 
@@ -47,7 +47,7 @@ def test_a_bank_is_four_sub_banks() -> None:
 
 @given(SIZES, SIZES, st.integers(0, 8), st.data())
 def test_grants_are_legal_and_maximal(banks: int, collectors: int, diagonal: int, data: st.DataObject) -> None:
-    """One grant for each bank, write path and collector, only to requesters, and nothing grantable is left over."""
+    """One grant for each bank, write path and collector, only to requesters, and every grantable request is granted."""
     masks = st.integers(0, 2**collectors - 1)
     reads = data.draw(st.lists(masks, min_size=banks, max_size=banks))
     writes = data.draw(st.lists(st.none() | st.integers(0, banks - 1), min_size=3, max_size=3))

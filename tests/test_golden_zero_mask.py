@@ -1,4 +1,4 @@
-"""The rules of gating, compared with docs/contract/stored_forms.md, put down bit by bit."""
+"""The rules of gating, compared with docs/contract/stored_forms.md, written bit by bit."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ def group(number: int) -> range:
 
 
 class Result:
-    """What the rules say of a result: `zero(l)`, `zero(g, k)` and which groups are free, all by their definitions."""
+    """The properties of a result: `zero(l)`, `zero(g, k)` and the free groups, all by their definitions."""
 
     def __init__(self, word: int, lanes: int, full: bool) -> None:
         self.executes = bits(lanes)
@@ -51,7 +51,7 @@ class Result:
 
 
 def written(zero: Zero, columns: set[int], byte: Callable[[int, int], int | None]) -> Rewrite:
-    """A write; `byte` gives for each lane and byte number what is written there, if anything, and adds its column."""
+    """A write; `byte` gives for each lane and byte number the written value, if any, and adds its column."""
     word = mask = 0
     for lane in LANES:
         for k in BYTES:
@@ -222,7 +222,7 @@ def test_an_interleaved_read(gating: Gating) -> None:
 
 @pytest.mark.parametrize("arrangement", [LaneOrder, Interleaved])
 def test_constants(arrangement: type[LaneOrder] | type[Interleaved]) -> None:
-    """A slot without a register is known if it is zero, and there is a zero mask to say so."""
+    """A slot without a register is known zero if it is zero and there is a zero mask."""
     for gating in (Gating.IN_LANE, Gating.CROSS_LANE):
         assert arrangement(gating).constant(0) == Zero(ALL_LANES)
         assert arrangement(gating).constant(1) == Zero(0)

@@ -1,4 +1,4 @@
-"""Warploom as users install it: one wheel, which puts nothing but `warploom` beside the packages of others."""
+"""Warploom as users install it: one wheel, which adds only `warploom` to the packages of others."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_what_is_required() -> None:
 
 @pytest.mark.rtl
 def test_a_folder_of_the_same_name_shadows_nothing(environment: Path, tmp_path: Path) -> None:
-    """A launch file in lockstep with the hardware, from the folder of someone who has hardware of his own in `rtl`."""
+    """A launch file in lockstep with the hardware, from the folder of a user who has hardware in `rtl`."""
     (file,) = launches(tmp_path, 1)
     here = tmp_path / "here"
     for name in ("rtl", "tb", "synth", "golden_model"):

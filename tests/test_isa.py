@@ -53,7 +53,7 @@ def test_encodings_differ_in_the_field_that_differs():
 
 
 def test_hints_are_set_by_default():
-    """An instruction that no one annotated writes to both places."""
+    """An instruction without hints writes to both destinations."""
     plain = Instruction(op=Op.MOV, dst=1)
     assert (plain.to_collector, plain.to_file) == (True, True)
     assert encode(plain) >> HEADER_BITS - 2 & 3 == 3

@@ -1,4 +1,5 @@
-"""The bundled kernels: references against independent ones, metadata, sizes, and what their PTX may contain."""
+"""The bundled kernels: references against independent ones, metadata, sizes, and the permitted contents of their
+PTX."""
 
 import itertools
 import re
@@ -21,7 +22,7 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(
 
 
 def arrays(name, size="tiny"):
-    """The initial buffers of a launch and what is expected of them, by name."""
+    """The initial and the expected buffers of a launch, by name."""
     file = kernel(name).load(size)
     initial = {a.name: a.array for a in file.launch.arguments if isinstance(a, Buffer)}
     return file.launch, initial, {e.name: e.array for e in file.expectations}
@@ -136,7 +137,7 @@ def test_float_references_are_close_to_double_precision(size):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("size", "about"), [("tiny", 3_000), ("default", 100_000)])
 def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
-    """The size of a launch is part of the promise: benches and limits of time are laid out for it."""
+    """The size of a launch is guaranteed: benches and time limits depend on it."""
     from warploom.compiler.compile import compile_file
     from warploom.golden_model.functional.executor import execute
 
@@ -149,7 +150,7 @@ def test_the_golden_model_computes_the_reference_bit_for_bit(name, size, about):
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_traces_of_default_size_are_checked(name):
-    """They are longer than those that every functional run of a test has checked."""
+    """They are longer than those that every functional run of a test checks."""
     from checked_runs import LONGEST, check_trace
 
     from warploom.compiler.compile import compile_file

@@ -1,4 +1,4 @@
-"""Launch files: what they say is what the launch holds, and every mistake is one line with file, key and remedy."""
+"""Launch files: the launch matches the file, and every error is one line with file, key and remedy."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ ZEROS = 'generator = { kind = "zeros" }\n'
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a launch file beside an (empty) k.ptx and three arrays, and gives its path."""
+    """Writes a launch file beside an (empty) k.ptx and three arrays, and returns its path."""
     (tmp_path / "k.ptx").touch()
     np.save(tmp_path / "ones.npy", np.ones((2, 4), np.float32))
     np.save(tmp_path / "big_endian.npy", np.arange(3, dtype=">i4"))

@@ -1,4 +1,4 @@
-"""The architecture, proved on every file: who may import whom, and that parts are composed."""
+"""The architecture, proved on every file: permitted imports, and that parts are composed."""
 
 import ast
 import importlib
@@ -23,7 +23,8 @@ ALLOWED = {
     "warploom/kernels": ("warploom.arch", "warploom.kernels"),
     "warploom/synth": ("warploom.arch", "warploom.store", "warploom.processes", "warploom.rtl", "warploom.synth"),
 }
-"""What of ours each folder may import. `tb`, `evaluation` and the command line may import what is below them."""
+"""The packages of ours that each folder may import. `tb`, `evaluation` and the command line may import all below
+them."""
 
 HARDWARE = ("amaranth", "pyosys", "cocotb")
 """Libraries that only hardware and its benches may import."""
@@ -83,16 +84,16 @@ def test_benches_stay_below_the_command_line() -> None:
 
 COMPOSED = ("warploom.golden_model", "warploom.rtl")
 MOST_CLASSES = 3
-"""Of ours in the order in which methods of a class are looked up, itself included."""
+"""Our classes in the method resolution order of a class, including itself."""
 
 
 def of_ours(kind: type) -> list[type]:
-    """A class, and those of ours that it inherits from."""
+    """A class, and its base classes of ours."""
     return [base for base in kind.__mro__ if within(base.__module__, COMPOSED)]
 
 
 def classes(folder: str) -> list[type]:
-    """Every class that the files of a folder define, in whatever class it stands."""
+    """Every class that the files of a folder define, nested ones included."""
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files(folder)]
     found, todo = [], [value for name in names for value in vars(importlib.import_module(name)).values()
                        if isinstance(value, type) and value.__module__ == name]
@@ -105,7 +106,8 @@ def classes(folder: str) -> list[type]:
 
 
 def functions(member: object) -> list[Callable[..., object]]:
-    """What runs when a member of a class is used: of a method itself, of a property what gets and sets it."""
+    """The functions that run when a member of a class is used: a method itself, or the getter and setter of a
+    property."""
     if isinstance(member, property):
         return [function for function in (member.fget, member.fset, member.fdel) if function is not None]
     member = member.func if isinstance(member, cached_property) else member
@@ -114,7 +116,7 @@ def functions(member: object) -> list[Callable[..., object]]:
 
 
 def has_body(function: Callable[..., object]) -> bool:
-    """Whether it does anything: hooks and what a protocol describes consist of a docstring, `...` or `pass`."""
+    """Whether it has a body: hooks and protocol members consist of a docstring, `...` or `pass`."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(definition, ast.FunctionDef)
     return not all(isinstance(step, ast.Pass) or (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
@@ -122,8 +124,8 @@ def has_body(function: Callable[..., object]) -> bool:
 
 
 def inherited(kind: type) -> list[str]:
-    """How a class breaks the rules: methods with a body that it hides, its own or those of one base behind another,
-    Python's own like `__init__` apart; and too many classes that it is made of."""
+    """Violations of a class: overridden methods with a body, its own or those of one base behind another, except
+    Python's own like `__init__`; and too many base classes."""
     ours, broken = of_ours(kind), []
     for name in dict.fromkeys(name for base in ours for name in vars(base) if not name.startswith("__")):
         first, *others = (base for base in ours if name in vars(base))
@@ -137,7 +139,7 @@ def inherited(kind: type) -> list[str]:
 
 @pytest.mark.parametrize("folder", COMPOSED)
 def test_parts_are_composed_and_not_inherited(folder: str) -> None:
-    """No class hides a method that another one of ours has, and few are made of others."""
+    """No class overrides a method of another one of ours, and few have several bases."""
     broken = [line for kind in classes(folder.replace(".", "/")) for line in inherited(kind)]
     assert not broken, "\n".join(broken)
 

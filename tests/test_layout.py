@@ -1,4 +1,4 @@
-"""Register layout: every live register of every resident warp has a place of its own, inside the banks."""
+"""Register layout: every live register of every resident warp has its own physical address, inside the banks."""
 
 import pytest
 from hypothesis import given

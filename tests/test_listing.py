@@ -1,4 +1,4 @@
-"""Machine code as text: every part of an instruction has its place in the line."""
+"""Machine code as text: every part of an instruction appears in the line."""
 
 import pytest
 

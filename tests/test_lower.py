@@ -33,7 +33,7 @@ def nodes(function: Function) -> list[Node]:
 
 
 def shape(line: str, keep: str = "") -> list[str]:
-    """Names of the operations of one instruction, stores of the results left out."""
+    """Names of the operations of one instruction, without stores of the results."""
     found = [node.op.name for node in nodes(lowered(line, keep=keep)) if node.line == 7]
     assert found
     return found
@@ -90,7 +90,7 @@ def test_shape(line, keep, ops):
 
 
 def check_rules(function: Function) -> None:
-    """The rules that `ir` promises to the back end; building an `Instruction` checks the modifiers."""
+    """The rules that `ir` guarantees to the back end; building an `Instruction` checks the modifiers."""
     body = nodes(function)
     written: set[VirtualRegister] = set()
     for number, node in enumerate(body):
@@ -133,7 +133,7 @@ def test_no_result_clobbers_a_later_read(line):
 
 
 def test_parameters_and_constants_become_operands():
-    """A parameter costs no instruction where an operand can name it; a second constant stays in a register."""
+    """A parameter costs no instruction if an operand can name it; a second constant stays in a register."""
     function = lowered("ld.param.u32 %r1, [n];", "mov.u32 %r2, 5;", "add.u32 %r3, %r1, %r4;",
                        "mad.lo.u32 %r0, %r4, %r2, %r1;", keep="%r0 %r3")
     five, add, mad, *_ = nodes(function)
@@ -158,7 +158,7 @@ def test_known_addresses_move_into_the_offset():
 
 
 def test_unread_results_are_dropped():
-    """Dead arithmetic goes, and so does an unused carry; loads stay."""
+    """Dead arithmetic is removed, and so is an unused carry; loads stay."""
     function = lowered("add.cc.u32 %r0, %r1, %r2;", "mul.lo.u32 %r3, %r1, %r2;", "ld.global.u32 %r4, [%d1];",
                        keep="%r0")
     body = nodes(function)
@@ -191,7 +191,7 @@ def test_a_product_used_otherwise_is_not_fused(between):
     ("", ""), ("%r1", "LATCH LDIV MOV"), ("%r2", "LATCH LDIV HIGH MOV"),
     ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])
 def test_beats_live_and_die_together(keep, ops):
-    """A quotient of which only one word is used: the operation stays for its HIGH, and its LATCH with it."""
+    """A quotient with only one used word: the operation stays for its HIGH, and its LATCH with it."""
     function = lowered("div.s64 %d0, %d1, %d2; mov.b64 {%r1, %r2}, %d0;", keep=keep)
     assert " ".join(node.op.name for node in nodes(function) if node.line == 7) == ops
 

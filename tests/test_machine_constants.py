@@ -1,5 +1,5 @@
-"""Constants everywhere, in machine code: each operand slot of each form of each machine instruction has the same effect
-whether the compiler knows its value or not."""
+"""Constants in every operand slot of each form of each machine instruction: the effect is the same whether the compiler
+knows the value or not."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,15 +11,15 @@ from warploom.arch.modifiers import Atom
 
 FORMS_PER_BODY = 8
 NEIGHBOURS = 3
-"""Forms of which one is tried outside the long regression."""
+"""Outside the long regression one in this number of forms is tried."""
 
 ONE, ALL = 1, len(WORDS)
 COUNTS = [ONE, pytest.param(ALL, marks=pytest.mark.long)]
-"""Values that each slot of a form is given: one of them, in turn, or all."""
+"""Values of each slot of a form: one of them, in turn, or all."""
 
 
 Slots = dict[int, Sequence[int]]
-"""By operand slot, the words that it may be given."""
+"""By operand slot, its possible words."""
 
 
 def check(forms: Sequence[Instruction], slots_of: Callable[[Instruction], Slots], count: int, seed: int) -> None:
@@ -46,7 +46,7 @@ def test_data(op, count, seed):
 
 
 def memory_slots(form: Instruction) -> Slots:
-    """What the slots of a memory instruction are given: addresses, a zero high word, and data."""
+    """Values of the slots of a memory instruction: addresses, a zero high word, and data."""
     found: Slots = {0: PLACES[form.space]}
     if form.wide:
         found[1] = (0,)

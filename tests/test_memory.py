@@ -1,4 +1,4 @@
-"""Loads, stores and atomics in every space, against plain loops; and what is said of illegal addresses."""
+"""Loads, stores and atomics in every space, against plain loops; and the errors of illegal addresses."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_only_executing_lanes_are_checked():
 
 
 def test_spaces_of_other_lanes_do_not_count():
-    """A generic store of lane 0, while the other lanes point to memory that nobody may write."""
+    """A generic store of lane 0, while the other lanes point to memory that must not be written."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.op(Op.ISETP, RZ, 0, Imm(0), cond=0, pdst=1)
@@ -168,7 +168,7 @@ def test_one_buffer_given_twice_is_one_buffer():
 
 
 def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is_signed: bool) -> tuple[list, list]:
-    """Atomics (index, operand) in order, on Python integers: what each found, and whether it changed that."""
+    """Atomics (index, operand) in order, on Python integers: the value that each found, and whether it changed it."""
 
     def value(word: int) -> int:
         return word - (1 << bits) if is_signed and word >> bits - 1 else word

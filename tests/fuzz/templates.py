@@ -6,7 +6,7 @@ INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 TYPES = (*INTEGERS, "f32", "f64")
 
 UNSIGNED = {"s8": "u8", "s16": "u16", "s32": "u32", "s64": "u64"}
-"""Types that share an array with their unsigned twin."""
+"""Types that share an array with their unsigned counterpart."""
 
 
 def _read() -> dict[str, list[str]]:
