@@ -22,7 +22,7 @@ regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 .PHONY: help setup run test lint docs verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
-help:  ## list the verbs
+help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  PRESET=fermi|small|FILE.toml and SET='field=value ...' choose the configuration, KERNEL= the kernel of run,"
 	@echo "  SEED=NUMBER repeats a regress, or goes on with it"
@@ -53,7 +53,7 @@ regress: $(STAMP)  ## all kernels in lockstep with the hardware, cached and resu
 synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
 
-evaluate: $(STAMP)  ## the published figures beside ours, with charts; then what the hardware costs
+evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the cost of the hardware
 	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
 	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
@@ -63,14 +63,14 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then what
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)
 
-test: lint  ## everything that must hold
+test: lint  ## all checks that must pass
 	$(PYTEST) -m "not mutation and not long"
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 
-docs: $(STAMP)  ## write the generated tables of docs/ anew
+docs: $(STAMP)  ## rewrite the generated tables of docs/
 	$(VENV)/bin/python -m warploom.documents
 
 mutation: $(STAMP)  ## plant bugs in hardware units and compiler passes, and require each to be caught

@@ -63,7 +63,7 @@ def written(zero: Zero, columns: set[int], byte: Callable[[int, int], int | None
 
 
 def marked_in_lane_order(gating: Gating, old: Zero, result: Result) -> tuple[list[bool], list[bool]]:
-    """Section 10, Writing, `coalescing = off`: the new zero mask and R-bits."""
+    """The new zero mask and R-bits, `coalescing = off`."""
     z, reordered = bits(old.mask), bits(old.reorder)[:8]
     if gating is Gating.ACTIVE:
         return [False] * 32, [False] * 8
@@ -82,7 +82,7 @@ def marked_in_lane_order(gating: Gating, old: Zero, result: Result) -> tuple[lis
 
 
 def lane_order(gating: Gating, old: Zero, result: Result) -> Rewrite:
-    """Section 10, Writing, `coalescing = off`."""
+    """Which bytes a write stores, `coalescing = off`."""
     z, columns = bits(old.mask), set()
     new, reordered = marked_in_lane_order(gating, old, result)
 
@@ -99,7 +99,7 @@ def lane_order(gating: Gating, old: Zero, result: Result) -> Rewrite:
 
 
 def interleaved(gating: Gating, old: Zero, code: Code, new_code: Code, result: Result) -> Rewrite:
-    """Section 10, Writing, `coalescing = on`."""
+    """Which bytes a write stores, `coalescing = on`."""
     z, new, columns = bits(old.mask), [False] * 32, set()
     was = [z[8 * k + g] if k < code.width else not code.sign for k in BYTES for g in GROUPS]
     if gating is Gating.IN_LANE:
@@ -185,7 +185,7 @@ def test_an_interleaved_write(gating: Gating) -> None:
 
 @GATINGS
 def test_a_read_in_lane_order(gating: Gating) -> None:
-    """Section 10, Reading and Lanes, `coalescing = off`: needed columns, what is forced to zero, what is known zero."""
+    """Which columns a read needs, `coalescing = off`: needed columns, forced zeros, known zeros."""
     random.seed(str(gating))
     rules = LaneOrder(gating)
     for _ in range(1000):

@@ -221,8 +221,8 @@ def test_float_additions_happen_in_order(flushed):
 
 
 def run_atomic(body, space: Space, data: np.ndarray) -> tuple[Execution, np.ndarray]:
-    """64 threads execute what `body(asm, address register, wide)` writes; address: word 0 of the buffer, or of shared
-    memory, whose contents are then stored to the buffer."""
+    """64 threads execute the code of `body(asm, address register, wide)`; the address is word 0 of the buffer, or of
+    shared memory, whose contents are then stored to the buffer."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.pointer(4, 0)
@@ -269,7 +269,7 @@ def test_wide_atomic_through_latch(space):
 
 @pytest.mark.parametrize("kind", [DType.U32, DType.U64])
 def test_compare_and_swap_through_latch(kind):
-    """Thread t stores t + 1 where it finds t: in order, every thread succeeds."""
+    """Thread t stores t + 1 if it finds t: in order, every thread succeeds."""
 
     def body(asm: Assembler, at: int, wide: bool) -> None:
         asm.op(Op.IADD, 3, 0, Imm(1))

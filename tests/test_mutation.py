@@ -1,6 +1,6 @@
-"""Planted bugs are caught by the bench of their unit. On demand: `pytest -m mutation`.
+"""The bench of a unit catches bugs planted in it. On demand: `pytest -m mutation`.
 
-Caught is a bug when the bench says that the hardware is wrong, and the same bench, with the same seed, settings and
+A bug is caught if the bench reports that the hardware is wrong, and the same bench, with the same seed, settings and
 test, passes on the unit without the bug.
 """
 
@@ -38,7 +38,7 @@ IN_LOCKSTEP: list[LockstepMutant] = [mutant for mechanism in MECHANISMS for path
 FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),
 }
-"""Units that benches take otherwise than users."""
+"""Units that benches build differently from users."""
 
 
 def test_every_unit_has_a_mutant() -> None:
@@ -47,7 +47,7 @@ def test_every_unit_has_a_mutant() -> None:
 
 @cache
 def passes(settings: tuple[str, ...], unit: str, bench: str, seed: int) -> bool:
-    """Whether a bench passes on a unit without a bug, which it does or raises `BenchError`."""
+    """True if a bench passes on a unit without a bug; else raises `BenchError`."""
     config = CONFIG.with_settings(list(settings))
     _run(runner.build(config, unit, component=FOR_BENCHES[unit](config) if unit in FOR_BENCHES else None), bench, seed)
     return True
@@ -78,7 +78,7 @@ def test_bench_catches(mutant: Mutant, base: int) -> None:
 
 @cache
 def agrees(settings: tuple[str, ...], name: str, seed: int) -> bool:
-    """Whether a kernel on hardware without a bug agrees with the model, which it does or raises `LockstepError`."""
+    """True if a kernel on hardware without a bug agrees with the model; else raises `LockstepError`."""
     return lockstep(CONFIG.with_settings(list(settings)), kernel(name).load("tiny"), seed).cycles > 0
 
 

@@ -1,5 +1,6 @@
 """Constants everywhere: each operand of each PTX instruction as a constant, a literal, a parameter or a special
-register gives what the same value gives that comes from memory; and optimised code gives what plain code gives."""
+register gives the same result as the same value from memory; and optimised code gives the same results as plain
+code."""
 
 import random
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ ROWS_PER_KERNEL = 8
 CHOSEN = [(row, operands) for row, operands in zip(ROWS, recorded_operands(), strict=True)
           if row["form"] != "warp.part"]
 NEIGHBOURS = 4
-"""Rows of which one is tried outside the long regression: most are forms of one instruction."""
+"""Outside the long regression one in this number of rows is tried: most are forms of one instruction."""
 CHUNKS = [CHOSEN[first : first + ROWS_PER_KERNEL * NEIGHBOURS]
           for first in range(0, len(CHOSEN), ROWS_PER_KERNEL * NEIGHBOURS)]
 EVERY = range(12)
-"""Indices of all values that an operand is given."""
+"""Indices of all values of an operand."""
 
 
 def check(chunk: Sequence[tuple[dict, np.ndarray]], chosen: Sequence[Sequence[int]]) -> None:

@@ -1,4 +1,4 @@
-"""What a bench's units outside answer where the hardware's operands mean nothing."""
+"""Answers of a bench's outside units if the hardware's operands are meaningless."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ POISON = 0xA5A5A5A5
 
 
 def test_a_shuffle_from_a_lane_that_does_not_execute_is_undefined() -> None:
-    """Lane l reads lane l + 8; lanes 16 to 23 do not execute, and the trace has zero for whoever reads them."""
+    """Lane l reads lane l + 8; lanes 16 to 23 do not execute, and the trace has zero for lanes that read them."""
     lanes = ALL_LANES & ~(0xFF << 16)
     values = [100 + lane for lane in range(32)]
     traced = [0 if 8 <= lane < 24 else values[lane + 8 if lane < 24 else lane] for lane in range(32)]

@@ -1,4 +1,4 @@
-"""The pages: what they link to and what code says of them exists, and prose has at most 120 columns."""
+"""The pages: targets of links, and pages and headings named in code, exist; prose has at most 120 columns."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ COLUMNS = 120
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """What a link into the page may name: its headings, as GitHub spells them, and anchors of its own."""
+    """The anchors that a link may name: headings of the page, as GitHub spells them, and explicit ones."""
     text = page.read_text()
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {slug(heading) for heading in headings} | set(re.findall(r'<a id="([^"]+)">', text))

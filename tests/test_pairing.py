@@ -91,7 +91,7 @@ def test_a_register_changes_sides_where_the_tree_misleads() -> None:
 
 
 def test_sides_against_trying_all() -> None:
-    """Never below half, never above the best, all where no cycle is odd; close to the best on the whole."""
+    """Never below half, never above the optimum, all if no cycle is odd; close to the optimum on average."""
     reached = possible = 0
     for seed in range(120):
         rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""The PTX parser: what nvcc writes comes out as data, and what nobody may write as one clear line."""
+"""The PTX parser: nvcc's output becomes data, and illegal text gives one clear line."""
 
 import re
 from dataclasses import replace
@@ -29,7 +29,7 @@ def statements(module: ptx.Module) -> tuple[ptx.Statement, ...]:
 
 
 def instruction(text: str) -> ptx.Instruction:
-    """The one instruction `text` in an entry of its own."""
+    """The one instruction `text` in a separate entry."""
     (function,) = parse(f".entry k() {{ {text} }}").functions
     assert function.body
     (only,) = function.body.body

@@ -1,4 +1,4 @@
-"""What kernels print, and assertions that fail."""
+"""Printing in kernels, and failed assertions."""
 
 import ctypes
 import json
@@ -102,7 +102,7 @@ def test_a_field_that_is_too_wide_is_refused(call):
 
 
 def lines_of(block, warp):
-    """What a warp of the kernel `print` prints, and the results in its lanes."""
+    """The output of a warp of the kernel `print`, and the results in its lanes."""
     threads = [block * 40 + warp * 32 + lane for lane in range(32 if warp == 0 else 8)]
     place = "another block" if block else "the first block"
     lines = [f"thread {i} of {place}, {i / 4:5.2f}" for i in threads]

@@ -33,7 +33,7 @@ memory[::4096] = bytes(1 for _ in range(1 << 17))
 pathlib.Path("ready").touch()
 time.sleep(100)
 """
-"""Holds its files for as long as half a gigabyte takes to be freed; told apart by its lock."""
+"""Holds its files while half a gigabyte is freed; its lock identifies it."""
 
 
 def is_there(process: int) -> bool:
@@ -111,7 +111,7 @@ def test_a_pool_is_abandoned_at_once(tmp_path):
 
 @pytest.mark.parametrize("command", ['exec "$@"', '"$@" & wait'], ids=["child", "grandchild"])
 def test_nothing_is_left_when_a_run_returns(tmp_path, command):
-    """Not even a process that is about to end: it could still write into a folder that is being removed."""
+    """Not even an ending process may remain: it could still write into a folder that is being removed."""
 
     def interrupt():
         wait_for((tmp_path / "ready").exists)

@@ -1,5 +1,5 @@
 """PTX instructions, one by one, through the compiler and the golden model, against recorded exact answers and, where
-PTX only bounds the answer, against mpmath. `vectors/README.md` says what was recorded."""
+PTX only bounds the answer, against mpmath. `vectors/README.md` describes the recordings."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def store(letter: str, kind: str, slot: int) -> list[str]:
 
 
 def body(row: dict, number: int) -> list[str]:
-    """The instruction, with what its form puts around it."""
+    """The instruction, with the code that its form needs around it."""
     lines = row["ptx"].split("\n")
     if row["form"].startswith("atom"):
         space, bits, after = row["form"].split(".")[1], width(row["ins"][0]), "de"[len(row["outs"]) - 1]
@@ -121,7 +121,7 @@ def test_exact_rows(chunk):
 
 
 def ulp(value: mpmath.mpf, count: float) -> mpmath.mpf:
-    """So many units in the last place of a float32 near a value."""
+    """This number of units in the last place of a float32 near a value."""
     return count * mpmath.mpf(2) ** (mpmath.floor(mpmath.log(abs(value), 2)) - 23)
 
 
@@ -148,7 +148,7 @@ BOUNDS = {
     "ex2.": (lambda a: mpmath.mpf(2) ** a, lambda a: abs(a) < 126, relative(-22)),
     "tanh.": (mpmath.tanh, lambda a: True, relative(-11)),
 }
-"""Domains leave out subnormal operands and results, which `.ftz` flushes."""
+"""Domains exclude subnormal operands and results, which `.ftz` flushes."""
 
 
 def check_bound(row: dict, operands: np.ndarray, results: np.ndarray) -> int:

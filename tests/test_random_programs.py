@@ -1,7 +1,7 @@
 """Random kernels on the cycle model against sequential execution, with bypassing and without; right and wrong hints.
 
-A failing kernel is shrunk, printed, and left in `build/random_programs`; kept in `tests/programs/machine` it runs first
-ever after.
+A failing kernel is shrunk, printed, and left in `build/random_programs`; if stored in `tests/programs/machine`, it runs
+first from then on.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ LIMIT = 1_000_000
 
 
 def check(case: Case) -> None:
-    """Every operand that leaves a collector is that of functional execution, whose memory is that of one thread after
-    the other; a case that fails is left under `build`, the shrunk one last."""
+    """Every operand that leaves a collector equals that of functional execution, whose memory equals that of sequential
+    execution; a case that fails is left under `build`, the shrunk one last."""
     try:
         simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
     except Exception:
@@ -59,7 +59,7 @@ def test_kept_programs_see_the_bugs_that_they_were_kept_of(bug: str, monkeypatch
 
 
 def test_saved_programs_are_read_again(tmp_path: Path) -> None:
-    """A kernel that a bench was given can be kept as it is."""
+    """A kernel from a bench can be stored unchanged."""
     for number, case in enumerate(samples(8, 2)):
         saved = case.save(tmp_path / str(number))
         assert Case.read(saved.ptx) == case
@@ -76,7 +76,7 @@ def test_random_programs(bypass: str, count: int) -> None:
 
 
 def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A collector that lets its warp issue while what it evicted is on its way to the register file."""
+    """A collector that lets its warp issue while its eviction is in flight to the register file."""
     room = BypassingCollector.room
     monkeypatch.setattr(BypassingCollector, "room", lambda collector, blocked: room(collector, False))
     with pytest.raises(Mismatch, match="operand"):
@@ -88,7 +88,7 @@ def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPa
 
 
 def loses(trace: Trace, program: Program, window: int) -> bool:
-    """Whether an instruction reads what a window with the hints of the program may have dropped."""
+    """Whether an instruction reads a value that a window with the hints of the program may have dropped."""
     try:
         for warp in trace.warps:
             follower = Window(window, program.registers)
@@ -119,10 +119,10 @@ def wrong_hints(program: Program) -> Iterator[Program]:
 def test_wrong_hints_are_caught() -> None:
     """The model catches a value that is read after it was dropped, and never one that is not.
 
-    Values are what `Mismatch` is about (`check=True`), which no wrong hint may raise: what was not dropped yet is
-    right, and what was is caught before use. A window may lose a value long before the collector drops it, in a cycle
-    without an instruction; a read in between is right, and counts as missed. More than a third of the hints by which
-    the window loses a value that is read must be caught, so the model does drop what hints let it.
+    `Mismatch` concerns values (`check=True`), and no wrong hint may raise it: a value not yet dropped is right, and a
+    dropped one is caught before use. A window may lose a value long before the collector drops it, in a cycle without
+    an instruction; a read in between is right, and counts as missed. More than a third of the hints by which the window
+    loses a value that is read must be caught, which shows that the model drops the values that hints allow.
     """
     caught = missed = 0
     for case in samples(6, 1, bypasses=["bow_hints"]):
@@ -135,5 +135,5 @@ def test_wrong_hints_are_caught() -> None:
                 caught += 1
                 assert loses(trace, program, config.window)
             else:
-                missed += loses(trace, program, config.window)  # it is still there when it is read
+                missed += loses(trace, program, config.window)  # the value is still there when it is read
     assert caught > 20 and 2 * caught > missed

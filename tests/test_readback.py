@@ -1,4 +1,5 @@
-"""What is read back after a run: with windows some values are in collectors, and without hints none may be missing."""
+"""Reading registers back after a run: with windows some values are in collectors, and without hints none may be
+missing."""
 
 from contextlib import nullcontext
 from typing import Any

@@ -60,7 +60,7 @@ def test_one_changed_value_is_found(name: str, few: dict[str, Case]) -> None:
 
 
 def test_every_cycle_of_the_probe_counts(few: dict[str, Case], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it is summed in pieces or in one makes no difference; one bit in one cycle does."""
+    """The checksum is the same in pieces or in one; one bit in one cycle changes it."""
     whole = measure(few["none"])["probe"]
     assert len(set(whole.values())) > 20
     monkeypatch.setattr(recording, "CYCLES", 8)

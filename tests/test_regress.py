@@ -1,4 +1,4 @@
-"""The long regression: what it covers, and that gating may not change a cycle."""
+"""The long regression: its coverage, and that gating may not change a cycle."""
 
 import dataclasses
 from itertools import product

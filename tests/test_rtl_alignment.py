@@ -1,4 +1,4 @@
-"""What alignment costs, in Yosys's gates: interleaving is wiring, a swap one multiplexer level ([RADAIDEH], 3.6.2)."""
+"""The cost of alignment in Yosys's gates: interleaving is wiring, a swap one multiplexer level ([RADAIDEH], 3.6.2)."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ class Function(wiring.Component):
 
 
 def synthesised(component: wiring.Component, folder: Path) -> dict[str, Any]:
-    """The module that Yosys makes of a component, in its own gates."""
+    """The module that Yosys generates from a component, in its own gates."""
     (folder / "unit.il").write_text(to_rtlil(component, "unit", source_lines=False))
     yosys.run("read_rtlil unit.il\nsynth -flatten -noabc -top unit\nwrite_json unit.json\n", folder, "cells")
     module: dict[str, Any] = json.loads((folder / "unit.json").read_text())["modules"]["unit"]

@@ -48,7 +48,7 @@ WINDOWS = {
 }
 
 EDGES = {"slots": SLOTS, "windows": WINDOWS}
-"""Of two configurations, the members of each part that are signatures."""
+"""The members of each part that are signatures, for two configurations."""
 
 SETTINGS = {
     "slots": ["coalescing=on", "affine=abm", "schedulers=1"],
@@ -72,7 +72,7 @@ def identity(end: Any) -> int:
 
 
 def is_joined(end: Any, joined: set[int]) -> bool:
-    """Whether an interface is connected, as one or in all of its own interfaces."""
+    """Whether an interface is connected, as a whole or in all of its nested interfaces."""
     inner = [getattr(end, name) for name, member in end.signature.members.items() if member.is_signature]
     return identity(end) in joined or (bool(inner) and all(is_joined(each, joined) for each in inner))
 

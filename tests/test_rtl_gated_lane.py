@@ -53,8 +53,8 @@ def test_loads_are_the_enables(lane: type, registers: dict[str, set[str]], tmp_p
 class Theorem(wiring.Component):
     """Lane 0 of a decoded detector beside a lane without registers.
 
-    `legal` says that slots are zero where they are known to be; `right` that an outcome, if there is one, is what the
-    lane computes, with a false predicate.
+    `legal` says that slots known to be zero are zero; `right` that an outcome, if there is one, equals the result of
+    the lane, with a false predicate.
     """
 
     op: In(8)

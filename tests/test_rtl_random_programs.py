@@ -1,7 +1,7 @@
 """Random kernels on hardware with windows or affine units, in lockstep with the cycle model: a few, and twenty for each
 core in the long regression, which has more cores.
 
-The kernels of a core run in one simulation. If it fails they run one by one, until the simplest one is found that does.
+The kernels of a core run in one simulation. If it fails, they run one by one until the simplest failing one is found.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ SETTINGS = cores("bypassing", "affine")
 
 
 def run(core: str, name: str, cases: list[Case], seed: int) -> None:
-    """Run the kernels of the cases on a core; `name` tells their folders from those of other tests."""
+    """Run the kernels of the cases on a core; `name` distinguishes their folders from those of other tests."""
     moved = [replace(case, preset="small", settings=SETTINGS[core]) for case in cases]
     prefix = f"{name} {core}".replace(" ", "_")
     files = [case.save(FOLDER / f"{prefix}_{number}") for number, case in enumerate(moved)]
@@ -32,7 +32,7 @@ def run(core: str, name: str, cases: list[Case], seed: int) -> None:
 
 
 def run_random(core: str, name: str, count: int, seed: int) -> None:
-    """Run so many random kernels; the seed says which."""
+    """Run this number of random kernels, selected by the seed."""
     try:
         run(core, name, samples(count, seed), seed)
     except AssertionError:

@@ -1,4 +1,4 @@
-"""Where seeds come from."""
+"""The origin of seeds."""
 
 import argparse
 import subprocess
@@ -44,8 +44,8 @@ def test_the_makefile_asks_for_one_too() -> None:
 
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_each_test_has_its_own(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str) -> None:
-    """One base brings the same seeds, to Hypothesis too, in whatever process and on whatever machine; another one
-    brings others."""
+    """One base gives the same seeds, also to Hypothesis, in any process and on any machine; another base gives
+    others."""
     monkeypatch.setenv("CI", ci)
     pytester.makeconftest(Path(ROOT, "conftest.py").read_text())
     pytester.makepyfile("""

@@ -50,7 +50,7 @@ ROUNDS = 50
 
 
 def launches(folder: Path, count: int) -> list[LaunchFile]:
-    """So many launch files, all of the same name, of kernels that take different times."""
+    """This number of launch files, all with the same name, of kernels that take different times."""
     files = []
     for number in range(count):
         own = folder / str(number)
@@ -62,7 +62,7 @@ def launches(folder: Path, count: int) -> list[LaunchFile]:
 
 
 def cycles(file: LaunchFile) -> int:
-    """What the model alone takes."""
+    """The cycles of the model alone."""
     trace = run(file, CONFIG).execution.trace
     assert trace is not None
     return simulate(CONFIG, trace).statistics.cycles
@@ -70,7 +70,7 @@ def cycles(file: LaunchFile) -> int:
 
 @pytest.mark.rtl
 def test_two_commands_have_each_its_own_result(tmp_path: Path) -> None:
-    """As two users give them: in two folders, with the same relative path."""
+    """As from two users: in two folders, with the same relative path."""
     files = launches(tmp_path, 2)
     runner.build(CONFIG, "Datapath")
     command = [sys.executable, "-m", "warploom.cli", "run", "k.toml", "--preset", "small", "--rtl", "--json", "k.json"]

@@ -1,5 +1,5 @@
-"""What is kept is whole: damage of any kind is seen, told, and made good. It is made once, whoever wants it, and goes
-when nobody uses it."""
+"""Cached entries are complete: damage of any kind is detected, reported and repaired. An entry is made once for all
+processes, and can be removed when it is not in use."""
 
 import ast
 import json
@@ -30,7 +30,7 @@ from warploom.tb.regress import Case
 SMALL = SmConfig.preset("small")
 
 EVERYBODYS = store.place()
-"""Where other tests keep things."""
+"""The cache of other tests."""
 
 KEY = Key(Kind.REPORTS, "a", {"configuration": {"banks": 4, "timing": [1, 2]}, "sources": "0123"})
 FOLDER = Key(Kind.SIMULATORS, "b", {"flags": ["-Wall"]})
@@ -38,7 +38,7 @@ FOLDER = Key(Kind.SIMULATORS, "b", {"flags": ["-Wall"]})
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """A place of its own."""
+    """A separate cache folder."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "place"))
     return tmp_path / "place"
 
@@ -77,14 +77,14 @@ def test_a_file_under_another_name_is_not_that(tmp_path):
 
 
 def fill(folder: Path) -> None:
-    """What a maker of folders does."""
+    """A function that makes folders."""
     (folder / "deep").mkdir()
     (folder / "a").write_bytes(b"some bytes")
     (folder / "deep" / "b").write_bytes(b"others")
 
 
 def no_more(_: Path) -> str:
-    """A maker that nobody may call."""
+    """A maker that must not be called."""
     return pytest.fail("made again")
 
 

@@ -1,8 +1,8 @@
-"""A storm of faults: commands, alone and several at once, meet signals at random moments, and a cache that is damaged
+"""A storm of faults: commands, alone and several at once, get signals at random moments, and a cache that is damaged
 or cleared meanwhile.
 
-Whatever has happened, the commands leave no process and no part of a file, and the same command, undisturbed, then
-gives what it always gives. Which faults come follows from the seed of the test.
+In every case the commands leave no process and no part of a file, and the same command, undisturbed, then gives its
+usual result. The seed of the test determines the faults.
 """
 
 import random
@@ -18,16 +18,16 @@ from warploom.store.holdings import clear
 COMMANDS = {"run": RUN, "regress": REGRESS, "synth": SYNTH, "verilog": VERILOG, "evaluate": EVALUATE}
 
 QUICK = [kind for kind in Kind if kind not in (Kind.SIMULATORS, Kind.RUNTIMES, Kind.RUNS)]
-"""What is soon made again."""
+"""Kinds of entries that are quickly made again."""
 
 ROUNDS = 12
 
 LONGEST = 12.0
-"""Seconds after which a signal comes at the latest."""
+"""Maximum seconds before a signal."""
 
 
 class Storm:
-    """All commands have a folder for what they write, and share the place for what is kept."""
+    """Each command has a folder for its output, and all share the cache."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.cache, self.rng = folder, folder / "cache", random.Random(seed)
@@ -36,19 +36,19 @@ class Storm:
             clear(kind)
 
     def undisturbed(self, name: str, folder: Path) -> dict[str, object]:
-        """What a command gives when nothing happens to it."""
+        """The result of an undisturbed command."""
         status, lines = Command(COMMANDS[name], folder, self.cache).end()
         assert status == 0, lines
         assert all(line.endswith("is damaged: made again") for line in lines), lines
         return results(folder)
 
     def calm(self, name: str) -> None:
-        """The command gives what it always gives, beside what others have left in the folder."""
+        """The command gives its usual result, beside files that others have left in the folder."""
         found = self.undisturbed(name, self.folder / "here")
         assert {key: found[key] for key in self.expected[name]} == self.expected[name], name
 
     def damage(self) -> None:
-        """Flip a bit of a file that is kept, or cut it short; the large ones of a simulator less often."""
+        """Flip a bit of a cached file, or truncate it; the large ones of a simulator less often."""
         files = [path for name in ("text", "record.kept") for path in self.cache.glob(f"*/*/{name}")]
         if not files or self.rng.random() < 0.1:
             files = [path for kind in ("simulators", "runtimes") for path in self.cache.glob(f"{kind}/*/**/*")

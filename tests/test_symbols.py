@@ -1,4 +1,4 @@
-"""Module variables: what a launch sets, and what is said of those that nobody sets."""
+"""Module variables: values set by a launch, and warnings for those that are never set."""
 
 import json
 from pathlib import Path

@@ -44,7 +44,7 @@ def library_text(*cells: str) -> str:
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place of its own for what is kept."""
+    """A separate cache folder."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
 
 

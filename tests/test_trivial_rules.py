@@ -1,5 +1,5 @@
-"""Trivial operations (docs/contract/pipes.md) are proved: what is said of a result before it is computed is what it
-would be, for all values of the other operands; and each condition is needed.
+"""Proofs of trivial operations (docs/contract/pipes.md): the result predicted before the computation is the computed
+result, for all values of the other operands; and each condition is needed.
 
 z3 reasons about `terms` at full width; these are compared with the operations of the model. CVT has no term: it is
 trivial only if its one operand is zero, which leaves nothing to prove (`test_trivial_values` tries all its forms).
@@ -39,7 +39,7 @@ def known(pattern: int) -> list[bool]:
 
 @cache
 def table(i: Instruction) -> list[Outcome]:
-    """The outcome of each pattern where all conditions hold: lane l has pattern l, and other operands are 1.0."""
+    """The outcome of each pattern if all conditions hold: lane l has pattern l, and other operands are 1.0."""
     masks = tuple(sum(1 << pattern for pattern in range(8) if known(pattern)[slot]) for slot in range(3))
     port = {"op": i.op, "modifiers": encode_modifiers(i), "pipe": i.pipe, "lanes": ALL_LANES, "pred": 0,
             "operands": (broadcast(0x3F800000),) * 3}
@@ -48,7 +48,7 @@ def table(i: Instruction) -> list[Outcome]:
 
 
 def conditions(i: Instruction, pattern: int) -> dict[str, z3.BoolRef]:
-    """What the row asks of the operands that are not known, by name."""
+    """The row's conditions on the operands that are not known, by name."""
     row = row_of(i.op, encode_modifiers(i))
     assert row is not None
     others = [x for x, zero in zip(OPERANDS, known(pattern), strict=True) if not zero]
@@ -79,7 +79,7 @@ def samples(count: int) -> list[list[int]]:
 
 
 def computed(i: Instruction, columns: list[list[int]], pred: list[bool]) -> list[tuple[int, int]]:
-    """What the model's operations give: result and predicate result."""
+    """The results of the model's operations: result and predicate result."""
     outcome = run(i, *columns, pred=pred)
     predicates = [0] * len(pred) if outcome.pred is None else outcome.pred.reshape(-1).tolist()
     return list(zip(outcome.result.reshape(-1).tolist(), predicates, strict=True))
@@ -130,7 +130,7 @@ NEEDED = {
     ("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops], ids=lambda x: getattr(x, "name", x)
 )
 def test_every_condition_is_needed(condition: str, op: Op) -> None:
-    """Without it, operands of some form break an outcome, in the proof as in the operation itself."""
+    """Without the condition, operands of some form break an outcome, in the proof and in the operation itself."""
     assert any(
         outcome is not Outcome.COMPUTE and condition in (asked := conditions(i, pattern))
         and breaks(i, pattern, outcome, [text for name, text in asked.items() if name != condition])
@@ -169,7 +169,7 @@ LEFT_OUT = [
     (Instruction(op=Op.IMAX), A_ZERO, Outcome.ZERO),
     (Instruction(op=Op.LOP3, lut=0x3C), 0b001, Outcome.A),
 ]
-"""Outcomes that the table does not have, and that one could believe in."""
+"""Plausible outcomes that the table does not have."""
 
 
 @pytest.mark.parametrize(("i", "pattern", "outcome"), LEFT_OUT)

@@ -1,5 +1,5 @@
-"""Trivial operations (docs/contract/pipes.md) tried: all forms of each operation, with all combinations of special
-values for what is not known to be zero. `test_trivial_rules` proves the same for all values."""
+"""Trials of trivial operations (docs/contract/pipes.md): all forms of each operation, with all combinations of special
+values for operands that are not known to be zero. `test_trivial_rules` proves the same for all values."""
 
 import itertools
 import random
@@ -25,7 +25,7 @@ SEED = 5
 
 class Trial(NamedTuple):
     """A form of an operation on many operands, one in each item of the arrays. `known` are the operands known to be
-    zero, bits 2, 1, 0 for a, b, c; `outcome` is what is said, `result` and `pred` what the operation gives."""
+    zero, bits 2, 1, 0 for a, b, c; `outcome` is the prediction, `result` and `pred` are the operation's results."""
 
     instruction: Instruction
     known: np.ndarray
@@ -79,7 +79,7 @@ def outcomes_of(i: Instruction, rows: np.ndarray) -> np.ndarray:
 
 
 def mask_of(lanes: np.ndarray) -> int:
-    """The lane mask of what is not zero."""
+    """The mask of lanes that are not zero."""
     return sum(1 << int(lane) for lane in np.flatnonzero(lanes))
 
 
@@ -90,7 +90,7 @@ def lanes_of(mask: int) -> np.ndarray:
 
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_outcomes_are_the_results(op: int) -> None:
-    """The operation gives what its outcome says, and no carry."""
+    """The operation gives its predicted outcome, and no carry."""
     for trial in tried(op):
         said = np.choose(trial.outcome, [trial.result, 0, *trial.operands])
         assert (trial.result == said).all(), trial.instruction
@@ -101,12 +101,12 @@ def test_outcomes_are_the_results(op: int) -> None:
 PASSED_OVER = {
     (Op.MOV, 0b001, Outcome.A), (Op.MOV, 0b010, Outcome.A), (Op.MOV, 0b011, Outcome.A), (Op.PRMT, 0b101, Outcome.ZERO),
 }
-"""What could be said besides: MOV gives a, but nothing that it reads is zero; a selector of zeros takes bytes of a."""
+"""Other possible outcomes: MOV gives a, but none of its operands is zero; a selector of zeros takes bytes of a."""
 
 
 @pytest.mark.parametrize("op", [op for op in ROWS if op != Op.CVT], ids=lambda op: op.name)
 def test_no_other_outcome_holds(op: int) -> None:
-    """Where a form computes whatever its operands are, its result is neither always zero nor always an operand."""
+    """If a form always computes, its result is neither always zero nor always an operand."""
     missed = set()
     for trial, known in itertools.product(tried(op), range(1, 8)):
         here = trial.known == known
@@ -143,7 +143,7 @@ DENORMAL, INFINITY, NAN = 1, 0x7F800000, 0x7FC00001
     ],
 )
 def test_what_must_be_computed(fields: dict, operands: tuple[int, int, int], wrong: Outcome) -> None:
-    """b is known to be zero, and c if it is; the result is not what one could believe."""
+    """b is known to be zero, and c if it is; the result differs from the plausible one."""
     i = Instruction(**fields)
     known = 0b010 if operands[2] else 0b011
     assert not outcomes_of(i, np.tile((known, *operands, 1), (LANES, 1))).any()

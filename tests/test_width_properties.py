@@ -1,8 +1,8 @@
-"""The stored form of narrow registers: whatever is written, in whatever lanes, is what those lanes read.
+"""The stored form of narrow registers: lanes read the values that were written to them, for any values and lanes.
 
-The shadow is a plain array of 32 integers for each register. Everything that the hardware leaves unspecified is made
-random: the banks at power-up, what results carry in lanes that do not execute, and after each write the bytes of the
-row that are not stored.
+The shadow is a plain array of 32 integers for each register. All data that the hardware leaves unspecified is random:
+the banks at power-up, results in lanes that do not execute, and after each write the bytes of the row that are not
+stored.
 """
 
 import random
@@ -44,7 +44,7 @@ class Write(NamedTuple):
 
 
 class WrongRead(AssertionError):
-    """A lane does not read what was last written to it."""
+    """A lane does not read the value last written to it."""
 
 
 class WrongCode(AssertionError):
@@ -78,7 +78,7 @@ class Registers:
         return self.buffer.read(0, row, row % 2 == 1)
 
     def write(self, write: Write) -> None:
-        """One register write, as the write-back stage, the banks and the mask buffer do it."""
+        """One register write, as in the write-back stage, the banks and the mask buffer."""
         row, word, lanes, full = write
         old, values = self.code(row), split(word)
         stored = self.renew(old, word, lanes, full, self.toggle)
@@ -91,11 +91,11 @@ class Registers:
         self.shadow[row] = [new if lanes >> lane & 1 else was
                             for lane, (new, was) in enumerate(zip(values, self.shadow[row], strict=True))]
         self.check_code(old, self.code(row), needed(executing), full)
-        if full or self.shadow[row].count(None) + len(executing) < 32:  # a partial one with somebody to spoil
+        if full or self.shadow[row].count(None) + len(executing) < 32:  # a partial one with other lanes to damage
             self.covered[old.width, old.sign, *needed(executing), full] += 1
 
     def check_code(self, old: Code, new: Code, wanted: tuple[int, int], full: bool) -> None:
-        """A full write makes a register as narrow as its lanes; a partial one widens it no more than it must."""
+        """A full write makes a register as narrow as its lanes; a partial one widens it no more than necessary."""
         width, sign = wanted
         if not full:
             width = max(width, old.width) if sign == old.sign else 4
@@ -103,7 +103,7 @@ class Registers:
             raise WrongCode(f"{old} became {new} by a result of {wanted}, full: {full}")
 
     def check(self, row: int) -> None:
-        """What each lane reads is what was last written to it."""
+        """Each lane reads the value last written to it."""
         code = self.code(row)
         read = split(restore(from_sub_banks(self.bank.read(row), code.left), code))
         for lane, (value, expected) in enumerate(zip(read, self.shadow[row], strict=True)):
@@ -128,7 +128,7 @@ def random_word(lanes: int) -> int:
 
 
 def stimulus(writes: int, registers: Registers) -> Iterator[Write]:
-    """Full and partial writes to all rows, while lanes exit and new warps are launched in place of the old ones."""
+    """Full and partial writes to all rows, while lanes exit and new warps replace the old ones."""
     live = [ALL_LANES] * ROWS
     for _ in range(writes):
         row, event = random.randrange(ROWS), random.random()
@@ -139,7 +139,7 @@ def stimulus(writes: int, registers: Registers) -> Iterator[Write]:
             live[row] = random_lanes(live[row])
             registers.forget(row, ~live[row])
         lanes = live[row] if random.random() < 0.4 else random_lanes(live[row])
-        # Lanes may exit while a result is on its way: it is partial then although no other lane is left.
+        # Lanes may exit while a result is in flight: it is then partial although no other lane is left.
         yield Write(row, random_word(lanes), lanes, full=lanes == live[row] and random.random() < 0.95)
 
 
@@ -186,7 +186,7 @@ def narrow_on_a_change_of_sign(old: Code, word: int, lanes: int, full: bool, tog
 
 
 def side_changes_with_partial_writes(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
-    """What the other lanes have is on the old side."""
+    """The values of the other lanes are on the old side."""
     return renew(old._replace(left=old.left ^ (not full)), word, lanes, full, toggle)
 
 
@@ -209,14 +209,14 @@ def test_the_property_catches(broken: Renew, error: type[AssertionError]) -> Non
 @pytest.mark.parametrize("broken", [no_fill, fill_with_the_new_sign, narrow_on_a_change_of_sign,
                                     side_changes_with_partial_writes])
 def test_reads_alone_catch(broken: Renew) -> None:
-    """Errors that lose data are caught without looking at any code."""
+    """Errors that lose data are caught without checking any encoding."""
     random.seed(broken.__name__)
     with patch.object(Registers, "check_code", lambda *_: None), pytest.raises(WrongRead):
         run(Alignment.WRITE, 2000, broken)
 
 
 def test_detector_by_its_definition() -> None:
-    """Each byte of each executing lane looked at by itself (docs/contract/stored_forms.md)."""
+    """Each byte of each executing lane checked separately (docs/contract/stored_forms.md)."""
     random.seed(7)
     seen = set()
     for _ in range(2000):

@@ -45,7 +45,7 @@ def test_000_fig_3_16a() -> None:
 
 
 def test_000_fig_3_16b() -> None:
-    """The requests of Fig. 3.16(a) with the widths of (b), and its masks, take one cycle when they coalesce."""
+    """The requests of Fig. 3.16(a) with the widths and masks of (b) take one cycle when they coalesce."""
     right, left = 0, 1
     requests = {
         Read(0, left, 2, 2): 0b1100, Read(0, right, 1, 2): 0b0011, Read(1, left, 3, 2): 0b1100,
@@ -72,7 +72,7 @@ def test_000_fig_4_3() -> None:
 
 
 def test_000_fig_4_4() -> None:
-    """The zero masks of four lanes; the one with more zeros is selected, by each group for itself."""
+    """The zero masks of four lanes; each group selects the one with more zeros."""
     word = join([value for example in FIG_4_4 for value in example.lanes] + [0] * (32 - 4 * len(FIG_4_4)))
     in_lane, selected = (LaneOrder(gating).renew(Zero(0), word, ALL_LANES, full=True)
                          for gating in (Gating.IN_LANE, Gating.CROSS_LANE))
@@ -108,8 +108,8 @@ def test_000_fig_4_5() -> None:
 
 
 def test_001_fig_6() -> None:
-    """What section IV-B says of the destinations of the program, line by line: $r3 is read 12 lines later, $r1 of line
-    10 is read in the window and behind it, all others are transient."""
+    """The destinations of the program in section IV-B, line by line: $r3 is read 12 lines later, $r1 of line 10 is read
+    in the window and behind it, all others are transient."""
     classes = {line: destination(i) for line, i in zip(FIG_6.lines, annotate(FIG_6, WINDOW).instructions, strict=True)}
     others = dict.fromkeys((3, 4, 5, 6, 7, 8, 9, 11, 12, 13), Destination.COLLECTOR)
     written = {2: Destination.FILE, 10: Destination.BOTH} | others
@@ -133,7 +133,7 @@ def test_001_table_1(bypass: Bypass, expected: tuple[int, ...]) -> None:
 
 def register_writes(config: SmConfig, program: Program) -> tuple[int, ...]:
     """Writes of the bank rows of registers 0 to 3 until the ISETP has issued; a collector has 8 cycles after each
-    instruction to evict what has slid out of the window."""
+    instruction to evict values that have left the window."""
     trace = execute(spaced(program, 8), FIG_6_LAUNCH).trace
     assert trace is not None
     sm, issued, found = Sm(config, trace, check=True), False, [0] * program.registers
@@ -155,8 +155,8 @@ FIG_1 = [
     (Op.LD, "a"), (Op.IMUL, "g"), (Op.ST, "a"), (Op.ISETP, "g"),
     (Op.MOV, "u"), (Op.ST, "a"),  # L1: the store has a guard here
 ]
-"""Our machine code for the kernel of [AFFINE], Fig. 1(a), with the labels that (c) and (d) have for it. Parameters are
-operands here; the branch is a guard, and the constant is moved before it."""
+"""Our machine code for the kernel of [AFFINE], Fig. 1(a), with the labels of (c) and (d). Parameters are operands here;
+the branch is a guard, and the constant is moved before it."""
 
 
 @pytest.mark.parametrize(("above", "stores"), [("none", 1), ("some", 2), ("all", 2)])
@@ -171,8 +171,8 @@ def test_002_fig_1(above: str, stores: int) -> None:
 
 
 def labels(trace: Trace) -> list[tuple[Op, str]]:
-    """What the golden SM did with each instruction of its one warp: the tag of the result of an accepted attempt, and
-    of the address of a load or store; all else is generic."""
+    """The outcome of each instruction of the golden SM's one warp: the tag of the result of an accepted attempt, and of
+    the address of a load or store; all else is generic."""
     sm = Sm(ABM, trace, check=True)
     assert sm.affine is not None
     registers, found, attempt, written = sm.affine.registers, [], None, None

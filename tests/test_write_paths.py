@@ -1,4 +1,4 @@
-"""Write paths as the list of pipes has them, in the golden model, under register files and collectors."""
+"""Write paths as in the list of pipes, in the golden model, with several register files and collectors."""
 
 import pytest
 from golden_traces import random_trace

@@ -32,11 +32,11 @@ KERNELS = [bundled.name for bundled in kernels()]
 WINDOWS = range(2, 9)
 PROGRAMS = 1000
 STEPS = 150
-"""Instructions that a warp executes of a random program: enough to go round its loops several times."""
+"""Instructions of a random program that a warp executes: enough to run through its loops several times."""
 
 
 def places(code: Program, window: int) -> str:
-    """Where each destination's value goes, in program order: F(ile), C(ollector), B(oth)."""
+    """The destination of each result, in program order: F(ile), C(ollector), B(oth)."""
     return "".join(LETTERS[destination(i)] for i in annotate(code, window).instructions)
 
 
@@ -103,7 +103,7 @@ def test_window_of_three(text, expected):
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_every_window(window):
-    """A value whose reads come `step` instructions apart, in a row and round a loop."""
+    """A value whose reads are `step` instructions apart, in a row and around a loop."""
     for step in range(1, 10):
         gap = "nop; " * (step - 1)
         expected = "C" if step < window else "F"
@@ -114,7 +114,8 @@ def test_every_window(window):
 
 
 def test_beats():
-    """LATCH reads what it latches, the latched instruction the rest, and each beat of a result is a destination."""
+    """LATCH reads the latched operands, the latched instruction the rest, and each beat of a result is a
+    destination."""
     code = of(*(Instruction(op=Op.MOV, dst=register) for register in range(4)),
               Instruction(op=Op.LATCH, src=(0, 1, RZ)),
               Instruction(op=Op.DADD, dst=4, src=(2, 3, RZ)), Instruction(op=Op.HIGH, dst=5),
@@ -146,7 +147,7 @@ def test_hints_are_for_the_configuration():
     }
     assert [i.to_file for i in (hinted[3].instructions[0], hinted[4].instructions[0])] == [True, False]
     assert annotate_for(code, dataclasses.replace(config, bypass=Bypass.BOW_WR)) is code
-    assert annotate(hinted[4], 3) == hinted[3]  # hints that were there do not matter
+    assert annotate(hinted[4], 3) == hinted[3]  # earlier hints do not matter
     with pytest.raises(ValueError, match="window = 1"):
         annotate(code, 1)
 
@@ -162,8 +163,8 @@ def test_statistics():
 
 
 def forward(code: Program, pc: int, window: int) -> str:
-    """The place of one destination, by a search over all paths from it: states are (instruction, instructions since
-    the last sure access, instructions since the write, whether others may have run since)."""
+    """The destination of one result, by a search over all paths from it: states are (instruction, instructions since
+    the last certain access, instructions since the write, whether others may have run since)."""
     diverging = {at: i for at, i in enumerate(code.instructions) if i.op is Op.BRA and i.guard != PT}
     meets = {i.reconverge for i in diverging.values()}
     register = code.instructions[pc].dst
@@ -205,8 +206,8 @@ def test_random_programs_along_all_paths():
 
 
 def lost(programs: int, size: int = 0) -> int:
-    """How many of so many random programs read a value that was dropped, when the window has `size` instructions more
-    than it really has for the hints."""
+    """The number of random programs that read a dropped value, if the hints assume a window that is `size` instructions
+    longer than it is."""
     random, found = Random(2), 0
     for number in range(programs):
         window = WINDOWS[number % len(WINDOWS)]
@@ -270,7 +271,7 @@ def test_kernels_never_read_a_dropped_value(trace, window):
 
 
 def test_a_wrong_hint_in_a_kernel_is_caught(trace):
-    """Each value that has to be in the file, in turn, as if it were transient."""
+    """Each value that must be in the file, in turn, as if it were transient."""
     code = annotate(trace.program, 3)
     wrong = [pc for pc, i in enumerate(code.instructions) if i.dst != RZ and i.to_file]
     caught = 0
@@ -285,7 +286,7 @@ def test_a_wrong_hint_in_a_kernel_is_caught(trace):
 
 
 def test_longer_windows_keep_more(trace):
-    """What is transient in a window is so in every longer one."""
+    """A value that is transient in a window is transient in every longer one."""
     transient = [{pc for pc, i in enumerate(annotate(trace.program, window).instructions) if not i.to_file}
                  for window in WINDOWS]
     assert all(shorter <= longer for shorter, longer in pairwise(transient))

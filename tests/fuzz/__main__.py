@@ -20,7 +20,7 @@ SHRUNK = ROOT / "tests" / "programs" / "cuda"
 
 
 def main() -> int:
-    """Returns the exit status: 1 where a program fails, or a tool is missing."""
+    """Returns the exit status: 1 if a program fails, or a tool is missing."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run", help="run programs until N have been run in all")
@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _shrink(program: Program, cores: Sequence[SmConfig]) -> int:
-    """Shrink a program that fails, and keep it."""
+    """Shrink a failing program, and store it."""
     wrong = verdict(cases([program])[0], cores)
     if wrong is None:
         print(f"program {program.seed} passes: nothing to shrink; --timed where it fails in the cycle model")

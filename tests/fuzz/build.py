@@ -24,11 +24,11 @@ NAME = re.compile(r"[\w$]+")
 
 
 class RefusedError(ToolError):
-    """A compiler does not take what the generator made, or crashes on it."""
+    """A compiler refuses a generated program, or crashes on it."""
 
 
 def tool(command: Sequence[str], folder: Path) -> None:
-    """Run a compiler. Raises `ToolError` where it is missing, `RefusedError` where it fails."""
+    """Run a compiler. Raises `ToolError` if it is missing, `RefusedError` if it fails."""
     try:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def tool(command: Sequence[str], folder: Path) -> None:
 
 
 def expected(programs: Sequence[Program], folder: Path, level: str = "-O0") -> list[tuple[bytes, bytes]]:
-    """(output, common words) of each program as the host's threads leave them."""
+    """(output, common words) of each program, computed by the host's threads."""
     parts = ['#include "host.h"\n']
     for program in programs:
         parts += [program.source(), _caller(program)]
@@ -86,7 +86,7 @@ def _caller(program: Program) -> str:
 
 
 def ptx(programs: Sequence[Program], folder: Path, options: Sequence[str] = ()) -> list[str]:
-    """The PTX of each program, with what it refers to of the module and no more."""
+    """The PTX of each program, with only those items of the module to which it refers."""
     (folder / "device.cu").write_text("".join(['#include "device.h"\n', *(program.source() for program in programs)]))
     tool((*NVCC, *options, f"-I{HERE}", "device.cu", "-o", "device.ptx"), folder)
     text = (folder / "device.ptx").read_text()

@@ -1,4 +1,4 @@
-"""Many programs, batch after batch, on and on: what has passed is on disk, and a second call goes on from there."""
+"""Many programs, batch after batch: passed batches are recorded on disk, and a second call continues from there."""
 
 import gc
 import json
@@ -19,14 +19,14 @@ BATCH = 64
 """Programs, with consecutive seeds, that one call of each compiler makes."""
 
 TIMED = 20
-"""One program of so many also goes through the cycle model."""
+"""One program in this number also runs through the cycle model."""
 
 Failure = tuple[int, str, str, str]
 """Seed, verdict, CUDA C and the text of the case."""
 
 
 class Outcome(NamedTuple):
-    """What became of a batch: programs that failed, and seeds of those that nvcc or g++ did not take."""
+    """The outcome of a batch: programs that failed, and seeds of those that nvcc or g++ refused."""
 
     failures: list[Failure]
     refused: list[int]
@@ -39,7 +39,7 @@ def levels(seed: int) -> tuple[tuple[str, ...], str]:
 
 
 def cases(programs: Sequence[Program]) -> list[Case]:
-    """The programs, all of one batch, compiled, with what the host makes of them. Raises `ToolError`."""
+    """The programs, all of one batch, compiled, with the host's results. Raises `ToolError`."""
     options, level = levels(programs[0].seed)
     with tempfile.TemporaryDirectory(prefix="fuzz") as name:
         results = expected(programs, Path(name), level)
@@ -48,8 +48,8 @@ def cases(programs: Sequence[Program]) -> list[Case]:
 
 
 class State:
-    """What a folder remembers: how many batches have been run, by version of the generator, which programs nvcc or g++
-    did not take, and the cases that fail."""
+    """The state in a folder: the number of batches run, by version of the generator, the programs that nvcc or g++
+    refused, and the failing cases."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.failed = folder / "state.kept", folder / "failed"
@@ -66,7 +66,7 @@ class State:
         return sorted(int(path.stem) for path in self.failed.glob("*.ptx"))
 
     def add(self, outcome: Outcome) -> None:
-        """One more batch. Programs that fail are left as CUDA C and PTX; the count is written whole or not at all."""
+        """Record one more batch. Failing programs are left as CUDA C and PTX; the count is written atomically."""
         for seed, _, source, case in outcome.failures:
             self.failed.mkdir(parents=True, exist_ok=True)
             (self.failed / f"{seed}.cu").write_text(source)
@@ -76,7 +76,7 @@ class State:
         store.write(self.path, json.dumps({"batches": self.batches, "refused": self.refused}))
 
     def try_again(self, say: Callable[[str], None]) -> None:
-        """Run what failed once more, and forget what passes by now."""
+        """Run failed programs again, and forget those that pass now."""
         for seed in self.failures:
             path = self.failed / f"{seed}.ptx"
             wrong = verdict(Case.read(path), CORES)
@@ -97,8 +97,8 @@ def _counts(text: str) -> tuple[dict[str, int], list[int]]:
 
 
 def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) -> State:
-    """Run programs on all processors until so many have been, those before this call included. Raises `ToolError` where
-    nvcc or g++ is missing."""
+    """Run programs on all processors until this number has run, including earlier calls. Raises `ToolError` if nvcc or
+    g++ is missing."""
     state = State(folder)
     state.try_again(say)
     start, first = time.monotonic(), state.done
@@ -113,7 +113,7 @@ def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) ->
 
 
 def _outcome(batch: int) -> Outcome:
-    """Run one batch. Garbage is collected at its end and not meanwhile: compilers make much of it, and it is small."""
+    """Run one batch. Garbage is collected only at its end: compilers make much of it, and it is small."""
     made = [generate(seed) for seed in range(BATCH * batch, BATCH * (batch + 1))]
     taken = _taken(made)
     failures = []
@@ -126,7 +126,7 @@ def _outcome(batch: int) -> Outcome:
 
 
 def _taken(programs: Sequence[Program]) -> list[tuple[Program, Case]]:
-    """The programs that both compilers take, compiled. Raises `ToolError` where one is missing."""
+    """The programs that both compilers accept, compiled. Raises `ToolError` if one is missing."""
     try:
         return list(zip(programs, cases(programs), strict=True))
     except RefusedError:

@@ -1,4 +1,4 @@
-"""A program as it is kept and run: PTX, launch, and what the host's threads computed."""
+"""A stored program: PTX, launch, and the results of the host's threads."""
 
 import re
 import signal
@@ -28,16 +28,16 @@ CORES = (OFF, ON)
 
 FEW: dict[str, Any] = {"max_registers": 10}
 WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": False})
-"""How programs are compiled, one after the other: most as users do it, some with so few registers that values are
-spilled, some without rewrites."""
+"""Compiler options of programs, in turn: most as users compile, some with so few registers that values are spilled,
+some without rewrites."""
 
 LIMIT, CYCLES, SECONDS = 4_000_000, 3_000_000, 120
-"""Instructions (as the launch counts them), cycles and seconds of this process: nothing takes so many that
-ends at all. Programs whose warps wait for each other's locks take nearly two million instructions."""
+"""Limits of instructions (as the launch counts them), cycles and seconds of this process, which no terminating program
+reaches. Programs whose warps wait for each other's locks take nearly two million instructions."""
 
 
 class Endless(Exception):
-    """Compilation, execution or timing goes on and on."""
+    """Compilation, execution or timing does not end."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Case:
         return cls(seed, version, grid, (x, y), dynamic, tuple(checks.tolist()), b64decode(common.split(": ")[1]), ptx)
 
     def run(self, cores: Sequence[SmConfig] = ()) -> None:
-        """Compile and execute it, and time it on some cores, every operand checked. Raises `AssertionError` where a
-        result is not the host's, and whatever compiler and models raise."""
+        """Compile and execute it, and time it on some cores, every operand checked. Raises `AssertionError` if a result
+        differs from the host's, and all errors of compiler and models."""
         previous = signal.signal(signal.SIGPROF, _endless)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
@@ -118,7 +118,7 @@ def _endless(*_) -> None:
 
 
 def verdict(case: Case, cores: Sequence[SmConfig] = ()) -> str | None:
-    """What is wrong with a run, in one line: the kind of failure, then its message. None where nothing is."""
+    """The failure of a run in one line: its kind, then its message. None without a failure."""
     try:
         case.run(cores)
     except Exception as error:
@@ -127,5 +127,5 @@ def verdict(case: Case, cores: Sequence[SmConfig] = ()) -> str | None:
 
 
 def signature(wrong: str) -> str:
-    """What stays of a verdict while a program shrinks: its kind, and the message without numbers."""
+    """The part of a verdict that stays while a program shrinks: its kind, and the message without numbers."""
     return re.sub(r"0x[0-9a-f]+|\d+|\(.*?\)|%\w+", "#", wrong)[:60]

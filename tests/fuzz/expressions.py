@@ -16,7 +16,7 @@ KINDS = (*BITS, "f32", "f64", "b")
 
 
 def favoured(dice: Dice, templates: list[str]) -> list[str]:
-    """Templates as one program favours them: some not at all, some often."""
+    """Templates with the weights of one program: some never, some often."""
     return [one for one in templates for _ in range(dice.choice((0, 1, 1, 1, 3)))] or templates
 
 

@@ -12,7 +12,7 @@ from fuzz.templates import LISTS, TYPES, UNSIGNED
 from fuzz.tree import STATEMENT, Node
 
 VERSION = 9
-"""Changes with every change of what a seed generates."""
+"""Changes whenever a seed generates another program."""
 
 ROW = {"u8": ("m8", 16), "u16": ("m16", 8), "u32": ("m32", 8), "u64": ("m64", 4), "f32": ("mf", 4), "f64": ("md", 2)}
 """The parts of a thread's row of output by type, name and elements; variables are left in its second half."""
@@ -39,7 +39,7 @@ class Generator:
         self._block, self._grid = dice.choice(BLOCKS), dice.choice((1, 1, 1, 2, 3))
         self._threads = self._block[0] * self._block[1]
         self._whole = self._threads % 32 == 0  # warps
-        self._meets = dice.chance(0.65)  # the threads of a block, or those of a warp, do things together
+        self._meets = dice.chance(0.65)  # the threads of a block, or those of a warp, act together
         self._shared = dice.chance(0.5)  # threads have arrays in shared memory
         self._deep = dice.choice((1, 2, 2, 3))
         types = ["u32", "u32", *(dice.choice(TYPES) for _ in range(dice.choice((2, 3, 4, 6))))]
@@ -47,7 +47,7 @@ class Generator:
         self._loops = 0
 
     def program(self) -> Program:
-        """The kernel with all that belongs to it."""
+        """The kernel with all its parts."""
         dice = self._dice
         functions = [self._function(n) for n in range(dice.choice((0, 0, 0, 1, 1, 2)))]
         scalars = tuple(dice.choice(SCALARS) for _ in range(dice.below(4)))
@@ -76,7 +76,7 @@ class Generator:
         return [self._statement(scope) for _ in range(count)]
 
     def _statement(self, scope: Scope) -> Node:
-        """One statement that fits where it stands."""
+        """One statement that is legal in its context."""
         kinds = ["assignments"] * 10 + ["stores"] * 4
         if not scope.in_function:
             kinds += ["row_stores"] * 2 + ["own_atomics"] * 4 + ["common_atomics"] * 2
@@ -117,7 +117,7 @@ class Generator:
         return self._expressions.expression("u32", scope.agreeing(level), 1, uniform=level != "lane")
 
     def _lower(self, level: str) -> str:
-        """Who takes part in a branch: often fewer than around it."""
+        """The threads that take part in a branch: often fewer than around it."""
         return self._dice.choice({"lane": ("lane",), "warp": ("lane", "warp"),
                                   "block": ("lane", "warp", "block", "block")}[level])
 
@@ -164,7 +164,7 @@ class Generator:
         return Node(STATEMENT, f"{text}default: {{\n$}}\n}}\n", [*kids, self._statements(scope.at(level), 1)])
 
     def _agree(self, scope: Scope) -> Node:
-        """A new value for a variable that is alike in all threads."""
+        """A new value for a variable that is the same in all threads."""
         value = self._expressions.expression("u32", scope, 2, uniform=True)
         return Node(STATEMENT, f"{self._dice.choice(('q0', 'q1'))} = $;\n", [value])
 

@@ -1,4 +1,4 @@
-"""What programs are given, by seed: the input, what the output and the common words hold before, and the scalars."""
+"""The data of programs, by seed: the input, the initial output and common words, and the scalars."""
 
 import struct
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ ROW_BYTES = 256
 INPUT_BYTES, COMMON_BYTES, SCALAR_BYTES = 1024, 256, 96
 
 SCALARS_AT = 48
-"""Where the scalars start, eight bytes for each; before them lies the structure that is passed by value."""
+"""Start of the scalars, eight bytes for each; before them is the structure that is passed by value."""
 
 NARROW = (0, 8, 16, 24, 31, 0, 28, 0)
-"""How many leading zeros eight words after eight words of the input have at least."""
+"""Minimum leading zeros of each group of eight words of the input."""
 
 
 def stream(seed: int, name: str, count: int) -> bytes:

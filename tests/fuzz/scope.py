@@ -1,4 +1,4 @@
-"""Chance, and what a piece of program may name where it stands."""
+"""Random choices, and the names that a piece of program may use."""
 
 import random
 from collections.abc import Sequence
