@@ -1,6 +1,6 @@
-"""One machine instruction after the other, an operand of each unknown to the compiler, a constant, and a parameter.
+"""One machine instruction after the other, with an operand of each unknown to the compiler, a constant, and a parameter.
 
-Bodies are made of nodes, so that every form is there, whatever PTX is lowered to.
+Bodies consist of nodes, so that every form occurs, independent of the lowering of PTX.
 """
 
 import itertools
@@ -33,13 +33,13 @@ BANK = tuple(dict.fromkeys([*WORDS, *(place for places in PLACES.values() for pl
 """The words of the parameter bank, behind the address of the results."""
 
 FORMS = 12
-"""Of operations with many forms, about so many, evenly chosen."""
+"""For operations with many forms, about this number of them, evenly chosen."""
 
 SOME = {(Op.REDUX, "atom"): (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR),
         (Op.REDUX, "src_type"): (DType.U32, DType.S32), (Op.VOTE, "vote"): [v for v in Vote if v is not Vote.POPC],
         (Op.ISETP, "cond"): [Cond(number) for number in range(6)],  # the others are of floats
         (Op.DP4A, "src_type"): (DType.U8, DType.S8), (Op.DP4A, "dst_type"): (DType.U8, DType.S8)}
-"""What an operation takes of a modifier that others take more of."""
+"""The values of a modifier that an operation accepts, if others accept more."""
 
 VALUES = {"lut": range(256), "src_type": TYPES, "dst_type": TYPES,
           **dict.fromkeys((name for name, kind in MODIFIER_KINDS.items() if kind is Kind.FLAG), (False, True))}
@@ -71,7 +71,7 @@ def memory_forms(space: Space) -> Iterator[Instruction]:
 
 class Trials:
     """A straight-line body whose results go to memory, one row after the other; `groups` are their numbers by trial:
-    those of the unknown operand, then those of each other source, with what they are."""
+    those of the unknown operand, then those of each other source, with its description."""
 
     def __init__(self) -> None:
         self.function: Function = replace(empty_function(), parameters=(Parameter("out", "b64", 0, 8), *(
@@ -86,8 +86,8 @@ class Trials:
         self.predicate = self._compare(11)
 
     def add(self, form: Instruction, slot: int, word: int, *, alone: bool) -> None:
-        """An instruction with a word in one of its operand slots, of which a latched one has six, in every way. The
-        other data are zero if it is `alone`."""
+        """An instruction with a word in one of its operand slots (a latched one has six), in every way. The other data
+        are zero if it is `alone`."""
         unknown = self._node(Op.IADD, self.zero, Imm(word) if word else None)
         constant = self._node(Op.MOV, Imm(word) if word else None)
         parameter = self._node(Op.MOV, Param(8 + 4 * BANK.index(word)))
@@ -98,7 +98,7 @@ class Trials:
             ("a register", unknown), ("a constant", constant), ("a parameter", parameter))])
 
     def differences(self) -> Iterator[str]:
-        """A line for each way that does not do what the unknown operand does."""
+        """A line for each way whose effect differs from that of the unknown operand."""
         out = np.zeros((self.rows, 32), np.uint32)
         self._append(Op.EXIT, None)
         simplify(self.function)

@@ -151,7 +151,7 @@ ret;
 """
 
     def run(self, *, optimise: bool) -> np.ndarray:
-        """What each variant of each group stores (uint64): a row for each result."""
+        """The results of each variant of each group (uint64): a row for each result."""
         buffers = (
             Buffer("in", np.stack(self.operands)), Buffer("out", np.zeros((self.outs, WORDS), np.uint64)),
             Buffer("values", np.array([*self.known, 0], np.uint64)),

@@ -159,8 +159,8 @@ NEEDED = {
     "same sign": (Op.ISETP,),
     "same verdict": (Op.ISETP,),
 }
-"""What wraps with a stride of 16 bits has other high words at its ends, and its shifted ends are not as far apart as
-the stride says: a shift and a high product need `exact` for wider strides only."""
+"""A value that wraps with a stride of 16 bits has different high words at its ends, and the distance of its shifted
+ends does not match the stride: a shift and a high product need `exact` for wider strides only."""
 
 
 @pytest.mark.parametrize(("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops],

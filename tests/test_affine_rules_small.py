@@ -104,7 +104,7 @@ def compact(words: list[int], shape: Shape) -> Compact | None:
 
 
 def truth(i: Instruction, slots: tuple[Compact, ...], p: int, shape: Shape) -> Answer | None:
-    """What the lanes compute, if it is compact and what they carry is the same."""
+    """The results of the lanes, if they are compact and have the same carry."""
     m = decode_modifiers(i.op, encode_modifiers(i))
     lanes = [LANES[i.op](m, *((x.base + lane * x.stride) % WORDS for x in slots), p) for lane in range(shape.lanes)]
     result = compact([word for word, _ in lanes], shape)

@@ -142,7 +142,7 @@ def test_what_passes_by_now_is_forgotten(
 
 
 def test_another_generator_takes_other_seeds(ran: Callable[[], list[int]], tmp_path: Path) -> None:
-    """What programs another one made have passed stays counted, apart."""
+    """The passed programs of another version stay counted separately."""
     store.write(tmp_path / "state.kept", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
     assert quietly(tmp_path, 10 * campaign.BATCH).batches == {str(VERSION - 1): 9, str(VERSION): 1}
     assert ran() == list(range(9 * campaign.BATCH, 10 * campaign.BATCH))

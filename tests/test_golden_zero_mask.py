@@ -145,7 +145,7 @@ def random_lanes() -> int:
 
 
 def random_zero(gating: Gating, *, reordered: bool) -> Zero:
-    """What may be known of a register; with `ACTIVE` nothing."""
+    """Possible knowledge of a register; with `ACTIVE` none."""
     if gating is Gating.ACTIVE:
         return Zero(0)
     mask = random.getrandbits(32) | random.choice([0, random.getrandbits(32)])

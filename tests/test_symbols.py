@@ -18,7 +18,7 @@ FILE = FIXTURES / "symbols.toml"
 
 
 def expected(taps, limits, *, offset=0, shift=0):
-    """What `y` must be, for x = 0, 1, ... 99; `offset` is the sum of all that is added."""
+    """The expected `y`, for x = 0, 1, ... 99; `offset` is the sum of all added values."""
     i = np.arange(100)
     total = sum(tap * np.minimum(i + k, 99) for k, tap in enumerate(taps))
     return np.clip(total, *limits) + offset + (i >> shift)

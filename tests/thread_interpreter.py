@@ -1,4 +1,4 @@
-"""Random structured programs, and an interpreter that runs them one thread at a time: what divergence must equal."""
+"""Random structured programs, and an interpreter that runs them one thread at a time: the reference for divergence."""
 
 import random
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class RandomProgram(Assembler):
         self.op(Op.ISETP, RZ, 7, RZ, cond=self.random.choice([Cond.EQ, Cond.NE]), pdst=predicate)
 
     def compute(self, depth: int, leave: str | None) -> None:
-        """An instruction, perhaps guarded."""
+        """An instruction, possibly guarded."""
         pick = self.random.randrange
         op = self.random.choice([Op.IADD, Op.IMAD, Op.LOP3])
         guard = self.random.choice([PT, PT, 2, 3])
@@ -69,7 +69,7 @@ class RandomProgram(Assembler):
         self.label(end)
 
     def loop(self, depth: int, leave: str | None) -> None:
-        """A loop whose trip count differs from lane to lane; its counter is a register of its own."""
+        """A loop whose trip count differs from lane to lane; its counter is a separate register."""
         top, end, counter = self.name(), self.name(), REGISTERS + depth
         self.op(Op.LOP3, counter, self.random.randrange(6), Imm(3), lut=0xC0)
         self.label(top)
@@ -88,7 +88,7 @@ class Thread(NamedTuple):
 
 
 def run_thread(program: Program, thread: int, block: int) -> Thread:
-    """Run one thread by itself."""
+    """Run one thread alone."""
     registers, predicates, pcs, pc = [0] * program.registers, [False] * 7 + [True], [], 0
 
     def read(i: Instruction, slot: int) -> int:

@@ -1,6 +1,6 @@
-"""Programs and warps for tests of the hints: a notation for programs, random ones, and how one warp runs them.
+"""Programs and warps for tests of the hints: a notation for programs, random ones, and their execution by one warp.
 
-Of values these know nothing: any guard may hold in any lane.
+They have no values: any guard may hold in any lane.
 """
 
 import re
@@ -13,7 +13,7 @@ from warploom.arch.isa import NO_RECONVERGENCE, RZ, Instruction, Op, Pipe
 from warploom.arch.program import Program
 
 LANES = 0xFF
-"""As many lanes as take part: enough for every way to part and meet."""
+"""The number of lanes that take part: enough for every way to diverge and join."""
 
 
 def program(text: str, registers: int = 8) -> Program:
@@ -101,8 +101,8 @@ def _meeting_points(ends: list[str], targets: list[int]) -> dict[int, int]:
 
 
 def run(program: Program, random: Random, limit: int) -> Iterator[tuple[Instruction, int]]:
-    """(instruction, executing lanes) of a warp in the order in which it executes them, at most `limit` of them. Of two
-    sides of a branch one runs until it exits or arrives where they meet, then the other, then both go on together."""
+    """(instruction, executing lanes) of a warp in the order of execution, at most `limit` of them. One side of a branch
+    runs until it exits or reaches the join, then the other, then both continue together."""
     yield from (step for step, _ in zip(_walk(program, random, 0, [LANES], None), range(limit), strict=False))
 
 
@@ -131,8 +131,8 @@ class LostValueError(AssertionError):
 
 
 class Window:
-    """What a window of `size` instructions drops of one warp's values, at the earliest: all instructions make it slide,
-    but only what enters the datapath names registers. Masks are of lanes, by register."""
+    """The values of one warp that a window of `size` instructions drops, at the earliest: all instructions move the
+    window, but only those that enter the datapath name registers. Masks are of lanes, by register."""
 
     def __init__(self, size: int, registers: int) -> None:
         self.size, self.now = size, 0
@@ -141,7 +141,7 @@ class Window:
         self.lost = [0] * registers
 
     def issue(self, i: Instruction, executing: int) -> None:
-        """The next instruction. Raises `LostValueError` if it reads in an executing lane what has been dropped."""
+        """The next instruction. Raises `LostValueError` if it reads a dropped value in an executing lane."""
         self.now += 1
         if not executing or (i.pipe is Pipe.CONTROL and i.dst == RZ):
             return

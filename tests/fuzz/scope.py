@@ -31,11 +31,11 @@ Names = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Scope:
-    """What may be named: variables to read and to write, places in arrays of the thread's own (those that atomics reach
-    apart), and `uniform` words, alike in all threads that take part.
+    """The names in scope: variables to read and to write, elements of the thread's arrays (those that atomics access are
+    listed separately), and `uniform` words, equal in all threads that take part.
 
-    These are at `level` the threads of a block, those of a warp, or a lane for itself. `work` is how often a loop may
-    repeat its body. Inside a function, names of the kernel are unknown.
+    Depending on `level`, these are the threads of a block, those of a warp, or a single lane. `work` limits the
+    iterations of a loop. Inside a function, names of the kernel are unknown.
     """
 
     read: Names

@@ -1,4 +1,4 @@
-"""Make a failing program small: statements go, expressions become a part of themselves or a constant."""
+"""Shrink a failing program: statements are removed, expressions become a part of themselves or a constant."""
 
 import copy
 import re
@@ -10,20 +10,20 @@ from fuzz.templates import TYPES
 from fuzz.tree import STATEMENT, Node
 
 CHUNK = 32
-"""Candidates that are built in one go."""
+"""Candidates that are built in one call."""
 
 Path = tuple[int, ...]
-"""From the root: the number of a kid, and for a list of statements the place in it, and so on."""
+"""From the root: the number of a kid, and for a list of statements the index in it, and so on."""
 
 Edit = tuple[Path, Callable[[Node], list[Node]]]
-"""What stands instead of the node at a path: for an expression one node, for a statement any number."""
+"""The replacement of the node at a path: for an expression one node, for a statement any number."""
 
 Fails = Callable[[Sequence[Program]], list[bool]]
-"""Which of some programs fail in the way that matters."""
+"""Selects the programs that fail in the same way."""
 
 
 def shrink(program: Program, fails: Fails, say: Callable[[str], None] = print) -> Program:
-    """The smallest program found that fails as this one does. Raises `ValueError` where it does not fail."""
+    """The smallest program found that fails as this one does. Raises `ValueError` if it does not fail."""
     if fails([program]) != [True]:
         raise ValueError(f"program {program.seed} does not fail")
     smaller: Program | None = program
@@ -35,7 +35,7 @@ def shrink(program: Program, fails: Fails, say: Callable[[str], None] = print) -
 
 
 def _smaller(program: Program, fails: Fails) -> Program | None:
-    """The program after the first edits that it survives, as many as go together; None where it survives none."""
+    """The program after the first edits after which it still fails, as many as possible together; None without any."""
     edits = _edits(program)
     for at in range(0, len(edits), CHUNK):
         chunk = edits[at : at + CHUNK]
@@ -81,7 +81,7 @@ def _apply(node: Node, path: Path, change: Callable[[Node], list[Node]]) -> None
 
 
 def _edits(program: Program) -> list[Edit]:
-    """All edits, those that cut most first."""
+    """All edits, the largest cuts first."""
     root = Node("root", "$" * (1 + len(program.functions)), [*program.functions, program.tree])
     found = [(size, edit) for size, edit in _below(root, ()) if size > 0]
     return [edit for _, edit in sorted(found, key=lambda one: -one[0])]

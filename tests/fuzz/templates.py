@@ -1,4 +1,4 @@
-"""What random programs are made of, as C with holes: the lists of `templates.txt`."""
+"""The templates of random programs, as C with holes: the lists of `templates.txt`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A program as a tree: text with holes, and what fills them. Generation builds it, shrinking cuts it."""
+"""A program as a tree: text with holes, and their contents. Generation builds it, shrinking cuts it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 HOLE = "$"
-"""Stands for the next kid in a node's text; CUDA C has no use for it."""
+"""Marks the next kid in a node's text; CUDA C does not use this character."""
 
 STATEMENT = "statement"
 
@@ -14,7 +14,7 @@ STATEMENT = "statement"
 @dataclass(eq=False)
 class Node:
     """An expression (`kind` is its type) or a statement. `text` has a hole for each kid: an expression, or a list of
-    statements. A `fixed` kid may change within, but not go."""
+    statements. A `fixed` kid may change inside, but not be removed."""
 
     kind: str
     text: str

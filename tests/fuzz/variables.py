@@ -1,4 +1,4 @@
-"""The variables of the module that a program reads: each program has its own, with values that its seed gives."""
+"""The module variables that a program reads: each program has its own, with values from its seed."""
 
 import re
 from collections.abc import Callable, Iterable
