@@ -1,4 +1,4 @@
-"""One machine instruction after the other, with an operand of each unknown to the compiler, a constant, and a parameter.
+"""One machine instruction after the other: an operand of each is unknown to the compiler, a constant, or a parameter.
 
 Bodies consist of nodes, so that every form occurs, independent of the lowering of PTX.
 """

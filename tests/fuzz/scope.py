@@ -31,8 +31,8 @@ Names = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Scope:
-    """The names in scope: variables to read and to write, elements of the thread's arrays (those that atomics access are
-    listed separately), and `uniform` words, equal in all threads that take part.
+    """The names in scope: variables to read and to write, elements of the thread's arrays (those that atomics access
+    are listed separately), and `uniform` words, equal in all threads that take part.
 
     Depending on `level`, these are the threads of a block, those of a warp, or a single lane. `work` limits the
     iterations of a loop. Inside a function, names of the kernel are unknown.
