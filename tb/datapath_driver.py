@@ -237,25 +237,26 @@ class Surroundings:
     def _answers(self, cycle: int) -> dict[str, Any]:
         """Results and credits of this cycle. A result stays on its port until it is taken."""
         ports: dict[str, Any] = {}
+        of_sp, of_sfu, of_mem = self._config.writers
         if (sp := self._sp.pop(cycle, None)) is not None:
-            ports |= {"result_sp__valid": 1, "result_sp__payload": sp}
+            ports |= {f"result_{of_sp}__valid": 1, f"result_{of_sp}__payload": sp}
         if self._sfu and self._sfu[0][0] <= cycle:
             answer = self._sfu[0][1]
             if answer is not None:
-                ports |= {"result_sfu__valid": 1, "result_sfu__payload": answer}
-            if answer is None or self._ports.peek("result_sfu__ready"):
+                ports |= {f"result_{of_sfu}__valid": 1, f"result_{of_sfu}__payload": answer}
+            if answer is None or self._ports.peek(f"result_{of_sfu}__ready"):
                 self._sfu.popleft()
-                ports["credit_sfu"] = 1
+                ports[f"credit_{of_sfu}"] = 1
         if self._mem_offer is None:
             due = [entry for entry in self._mem if entry[0] <= cycle]
             if due:
                 self._mem.remove(due[0])
                 self._mem_offer = due[0][1]
         if self._mem_offer is not None:
-            ports |= {"result_mem__valid": 1, "result_mem__payload": self._mem_offer}
-            if self._ports.peek("result_mem__ready"):
+            ports |= {f"result_{of_mem}__valid": 1, f"result_{of_mem}__payload": self._mem_offer}
+            if self._ports.peek(f"result_{of_mem}__ready"):
                 self._mem_offer = None
         if self._unread and next(self._credits):
             self._unread -= 1
-            ports["credit_mem"] = 1
+            ports[f"credit_{of_mem}"] = 1
         return ports
