@@ -70,7 +70,7 @@ def test_everything_dispatches_and_completes_once(config: SmConfig) -> None:
 
 @pytest.mark.parametrize("config", CONFIGS, ids=IDS)
 def test_a_waiting_slot_is_granted_in_bounded_write_free_cycles(config: SmConfig) -> None:
-    """No collector waits through max(banks, collectors) cycles in a row without a write."""
+    """No collector waits for max(banks, collectors) consecutive cycles without a write."""
     _, probes = _run(config)
     waited, longest = [0] * config.collectors, 0
     for probe in probes:
@@ -98,7 +98,7 @@ def test_the_dispatch_port_shows_the_choice_of_the_cycle_before() -> None:
 
 @pytest.mark.parametrize("layout", ["wid", "wshift"])
 def test_places_come_back_with_the_results(layout: str) -> None:
-    """Writes go where the layout puts the destination, of whatever unit."""
+    """Writes of every unit go to the physical address that the layout gives the destination."""
     config = SmConfig.preset("small").with_settings([f"layout={layout}"])
     sm, writers = Sm(config, random_trace(6)), Counter()
     while True:
@@ -151,7 +151,7 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
 
 
 def test_write_back_slots_keep_results_apart() -> None:
-    """A latency 5 instruction and a latency 4 one a cycle later would meet: the second waits."""
+    """A latency 5 instruction and a latency 4 one a cycle later would finish together: the second waits."""
     config = SmConfig()
     sm, cycles = Sm(config, trace_of([Instruction(op=Op.IMAD, dst=1), Instruction(op=Op.IADD, dst=2)])), []
     while True:
