@@ -49,14 +49,14 @@ def test_candidates_are_those_of_their_sets() -> None:
         sets.demand(slot, demand)
         states[slot], demands[slot] = state, demand
         assert sets.ready == _mask(state == READY for state in states)
-        assert sets.portless == _mask(demand == NO_PORT for demand in demands)
-        roomy = [rng.getrandbits(6) for _ in range(4)]
-        assert sets.entering(roomy) == _mask(
-            demand is not None and demand != NO_PORT and roomy[demand] >> slot & 1 == 1
-            for slot, demand in enumerate(demands))
+        roomy = [*(rng.getrandbits(6) for _ in range(4)), 0]
+        portless, entering = sets.able(roomy)
+        assert portless == sets.ready & _mask(demand == NO_PORT for demand in demands)
+        assert entering == sets.ready & _mask(
+            demand is not None and roomy[demand] >> slot & 1 for slot, demand in enumerate(demands))
         scope = rng.getrandbits(6)
         held = [state for slot, state in enumerate(states) if scope >> slot & 1 and state in HOLDS]
-        assert sets.cause(scope) == min(held, default=None)
+        assert sets.cause(scope, Stall.DRAINED) == min(held, default=Stall.DRAINED)
 
 
 def _mask(bits: object) -> int:
@@ -102,7 +102,7 @@ def test_of_several_causes_the_first_counts() -> None:
     assert sorted(issue.stalls.now) == [Stall.WAR, Stall.BARRIER]
     issue.left(2)
     issue.left(1)
-    issue.blocks_to_come = False
+    issue.empty = Stall.DRAINED
     issue.left(3)
     assert not issue.select(2, True, ANY)
     assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]
@@ -138,7 +138,7 @@ def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> No
             issue.comes(rng.randrange(4), rng.randrange(NO_PORT + 1), rng.choice(HOLDS))
         assert not issue.select(cycle, True, ANY)
         known = issue.stalls.now
-        issue._causes = ()
+        issue._idle = ()
         assert not issue.select(cycle, True, ANY)
         assert issue.stalls.now == known
 

@@ -9,36 +9,29 @@ from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
 class Candidates:
     """Sets of warp slots: by what holds the next instruction of the warp there (its *state*, a `Stall` or `READY`), and
-    by what that instruction demands of the datapath. A slot whose warp has nothing to issue is in none."""
+    by what that instruction demands of the datapath. A slot whose warp has nothing to issue is in none. `ready` are
+    the slots whose warp may issue."""
 
     def __init__(self, slots: int) -> None:
+        self.ready = 0
         self._states: list[int | None] = [None] * slots
         self._demands: list[int | None] = [None] * slots
         self._in_state = [0] * (READY + 1)
         self._demanding = [0] * (NO_PORT + 1)
 
-    @property
-    def ready(self) -> int:
-        """The slots whose warp may issue."""
-        return self._in_state[READY]
+    def able(self, roomy: Sequence[int]) -> tuple[int, int]:
+        """Of the slots that are ready: those whose instruction needs no issue port, and those whose instruction may
+        enter the datapath. `roomy` are the slots that may do so with one that reads 0 to 3 registers."""
+        none, one, two, three, portless = self._demanding
+        entering = none & roomy[0] | one & roomy[1] | two & roomy[2] | three & roomy[3]
+        return self.ready & portless, self.ready & entering
 
-    @property
-    def portless(self) -> int:
-        """The slots whose next instruction needs no issue port."""
-        return self._demanding[NO_PORT]
-
-    def entering(self, roomy: Sequence[int]) -> int:
-        """The slots whose next instruction may enter the datapath: `roomy` are those where it may that reads 0 to 3
-        registers."""
-        none, one, two, three, _ = self._demanding
-        return none & roomy[0] | one & roomy[1] | two & roomy[2] | three & roomy[3]
-
-    def cause(self, scope: int) -> Stall | None:
-        """What holds the slots of a mask, none of which may issue; `None` if there is nothing to issue in any."""
+    def cause(self, scope: int, empty: Stall) -> Stall:
+        """What holds the slots of a mask, none of which is ready; `empty` if there is nothing to issue in any."""
         for cause in HOLDS:
             if self._in_state[cause] & scope:
                 return cause
-        return None
+        return empty
 
     def enter(self, slot: int, state: int | None) -> int | None:
         """The slot's new state; `None`: there is nothing to issue in it. Returns the old one."""
@@ -49,6 +42,7 @@ class Candidates:
             if state is not None:
                 self._in_state[state] |= bit
             self._states[slot] = state
+            self.ready = self._in_state[READY]
         return old
 
     def demand(self, slot: int, demand: int | None) -> None:

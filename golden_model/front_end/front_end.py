@@ -53,7 +53,8 @@ class FrontEnd:
         if block is None:
             self._may_dispatch = False
             return
-        self._issue.blocks_to_come = self.residency.pending
+        if not self.residency.pending:
+            self._issue.empty = Stall.DRAINED
         for warp in block.warps:
             self.warps[warp.slot] = warp
             self._issue.joined(warp.slot)

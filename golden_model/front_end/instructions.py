@@ -1,6 +1,7 @@
 """The instructions of a trace, as they are issued (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from warploom.golden_model.front_end.decisions import NO_PORT, Issued
 from warploom.golden_model.front_end.decode import Static
@@ -9,6 +10,8 @@ from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.trace import NONE, Trace
 
 _ROW_BYTES = 128
+
+_NOTHING = Issued()
 
 
 class Instructions:
@@ -46,6 +49,7 @@ class Direct:
 
     def __init__(self, instructions: Instructions) -> None:
         self.fields, self.flight = instructions.fields, instructions.flight
+        self._entering = cache(lambda static: Issued(static, static.hazards.sources))
 
     def room(self, roomy: Sequence[int]) -> Sequence[int]:
         """See `Decisions`, here and below."""
@@ -56,4 +60,4 @@ class Direct:
         return len(static.hazards.sources) if enters else NO_PORT
 
     def issued(self, warp: Warp) -> Issued:
-        return Issued(warp.next, warp.next.hazards.sources) if warp.enters else Issued()
+        return self._entering(warp.next) if warp.enters else _NOTHING

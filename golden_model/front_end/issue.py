@@ -5,61 +5,52 @@ from collections.abc import Sequence
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
 from warploom.golden_model.front_end.decisions import NO_ROOM, Decisions
-from warploom.golden_model.front_end.pickers import Picker, pickers_of
+from warploom.golden_model.front_end.pickers import pickers_of
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 
 
 class Issue:
     """The schedulers, which claim the issue port in turn: a picker each. Warps are named by their slots; `state` and
-    `demand` are those of `Candidates`. `blocks_to_come` is why a scheduler without any warp stalls."""
+    `demand` are those of `Candidates`. A scheduler without any warp stalls for `empty`."""
 
     def __init__(self, config: SmConfig, decisions: Decisions) -> None:
         self.stalls = Stalls()
-        self.blocks_to_come = True
+        self.empty = Stall.NO_WARP
         self._decisions = decisions
         self._candidates = Candidates(config.warps)
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
         count = len(self._pickers)
         self._turns = [[self._pickers[(first + turn) % count] for turn in range(count)] for first in range(count)]
-        self._causes: Sequence[Stall] = ()  # of the schedulers' stalls when no warp may issue, if they are known
+        self._idle: Sequence[Stall] = ()  # why the schedulers stall while no warp may issue, if it is known
 
-    def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> list[int]:
+    def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> Sequence[int]:
         """The slots whose warps issue in this cycle, at most one of them into the datapath: if `port` says that it is
         open, and `roomy` has the slot in the mask of those that may with so many registers to read, 0 to 3."""
         if cycle % self._interval:
             self.stalls.count(())
-            return []
-        if not self._candidates.ready:
-            self._causes = self._causes or [self._cause(picker) for picker in self._pickers]
-            self.stalls.count(self._causes)
-            return []
-        return self._pick(cycle // self._interval, self._decisions.room(roomy) if port else NO_ROOM)
-
-    def _pick(self, turn: int, roomy: Sequence[int]) -> list[int]:
+            return ()
+        candidates, stalled = self._candidates, []
+        if not candidates.ready:
+            self._idle = self._idle or [candidates.cause(each.scope or each.own, self.empty) for each in self._pickers]
+            self.stalls.count(self._idle)
+            return ()
         picked: list[int] = []
-        stalled: list[Stall] = []
-        ready, portless = self._candidates.ready, self._candidates.portless
-        entering, refusal = self._candidates.entering(roomy), Stall.COLLECTOR
-        for picker in self._turns[turn % len(self._turns)]:
-            able = ready & picker.scope
-            candidates = able & (portless | entering)
-            if candidates:
-                slot = picker.pick(candidates)
+        portless, entering = candidates.able(self._decisions.room(roomy) if port else NO_ROOM)
+        refusal = Stall.COLLECTOR
+        for picker in self._turns[cycle // self._interval % len(self._turns)]:
+            able = picker.scope & (portless | entering)
+            if able:
+                slot = picker.pick(able)
                 picked.append(slot)
                 if not portless >> slot & 1:
                     entering, refusal = 0, Stall.PORT
+            elif picker.scope & candidates.ready:
+                stalled.append(refusal)
             else:
-                stalled.append(refusal if able else self._cause(picker))
+                stalled.append(candidates.cause(picker.scope or picker.own, self.empty))
         self.stalls.count(stalled)
         return picked
-
-    def _cause(self, picker: Picker) -> Stall:
-        """Why a scheduler stalls none of whose warps may issue."""
-        cause = self._candidates.cause(picker.scope or picker.own)
-        if cause is None:
-            return Stall.NO_WARP if self.blocks_to_come else Stall.DRAINED
-        return cause
 
     def next_event(self, cycle: int) -> int | None:
         """When nothing is picked in a cycle: the next one in which time alone may change that."""
@@ -74,12 +65,12 @@ class Issue:
 
     def joined(self, slot: int) -> None:
         """A new warp is in the slot."""
-        self._causes = ()
+        self._idle = ()
         self._pickers[slot % len(self._pickers)].joined(slot)
 
     def left(self, slot: int) -> None:
         """The warp in the slot has nothing left to issue."""
-        self._causes = ()
+        self._idle = ()
         self._candidates.demand(slot, None)
         self._candidates.enter(slot, None)
         self._pickers[slot % len(self._pickers)].left(slot)
@@ -93,6 +84,6 @@ class Issue:
         """What holds the slot's next instruction now."""
         old = self._candidates.enter(slot, state)
         if state != old:
-            self._causes = ()
+            self._idle = ()
             if (state in LONG) != (old in LONG):
                 self._pickers[slot % len(self._pickers)].waits(slot, state in LONG)

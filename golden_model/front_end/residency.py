@@ -27,13 +27,10 @@ class Residency:
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self._next = 0
         self._blocks = len(trace.warps) // self._warps
+        self.pending = self._blocks > 0
+        """Blocks are still to come."""
         self.warps = 0
         """Resident warps."""
-
-    @property
-    def pending(self) -> bool:
-        """Blocks are still to come."""
-        return self._next < self._blocks
 
     def dispatch(self) -> Block | None:
         """The next block, its warps in the lowest free slots, if there is one and it fits."""
@@ -49,6 +46,7 @@ class Residency:
         self._free_blocks -= 1
         self._free_shared -= self._shared
         self._next += 1
+        self.pending = self._next < self._blocks
         self.warps += self._warps
         return block
 

@@ -35,7 +35,7 @@ class Scoreboard:
     def look(self, warp: int, needs: int) -> int:
         """The warp's next instruction needs these hazards clear (0: there is none, or not yet). Returns the `state`."""
         self._needs[warp] = needs
-        return self.state(warp)
+        return self.state(warp) if self._pending[warp] & needs else READY
 
     def issue(self, warp: int, hazards: Hazards, sources: Sequence[int], *, memory: bool) -> None:
         """An instruction enters the datapath, where it will read the registers `sources`."""
