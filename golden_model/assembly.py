@@ -1,16 +1,22 @@
 """Which parts a configuration is made of."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.program import Program
+from warploom.golden_model.affine.decisions import AffineDecisions
 from warploom.golden_model.affine.unit import AffineUnit, Answers
 from warploom.golden_model.cached.collector import CachedCollector
 from warploom.golden_model.cached.register_file import CachedFile
+from warploom.golden_model.check import Checker
 from warploom.golden_model.corf.collector import CorfCollector
 from warploom.golden_model.corf.register_file import CorfFile
 from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.front_end.decisions import Decisions
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.instructions import Direct, Instructions
 from warploom.golden_model.integer import Evaluate
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.port import OperandStore
@@ -19,6 +25,7 @@ from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.register_file.ports import RegisterFile
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
+from warploom.golden_model.trace import Trace
 
 
 def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:
@@ -27,6 +34,15 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
     register_file = _register_file(config, program, stride)
     affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
     return Datapath(config, stride, register_file, _operand_store(config, register_file), affine, evaluate)
+
+
+def decisions_of(
+    config: SmConfig, trace: Trace, statics: Sequence[Static], datapath: Datapath, checker: Checker | None
+) -> Decisions:
+    """The plug-in that a front end has before a datapath."""
+    if datapath.affine is None:
+        return Direct(Instructions(trace, statics))
+    return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)
 
 
 def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterFile:

@@ -9,20 +9,17 @@ from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
-from warploom.golden_model.affine.decisions import AffineDecisions
 from warploom.golden_model.affine.uniform import UniformUnit
-from warploom.golden_model.affine.unit import AffineUnit
-from warploom.golden_model.assembly import datapath_of
+from warploom.golden_model.assembly import datapath_of, decisions_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
-from warploom.golden_model.front_end.decisions import NO_ROOM, Decisions
+from warploom.golden_model.front_end.decisions import NO_ROOM
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
-from warploom.golden_model.front_end.instructions import Direct, Instructions
 from warploom.golden_model.front_end.warps import Warp
-from warploom.golden_model.inputs import Attempts, Inputs
+from warploom.golden_model.inputs import Inputs
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Trace
@@ -50,14 +47,11 @@ class Sm:
             mark_last_uses(self.statics)
         self.stride = rows_per_warp(config, trace.program.registers)
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
-        self.affine: AffineUnit | None = self.datapath.affine
-        self._attempting = self._affine_decisions()
-        self._decisions: Decisions = self._attempting or Direct(Instructions(trace, self.statics))
-        self.affine_counts = None if self._attempting is None else self._attempting.counts
-        self.front_end = FrontEnd(config, trace, self.statics, self._decisions)
+        self.checker = Checker() if check else None
+        self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
+        self.front_end = FrontEnd(config, trace, self.statics, self.decisions)
         self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
         self.memory = MemoryPipe(config, trace)
-        self.checker = Checker() if check else None
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
@@ -66,15 +60,7 @@ class Sm:
         self._tag = 0
         self._picked: list[Warp] = []
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
-        self._no_attempts: Attempts = (None,) * config.schedulers if config.affine.is_on else ()
-        self._no_inputs = Inputs(attempts=self._no_attempts)
-
-    def _affine_decisions(self) -> AffineDecisions | None:
-        """What an affine unit has the front end do."""
-        if self.affine is None:
-            return None
-        return AffineDecisions(self.config, self.trace, self.statics, Instructions(self.trace, self.statics),
-                               self.affine.registers, self.datapath.operands)
+        self._no_inputs = Inputs(attempts=self.decisions.attempts(()))
 
     def step(self) -> None:
         """The next cycle: its registers take their values, its wires settle."""
@@ -118,12 +104,10 @@ class Sm:
         operands = datapath.operands
         roomy = operands.roomy if operands.issue_ready else NO_ROOM
         self._picked = self.front_end.select(cycle, len(self._flights) < _TAGS, roomy)
-        issue, attempts = None, self._no_attempts
+        issue, attempts = None, self.decisions.attempts(self._picked)
         for warp in self._picked:
             if warp.enters:
                 issue = self._issue_fields(warp)
-        if self._attempting is not None:
-            attempts = self._attempting.attempts(self._picked)
         sfu, left = self.sfu.settle(cycle, datapath.ready[Pipe.SFU])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
@@ -138,7 +122,7 @@ class Sm:
     def _issue_fields(self, warp: Warp) -> dict[str, int]:
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
-        fields = self._decisions.fields(warp)
+        fields = self.decisions.fields(warp)
         fields["tag"] = self._tag
         return fields
 
@@ -147,7 +131,6 @@ class Sm:
     def _clock(self) -> None:
         inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
         dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[Pipe.MEM]
-        outcomes = () if self.affine is None else self.affine.outcomes
         datapath.clock(inputs)
         self.occupied += front_end.residency.warps
         if front_end.dispatches:
@@ -168,14 +151,11 @@ class Sm:
             if inputs.issue is not None and warp.enters:
                 self._launch(warp, inputs.issue)
             front_end.issued(warp)
-        for outcome in outcomes:
-            if outcome is not None and self._attempting is not None:
-                warp = front_end.warps[outcome["warp"]]
-                front_end.answered(warp, self._attempting.outcome(warp, outcome, self.checker))
+        front_end.answered()
 
     def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""
-        flight = self._decisions.flight(warp, self._tag, self.cycle)
+        flight = self.decisions.flight(warp, self._tag, self.cycle)
         self._flights[self._tag] = flight
         self._tag = (self._tag + 1) % _TAGS
         if self.checker is not None:

@@ -95,7 +95,8 @@ def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
     trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes.meter
     register_file = datapath.register_file
-    operands = sm.affine_counts.operands if sm.affine_counts is not None else operand_histogram(trace)
+    decided = sm.decisions.counts
+    operands = operand_histogram(trace) if decided is None else decided.operands
     sources, destinations = histograms(trace)
     return Statistics(
         kernel=trace.program.name, preset=sm.config.name, cycles=sm.cycle,

@@ -321,8 +321,8 @@ async def _compare_kernel(ports: Ports, file: LaunchFile, cycles: int | None, ou
         outcome["found"] = _found(error, lockstep.cycle)
         raise
     finally:
-        if sm.affine_counts is not None:
-            lockstep.checks["expansions"] = sm.affine_counts.expansions
+        if sm.decisions.counts is not None:
+            lockstep.checks["expansions"] = sm.decisions.counts.expansions
         outcome |= {"checks": lockstep.checks, "warp_instructions": trace.warp_instructions}
 
 

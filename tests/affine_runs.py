@@ -47,11 +47,11 @@ def happenings(sm: Sm) -> list[tuple[int, str]]:
     """Attempts, outcomes and issues, each with its cycle."""
     found = []
     for _ in cycles(sm):
-        assert sm.affine is not None
+        assert sm.datapath.affine is not None
         for attempt in sm.inputs.attempts:
             if attempt is not None:
                 found.append((sm.cycle, f"try {Op(attempt['op']).name}"))
-        for outcome in sm.affine.outcomes:
+        for outcome in sm.datapath.affine.outcomes:
             if outcome is not None:
                 found.append((sm.cycle, "accepted" if outcome["accepted"] else "refused"))
         if sm.inputs.issue is not None:

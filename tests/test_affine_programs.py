@@ -44,13 +44,13 @@ def test_many_random_programs(affine: str, bypass: str) -> None:
 def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
     """The instructions of a case that the affine unit executes, and the SM at its end."""
     sm, found, attempts = Sm(case.config, case.execute().trace, check=True), Counter[Op](), dict[int, Op]()
-    assert sm.affine is not None
+    assert sm.datapath.affine is not None
     while True:
         sm.step()
         if sm.finished:
             return found, sm
         attempts |= {fields["warp"]: Op(fields["op"]) for fields in sm.inputs.attempts if fields is not None}
-        found.update(attempts[outcome["warp"]] for outcome in sm.affine.outcomes
+        found.update(attempts[outcome["warp"]] for outcome in sm.datapath.affine.outcomes
                      if outcome is not None and outcome["accepted"])
 
 
@@ -60,7 +60,7 @@ def test_random_programs_reach_everything() -> None:
     for case in samples(18, 3, bypasses=ALL, affines=["abm"]):
         found, sm = accepted_operations(case)
         operations += found
-        counts.update(vars(sm.affine_counts) | {"operands": 0})
+        counts.update(vars(sm.decisions.counts) | {"operands": 0})
     print(operations, counts)
     assert operations.keys() >= {Op.S2R, Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.SHF, Op.SEL, Op.ISETP, Op.LOP3,
                                  Op.LD}

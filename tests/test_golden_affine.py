@@ -27,7 +27,7 @@ def test_an_attempt_takes_five_cycles() -> None:
         (2 + 2 * ATTEMPT_CYCLES, "accepted"),
     ]
     run = checked(config("a"), trace)
-    assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0, 2)
+    assert run.sm.datapath.affine is not None and run.sm.datapath.affine.registers.read(0, 2) == Compact(0, 2)
     assert run.statistics.datapath_instructions == 0 and run.statistics.bank_accesses == 0
 
 
@@ -81,7 +81,7 @@ def test_uniform_floating_point_is_attempted() -> None:
             Instruction(op=Op.FSETP, pdst=0, src=(1, 2, RZ), cond=Cond.LT), LANE,
             Instruction(op=Op.FADD, dst=3, src=(1, 2, RZ)), Instruction(op=Op.FADD, dst=4, src=(1, 3, RZ))]
     run = checked(config("ab"), executed(*code))
-    assert run.sm.affine is not None and run.sm.affine.registers.read(0, 2) == Compact(0x3FC00000)
+    assert run.sm.datapath.affine is not None and run.sm.datapath.affine.registers.read(0, 2) == Compact(0x3FC00000)
     counts = run.statistics.counted["affine"]
     assert counts["resolved"] == 1 and counts["accepted"] == 4  # lane numbers are no floating-point operand
     assert counts["operands"] == [1, 1, 0, 0]
@@ -99,18 +99,18 @@ def test_a_wrong_operand_of_an_attempt_is_found() -> None:
     one, two, four = 0x3F800000, 0x40000000, 0x40800000
     less = Instruction(op=Op.FSETP, pdst=0, src=(1, 2, RZ), cond=Cond.LT)
     sm = Sm(config("ab"), executed(mov(1, one), mov(2, four), less), check=True)
-    assert sm.affine is not None
+    assert sm.datapath.affine is not None
     with pytest.raises(Mismatch, match="operand 0 of FSETP in the affine unit"):
         for _ in cycles(sm):
-            if sm.affine.registers.read(0, 1) is not None:
-                sm.affine.registers.write(0, 1, Compact(two))
+            if sm.datapath.affine.registers.read(0, 1) is not None:
+                sm.datapath.affine.registers.write(0, 1, Compact(two))
 
 
 def test_the_count_of_a_barrier_is_uniform() -> None:
     count = Instruction(op=Op.BARRED, dst=2, vote=Vote.POPC)
     run = checked(config("a"), executed(LANE, count, add(3, 2, 1), warps=2))
-    assert run.sm.affine is not None and run.statistics.datapath_instructions == 0
-    assert [run.sm.affine.registers.read(warp, 3) for warp in range(2)] == [Compact(64, 1)] * 2
+    assert run.sm.datapath.affine is not None and run.statistics.datapath_instructions == 0
+    assert [run.sm.datapath.affine.registers.read(warp, 3) for warp in range(2)] == [Compact(64, 1)] * 2
 
 
 # ---------------------------------------------------------------------- expansions
@@ -182,7 +182,7 @@ def test_a_warp_finds_the_tags_of_the_one_before() -> None:
             replace(add(3, 1), guard=0), add(6, 5), add(7, 3)]
     trace = executed(*code, blocks=2)
     run = checked(config("ab", "blocks=1"), trace)
-    assert run.sm.affine is not None and run.sm.affine.registers.read(0, 6) == Compact(sum_of_both)
+    assert run.sm.datapath.affine is not None and run.sm.datapath.affine.registers.read(0, 6) == Compact(sum_of_both)
     row = trace.warps[1].result[code.index(addition)]
     assert set(trace.results[row].tolist()) == {half}
     assert run.statistics.counted["affine"]["expansions"] == 1

@@ -62,7 +62,7 @@ def test_what_is_shown_fits_the_ports() -> None:
                 pack(attempt_fields(setting), attempt)
                 assert attempt["warp"] % setting.schedulers == number
                 attempts += 1
-    assert sm.affine_counts is not None and attempts == sm.affine_counts.attempts > 10
+    assert sm.decisions.counts is not None and attempts == sm.decisions.counts.attempts > 10
 
 
 # ---------------------------------------------------------------------- kernels

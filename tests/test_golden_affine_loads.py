@@ -141,10 +141,11 @@ def test_a_uniform_load_of_constants_is_an_attempt() -> None:
     tries = [(cycle, what) for cycle, what in found if what == "try LD"]
     assert len(tries) == 1 and (tries[0][0] + ATTEMPT_CYCLES, "accepted") in found
     assert [what for _, what in found].count("LD") == 3 and "refused" not in {what for _, what in found}
-    assert sm.affine is not None and sm.affine_counts is not None
-    assert sm.affine.registers.read(0, 3) == Compact(0x0F0E0D0C) and sm.affine.registers.read(0, 4) is not None
-    assert [sm.affine.registers.read(0, register) for register in (5, 6, 7)] == [None] * 3
-    assert (sm.affine_counts.loads, sm.affine_counts.suppressed) == (4, 1)
+    assert sm.datapath.affine is not None and sm.decisions.counts is not None
+    registers = sm.datapath.affine.registers
+    assert registers.read(0, 3) == Compact(0x0F0E0D0C) and registers.read(0, 4) is not None
+    assert [registers.read(0, register) for register in (5, 6, 7)] == [None] * 3
+    assert (sm.decisions.counts.loads, sm.decisions.counts.suppressed) == (4, 1)
 
 
 @pytest.mark.parametrize("affine", ["a", "abm"])

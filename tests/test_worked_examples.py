@@ -174,8 +174,8 @@ def labels(trace: Trace) -> list[tuple[Op, str]]:
     """The outcome of each instruction of the golden SM's one warp: the tag of the result of an accepted attempt, and of
     the address of a load or store; all else is generic."""
     sm = Sm(ABM, trace, check=True)
-    assert sm.affine is not None
-    registers, found, attempt, written = sm.affine.registers, [], None, None
+    assert sm.datapath.affine is not None
+    registers, found, attempt, written = sm.datapath.affine.registers, [], None, None
     while True:
         sm.step()
         if written is not None:
@@ -186,4 +186,4 @@ def labels(trace: Trace) -> list[tuple[Op, str]]:
             tag = registers.tag(0, issue["src0"]) if issue["op"] in (Op.LD, Op.ST) else Tag.GENERIC
             found.append((Op(issue["op"]), "gua"[tag]))
         attempt = next(filter(None, sm.inputs.attempts), attempt)
-        written = attempt if any(outcome["accepted"] for outcome in filter(None, sm.affine.outcomes)) else None
+        written = attempt if any(outcome["accepted"] for outcome in filter(None, sm.datapath.affine.outcomes)) else None

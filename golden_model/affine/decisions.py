@@ -8,8 +8,8 @@ from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.counts import AffineCounts
 from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
-from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.check import Checker
 from warploom.golden_model.front_end.decisions import NO_PORT, Issued
 from warploom.golden_model.front_end.decode import Static
@@ -28,16 +28,18 @@ OFFSET_SLOT = 2
 class AffineDecisions:
     """A warp's registers become compact or generic through its own instructions only, so what becomes of the next one
     is planned when the warp comes to it. An attempt needs no port, like a CONTROL instruction; the warp then waits for
-    the outcome. `registers` and `operands` have the tags and the address slot.
+    the outcome. `unit` has the tags, and the store of `operands` the address slot; `checker` sees what is accepted.
     """
 
     def __init__(  # noqa: PLR0917 - what it looks at
-        self, config: SmConfig, trace: Trace, statics: Sequence[Static], instructions: Instructions,
-        registers: AffineRegisterFile, operands: OperandStore,
+        self, config: SmConfig, trace: Trace, statics: Sequence[Static], unit: AffineUnit, operands: OperandStore,
+        checker: Checker | None,
     ) -> None:
         self.counts = AffineCounts()
-        self._config, self._trace, self._instructions = config, trace, instructions
-        self._registers, self._operands = registers, operands
+        self._config, self._trace, self._instructions = config, trace, Instructions(trace, statics)
+        self._unit, self._registers, self._operands, self._checker = unit, unit.registers, operands, checker
+        self._waiting: dict[int, Warp] = {}  # for an outcome, by slot
+        self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
         self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it does something
         self._addressing = 0  # slots whose next instruction goes to the address slot
@@ -53,6 +55,7 @@ class AffineDecisions:
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         """By set: the fields of the attempts among what was picked."""
+        self._outcomes = self._unit.outcomes
         sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
         for warp in picked:
             plan = self._plans[warp.slot]
@@ -114,6 +117,7 @@ class AffineDecisions:
             return Issued()
         if plan.way is Way.ATTEMPT:
             self.counts.attempts += 1
+            self._waiting[warp.slot] = warp
             return Issued(waits=True)
         if plan.way is Way.EXPANSION:
             self.counts.expansions += 1
@@ -123,7 +127,12 @@ class AffineDecisions:
         self._count_load(static, affine=not plan.generic)
         return Issued(static, plan.generic)
 
-    def outcome(self, warp: Warp, outcome: Mapping[str, int], checker: Checker | None) -> int | None:
+    def answers(self) -> Sequence[tuple[Warp, int | None]]:
+        outcomes = [outcome for outcome in self._outcomes if outcome is not None]
+        warps = [self._waiting.pop(outcome["warp"]) for outcome in outcomes]
+        return [(warp, self._outcome(warp, outcome)) for warp, outcome in zip(warps, outcomes, strict=True)]
+
+    def _outcome(self, warp: Warp, outcome: Mapping[str, int]) -> int | None:
         """What became of the warp's attempt, whose result has been written: `None` if it is accepted, otherwise what
         the instruction demands of the datapath now."""
         plan, static = self._planned(warp), warp.next
@@ -136,10 +145,10 @@ class AffineDecisions:
         counts.compact_writes += fields["writes"]
         counts.resolved += static.op in COMPARISONS
         self._count_load(static, affine=True)
-        if checker is not None:
+        if self._checker is not None:
             value = self._registers.read(warp.slot, fields["dst"]) if fields["writes"] else None
             flight = self._instructions.flight(warp, 0, 0)
-            checker.accepted(flight, fields, plan.slots, value, outcome["pred"])
+            self._checker.accepted(flight, fields, plan.slots, value, outcome["pred"])
         return None
 
     def _plan(self, warp: Warp, static: Static, *, refused: bool) -> Plan:

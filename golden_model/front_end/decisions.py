@@ -1,11 +1,12 @@
 """What becomes of an instruction that issues: the decisions of a front end (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.inputs import Attempts
 
 NO_PORT = 4
 """Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
@@ -25,11 +26,20 @@ class Issued(NamedTuple):
 
 
 class Decisions(Protocol):
-    """A plug-in of the front end."""
+    """A plug-in of the front end. Within a cycle call `room`, then `attempts`; at its end `issued` for each warp that
+    issued, then `answers`."""
+
+    @property
+    def counts(self) -> Any:
+        """A dataclass of what it counts, where there is anything. Its `operands` are the instructions that entered the
+        datapath, by the registers that they read there."""
 
     def room(self, roomy: Sequence[int]) -> Sequence[int]:
         """The masks of warps that may issue an instruction which reads 0 to 3 registers, of those of the operand store.
         """
+
+    def attempts(self, picked: Sequence[Warp]) -> Attempts:
+        """What the warps that issue in this cycle send to the units beside the datapath."""
 
     def demand(self, warp: Warp, static: Static) -> int:
         """The warp comes to an instruction: what its issue demands of the datapath, registers that it reads there or
@@ -37,6 +47,10 @@ class Decisions(Protocol):
 
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""
+
+    def answers(self) -> Sequence[tuple[Warp, int | None]]:
+        """The end of the cycle: the warps that no longer wait. Each goes on (`None`), or its instruction is there
+        again, with that demand."""
 
     def fields(self, warp: Warp) -> dict[str, int]:
         """The fields of the issue port, but for the tag, of what issues next of the warp."""

@@ -78,12 +78,13 @@ class FrontEnd:
         else:
             self._go_on(warp)
 
-    def answered(self, warp: Warp, again: int | None) -> None:
-        """What a warp waited for is there: it goes on, or its instruction is there `again`, with that demand."""
-        if again is None:
-            self._go_on(warp)
-        else:
-            self._await(warp, warp.next, again)
+    def answered(self) -> None:
+        """The end of the cycle, after all that issued: warps whose wait is over go on."""
+        for warp, again in self._decisions.answers():
+            if again is None:
+                self._go_on(warp)
+            else:
+                self._await(warp, warp.next, again)
 
     def read(self, slot: int, register: int) -> None:
         """A collector was granted a register of the slot's warp."""

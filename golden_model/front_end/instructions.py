@@ -7,6 +7,7 @@ from warploom.golden_model.front_end.decisions import NO_PORT, Issued
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.trace import NONE, Trace
 
 _ROW_BYTES = 128
@@ -47,6 +48,8 @@ class Direct:
     """The decisions without any plug-in: whatever has executing lanes, and is not CONTROL, enters the datapath as it
     is."""
 
+    counts = None
+
     def __init__(self, instructions: Instructions) -> None:
         self.fields, self.flight = instructions.fields, instructions.flight
         self._entering = cache(lambda static: Issued(static, static.hazards.sources))
@@ -55,9 +58,15 @@ class Direct:
         """See `Decisions`, here and below."""
         return roomy
 
+    def attempts(self, picked: Sequence[Warp]) -> Attempts:
+        return ()
+
     def demand(self, warp: Warp, static: Static) -> int:
         enters = not static.control and warp.walk.lanes != 0
         return len(static.hazards.sources) if enters else NO_PORT
 
     def issued(self, warp: Warp) -> Issued:
         return self._entering(warp.next) if warp.enters else _NOTHING
+
+    def answers(self) -> Sequence[tuple[Warp, int | None]]:
+        return ()

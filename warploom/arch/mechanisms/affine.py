@@ -87,7 +87,7 @@ AFFINE = Mechanism(
     bugs=("warploom.tb.affine.mutants.MUTANTS",),
     lockstep_bugs=("warploom.tb.affine.datapath_mutants.IN_LOCKSTEP",),
     events=(
-        Events("affine", "affine_counts", {"accepted": "instructions executed once for the warp",
+        Events("affine", "decisions.counts", {"accepted": "instructions executed once for the warp",
                                            "expansions": "registers expanded"}),
     ),
     overheads=(
