@@ -32,7 +32,7 @@ class PipeConfig:
         32, PIPES, "lanes: a warp takes 32 / lanes turns, each as long as the interval of its class", (1, 32), GTX_480,
         is_power=True)
     write_path: int = number(
-        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 7), OURS)
+        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 2), OURS)
     credits: int = number(
         0, PIPES, "instructions that it takes before it gives a credit back; 0 where results cannot wait", (0, 255),
         OURS)
