@@ -4,7 +4,7 @@ from amaranth import signed
 from amaranth.lib import data, stream
 
 from warploom.arch import interfaces as tables
-from warploom.arch.config import COLUMNS, LANES, SmConfig
+from warploom.arch.config import COLUMNS, SmConfig
 
 
 def struct(fields: tables.Fields) -> data.StructLayout:
@@ -109,21 +109,17 @@ def result_layout(config: SmConfig) -> data.StructLayout:
 
 def eviction_layout(config: SmConfig) -> data.StructLayout:
     """A register that leaves a bypassing collector: `lanes` of it are to be written."""
-    return struct([*tables.place_fields(config), *tables.stored_fields(config), ("lanes", LANES), ("full", 1),
-                   ("data", tables.WARP_BITS)])
+    return struct(tables.eviction_fields(config))
 
 
 def coming_layout(config: SmConfig) -> data.StructLayout:
     """A result that enters its latch in this cycle, if it writes a register of the collector's warp."""
-    hint = [field for field in tables.hint_fields(config) if field[0] == "to_collector"]
-    return struct([("valid", 1), ("register", 8), *hint])
+    return struct(tables.coming_fields(config))
 
 
 def delivery_layout() -> data.StructLayout:
-    """What the result port of a collector brings: the executing lanes of a result, whether they are `full`, and whether
-    they are transient."""
-    return struct([("valid", 1), ("register", 8), ("lanes", LANES), ("full", 1), ("transient", 1),
-                   ("data", tables.WARP_BITS)])
+    """What the result port of a collector brings."""
+    return struct(tables.DELIVERY_FIELDS)
 
 
 def activity_layout() -> data.StructLayout:

@@ -6,13 +6,15 @@ Directions are those of the part that asks; the other end has the signature flip
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import (
     SIDES,
     TAG_BITS,
     WARP_BITS,
     early_fields,
     index_bits,
+    read_fields,
+    write_fields,
     zero_fields,
 )
 from warploom.arch.pipes import PipeConfig
@@ -138,10 +140,7 @@ def read(config: SmConfig) -> wiring.Signature:
 
     return wiring.Signature({
         "request": Out(data.ArrayLayout(accesses(config), config.banks)),
-        "row": Out(each(index_bits(config.rows))),
-        **({"mask": Out(each(SUB_BANKS))} if config.has_sides else {}),
-        **({"columns": Out(data.ArrayLayout(column_masks(accesses(config)), config.banks))}
-           if config.gates_columns else {}),
+        **{name: Out(each(bits)) for name, bits in read_fields(config)},
         "grant": In(data.ArrayLayout(accesses(config), config.banks)),
         "word": In(WARP_BITS),
     })
@@ -152,9 +151,7 @@ def single_read(config: SmConfig) -> wiring.Signature:
     and one grant."""
     return wiring.Signature({
         "request": Out(data.ArrayLayout(accesses(config), config.banks)),
-        "row": Out(index_bits(config.rows)),
-        **({"mask": Out(SUB_BANKS)} if config.has_sides else {}),
-        **({"columns": Out(COLUMNS)} if config.gates_columns else {}),
+        **{name: Out(bits) for name, bits in read_fields(config)},
         "grant": In(1),
         "word": In(WARP_BITS),
     })
@@ -178,7 +175,7 @@ def write(config: SmConfig) -> wiring.Signature:
         "bank": Out(data.ArrayLayout(index_bits(banks), writers)),
         **({"mask": Out(data.ArrayLayout(SUB_BANKS, writers))} if config.has_sides else {}),
         "grant": In(writers),
-        "access": Out(data.ArrayLayout(data.ArrayLayout(write_layout(config), accesses(config)), banks)),
+        "access": Out(data.ArrayLayout(data.ArrayLayout(struct(write_fields(config)), accesses(config)), banks)),
         "data": Out(words(banks)),
         enables: Out(data.ArrayLayout(LANES if enables == "lanes" else WARP_BITS // 8, banks)),
     })
@@ -187,13 +184,6 @@ def write(config: SmConfig) -> wiring.Signature:
 def write_enables(config: SmConfig) -> str:
     """Whether writes name the lanes or the bytes that they store."""
     return "byte_enable" if config.has_sides or config.gates_columns else "lanes"
-
-
-def write_layout(config: SmConfig) -> data.StructLayout:
-    """A write to an access of a bank: `mask` is the sub-banks that it uses."""
-    return data.StructLayout({
-        "enable": 1, "row": index_bits(config.rows), **({"mask": SUB_BANKS} if config.has_sides else {}),
-    })
 
 
 def latches(config: SmConfig) -> wiring.Signature:

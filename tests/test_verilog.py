@@ -29,7 +29,7 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
-         "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter"}
+         "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter", "Banks", "RegisterFile", "OperandStore"}
 """Units that take long, or are almost like another one: only the long regression checks them."""
 
 

@@ -77,12 +77,12 @@ class DispatchStage(wiring.Component):
         for name, each in units.items():
             for slot, unit in enumerate(each):
                 m.submodules[f"{name}_{slot}"] = share(platform, module_name(type(unit).__name__), unit, clocked=False)
-        self._take_instruction(m)
+        taken = self._take_instruction(m)
         self._take_compact(m)
-        known = [self._show_operand(m, slot) for slot in range(SLOTS)]
+        operands = [self._show_operand(m, slot) for slot in range(SLOTS)]
         if self.trivial_detector is not None:
             m.submodules.trivial_detector = share(platform, "trivial_detector", self.trivial_detector, clocked=False)
-            self._find_trivial(m, self.trivial_detector, known)
+            self._find_trivial(m, self.trivial_detector, taken, operands)
         return m
 
     def _connect_dispatcher(self, m: Module) -> None:
@@ -106,19 +106,21 @@ class DispatchStage(wiring.Component):
                 self.probe.dispatch_tag.eq(merge(self._select, [holder.held.tag for holder in self._holders])),
             ]
 
-    def _take_instruction(self, m: Module) -> None:
-        """The instruction, and the control signals of its operation, decoded while it is selected."""
+    def _take_instruction(self, m: Module) -> dict[str, Signal]:
+        """The instruction, and the control signals of its operation, decoded while it is selected; its registers."""
         sent = self.dispatch.sent
         valid = Signal(name="dispatch_valid")
         control = Signal(CONTROL, name="dispatch_control", reset_less=True)
         m.d.sync += [valid.eq(self._select.any()), control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))]
+        taken = {name: self._taken(m, name, [holder.held[name] for holder in self._holders])
+                 for name, _ in held_layout(self._config)}
+        taken["collector"] = self._taken(m, "collector", range(len(self._holders)))
         m.d.comb += [
             sent.valid.eq(valid),
-            sent.payload.collector.eq(self._taken(m, "collector", range(len(self._holders)))),
             self.dispatch.control.eq(control),
-            *(sent.payload[name].eq(self._taken(m, name, [holder.held[name] for holder in self._holders]))
-              for name, _ in held_layout(self._config)),
+            *(sent.payload[name].eq(register) for name, register in taken.items()),
         ]
+        return taken
 
     def _take_compact(self, m: Module) -> None:
         if not self.expanders:
@@ -127,8 +129,8 @@ class DispatchStage(wiring.Component):
         m.d.comb += [expander.value.eq(value)
                      for expander, value in zip(self.expanders, self.compact["values"], strict=True)]
 
-    def _show_operand(self, m: Module, slot: int) -> Value:
-        """Show an operand; the lanes of it that are known to be zero."""
+    def _show_operand(self, m: Module, slot: int) -> tuple[Value, Value]:
+        """Show an operand; its word, and the lanes of it that are known to be zero."""
         name = OPERANDS[slot]
         word, path = self._operand_register(m, slot), self.operand_paths[slot]
         known = Cat(word.word_select(lane, 32) == 0 for lane in range(LANES))
@@ -146,7 +148,7 @@ class DispatchStage(wiring.Component):
             compact = self.compact.compact[slot]
             word, known = Mux(compact, self.expanders[slot].word, word), Mux(compact, 0, known)
         m.d.comb += self.dispatch.sent.payload[name].eq(word)
-        return known
+        return word, known
 
     def _operand_register(self, m: Module, slot: int) -> Signal:
         """The register at the end of an operand path; with gating it takes needed columns and holds the others."""
@@ -169,17 +171,19 @@ class DispatchStage(wiring.Component):
             return self._select.any().replicate(COLUMNS)
         return merge(self._select, [holder.needed[slot] for holder in self._holders])
 
-    def _find_trivial(self, m: Module, detector: TrivialDetector, known: Iterable[Value]) -> None:
+    def _find_trivial(self, m: Module, detector: TrivialDetector, taken: dict[str, Signal],
+                      operands: Iterable[tuple[Value, Value]]) -> None:
         """The lanes whose result is known, by what is known to be zero."""
-        sent = self.dispatch.sent.payload
         rule = Signal(TRIVIAL, name="dispatch_rule", reset_less=True)
         m.d.sync += rule.eq(decode_trivial(m, *(self._chosen(name) for name in ("op", "modifiers", "pipe"))))
         m.d.comb += [
             detector.rule.eq(rule),
-            *(getattr(detector, name).eq(sent[name]) for name in ("a", "b", "c", "pred", "lanes")),
-            *(detector.known[slot].eq(zero) for slot, zero in enumerate(known)),
-            sent.trivial.eq(detector.trivial),
+            detector.pred.eq(taken["pred"]),
+            detector.lanes.eq(taken["lanes"]),
+            self.dispatch.sent.payload.trivial.eq(detector.trivial),
         ]
+        for slot, (word, known) in enumerate(operands):
+            m.d.comb += [getattr(detector, OPERANDS[slot]).eq(word), detector.known[slot].eq(known)]
 
     def _chosen(self, name: str) -> Value:
         """A field of the instruction that is selected in this cycle."""

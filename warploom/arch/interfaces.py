@@ -93,6 +93,35 @@ def hint_fields(config: SmConfig) -> Fields:
     return _added("hints", config)
 
 
+def read_fields(config: SmConfig) -> Fields:
+    """What a collector wants of a bank: a row, with sides its sub-banks, and where columns are enabled one by one those
+    that it needs."""
+    mask = [("mask", SUB_BANKS)] if config.has_sides else []
+    return [("row", index_bits(config.rows)), *mask, *([("columns", COLUMNS)] if config.gates_columns else [])]
+
+
+def write_fields(config: SmConfig) -> Fields:
+    """A write to a bank: whether there is one, its row, and with sides its sub-banks."""
+    return [("enable", 1), ("row", index_bits(config.rows)), *([("mask", SUB_BANKS)] if config.has_sides else [])]
+
+
+def coming_fields(config: SmConfig) -> Fields:
+    """With windows, a result that enters its latch in this cycle, if it writes a register of a collector's warp."""
+    return [("valid", 1), ("register", 8), *(field for field in hint_fields(config) if field[0] == "to_collector")]
+
+
+DELIVERY_FIELDS: Fields = [
+    ("valid", 1), ("register", 8), ("lanes", LANES), ("full", 1), ("transient", 1), ("data", WARP_BITS),
+]
+"""What the result port of a window collector brings: the executing lanes of a result, whether they are `full`, and
+whether they are transient."""
+
+
+def eviction_fields(config: SmConfig) -> Fields:
+    """A register that leaves a window collector: `lanes` of it are to be written."""
+    return [*place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1), ("data", WARP_BITS)]
+
+
 def trivial_fields(config: SmConfig) -> Fields:
     """The `Outcome` of each lane at the dispatch port, lane l in bits 3l .. 3l + 2."""
     return _added("trivial", config)

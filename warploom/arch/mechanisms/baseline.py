@@ -51,6 +51,9 @@ BASELINE = Mechanism(
         Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
         Unit("Writeback", "warploom.rtl.register_file.writeback.Writeback", CONFIG),
         Unit("Datapath", "warploom.rtl.datapath.Datapath", CONFIG, probe=PROBE),
+        Unit("OperandStore", "warploom.rtl.operands.store.OperandStore", CONFIG, probe=PROBE),
+        Unit("Banks", "warploom.rtl.register_file.banks.Banks", CONFIG, probe=PROBE),
+        Unit("RegisterFile", "warploom.rtl.register_file.register_file.RegisterFile", CONFIG, probe=PROBE),
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
     ),
     parts=(
@@ -64,5 +67,5 @@ BASELINE = Mechanism(
     runs=(Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),),
     full_size=((),),
     varied=("layout", "scheduler"),
-    bugs=("warploom.tb.mutants.MUTANTS",),
+    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS"),
 )

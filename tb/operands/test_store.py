@@ -1,0 +1,279 @@
+"""Bench of the operand store: hardware against the golden one, on a register file that only the golden model has."""
+
+import random
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import cocotb
+import pytest
+
+from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.interfaces import (
+    WARP_BITS,
+    dispatch_fields,
+    issue_fields,
+    result_fields,
+    stored_fields,
+    trivial_fields,
+)
+from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe
+from warploom.arch.layout import rows_per_warp
+from warploom.golden_model.byte_order import to_sub_banks
+from warploom.golden_model.datapath import Datapath
+from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.slots import SlotStore
+from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.register_file.ports import Port, Read
+from warploom.golden_model.words import ALL_LANES, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.gating import sparse
+from warploom.tb.narrow_values import narrow_word
+from warploom.tb.register_file.test_register_file import register_file
+
+CYCLES = 3000
+REGISTERS = 12
+
+OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
+"""Operations that execute outside the lanes: nothing comes back of them here, so registers stay as they are."""
+
+POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
+
+
+def filled(config: SmConfig, rng: random.Random) -> Any:
+    """A golden register file of which each register that is used was written."""
+    file, stride = register_file(config), rows_per_warp(config, REGISTERS)
+    slots = partial(SlotStore, collector=partial(Collector, form=file.form))
+    datapath = Datapath(config, stride, file, (WindowStore if config.has_window else slots)(config, file))
+    places = Placement(config, stride)
+    for warp, register in product(range(config.warps), range(REGISTERS)):
+        place = places[warp << 8 | register]
+        data = rng.choice((narrow_word, sparse.word))(rng, ALL_LANES)
+        nothing = {name: 0 for name, _ in result_fields(config)}
+        known = file.form.fields(metadata_of(file, place))
+        result = {**nothing, **place._asdict(), **known, "writes": 1, "lanes": ALL_LANES, "full": 1, "data": data}
+        for results in ((None, None, result), (None, None, None)):  # it enters its latch, then it is written
+            file.write(results)
+            file.arbitrate()
+    return datapath
+
+
+def metadata_of(file: Any, place: Place) -> Any:
+    """What the golden register file knows of a register."""
+    return file.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [place] * 3, place)[0]
+
+
+class StoreBench:
+    """Issues instructions as there are collectors for them, and gives credits; the golden register file answers."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs = ports.config, ports.codecs
+        self._checker, self._coverage, self._rng = checker, coverage, source()
+        self._twin = filled(ports.config, self._rng)
+        self._stride = rows_per_warp(ports.config, REGISTERS)
+        self._places = Placement(ports.config, self._stride)
+        self._sides = 1 + ports.config.has_sides
+        self._tag = 0
+        self._issue: dict[str, int] | None = None
+        self._words = [0] * ports.config.collectors  # what the crossbar brings, granted in the previous cycle
+        self._late = 0
+        self._credits = {"sfu": 0, "mem": 0}  # that may come back
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """Instructions and credits in bursts."""
+        issues = busy(self._rng, 0.7)
+        gives = {name: busy(self._rng, 0.2) for name in self._credits}
+        for _ in range(CYCLES):
+            if self._issue is None and next(issues):
+                self._issue = self._instruction()
+            self._given = {name: count > 0 and next(gives[name]) for name, count in self._credits.items()}
+            self._twin.settle()
+            self._valid = self._may_issue()
+            yield {
+                "stride": self._stride, "issue__valid": self._valid, "issue__payload": self._issue or {},
+                **{f"credit_{name}": given for name, given in self._given.items()}, **self._answers(),
+            }
+
+    def _instruction(self) -> dict[str, int]:
+        """Any instruction of the operations."""
+        rng, op = self._rng, self._rng.choice(OPS)
+        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        reads, instruction = rng.getrandbits(3), Instruction(op=op)
+        self._tag += 1
+        return fields | {
+            "tag": self._tag % 1024, "warp": rng.randrange(self._config.warps), "op": op, "pipe": instruction.pipe,
+            "timing": instruction.timing_class, "dst": rng.randrange(REGISTERS), "reads": reads,
+            "writes": not self._config.has_window and rng.random() < 0.7,  # windows would wait for the result
+            "lanes": sparse.lanes(rng), "imm": rng.choice((0, rng.getrandbits(32))),
+            "imm_slot": rng.choice([NO_SLOT, *(slot for slot in range(3) if not reads >> slot & 1)]),
+            **{f"src{slot}": rng.randrange(REGISTERS) for slot in range(3)},
+            **({"first": 0} if self._config.has_window else {}),
+        }
+
+    def _may_issue(self) -> bool:
+        """Whether there is an instruction, with windows one whose warp may issue it."""
+        issue = self._issue
+        if issue is None or not self._config.has_window:
+            return issue is not None
+        read = {issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1}
+        return bool(self._twin.operands.room[issue["warp"]] > len(read))
+
+    def _asked(self, client: int) -> dict[Port, Read]:
+        """What a collector requests, by bank and side."""
+        collector, form = self._twin.operands.collectors[client], self._twin.register_file.form
+        if not self._config.has_window:
+            asked: dict[Port, Read] = collector.requests()
+            return asked
+        request = collector.request()
+        if request is None:
+            return {}
+        metadata = form.of(request.stored)
+        (columns,) = form.needed(request.lanes, [metadata])
+        return {form.ports(request.place, metadata)[0]: Read(request.entry, request.place, metadata, columns)}
+
+    def _answers(self) -> Stimulus:
+        """What the register file says in this cycle: grants, words and metadata."""
+        grants = [0] * self._config.collectors
+        for client, (bank, side) in self._granted():
+            grants[client] |= 1 << self._sides * bank + side
+        stimulus: dict[str, Any] = {}
+        for client, (grant, word) in enumerate(zip(grants, self._words, strict=True)):
+            stimulus |= {f"read__{client}__grant": grant, f"read__{client}__word": word}
+        return {**stimulus, **self._metadata()}
+
+    def _granted(self) -> list[tuple[int, tuple[int, int]]]:
+        """Clients, and the access of a bank that each is granted."""
+        file = self._twin.register_file
+        if self._config.has_sides:
+            return [(read.collector, (read.bank, read.side)) for read in file.decision.reads]
+        return [(client, (bank, 0)) for bank, client in enumerate(file.decision.reads) if client is not None]
+
+    def _metadata(self) -> Stimulus:
+        """Early metadata of the instruction at the port, late ones of the one before."""
+        shown: dict[str, Any] = {}
+        if "lookup__late" in self._codecs:
+            shown["lookup__late"], self._late = self._late, 0
+        if self._issue is None or not ("lookup__early" in self._codecs or "lookup__late" in self._codecs):
+            return shown
+        file, warp = self._twin.register_file, self._issue["warp"] << 8
+        places = [self._places[warp | self._issue[name]] for name in ("src0", "src1", "src2", "dst")]
+        known = [file.form.fields(metadata_of(file, place)) for place in places]
+        ports = {"early": ("size", "sign", "left"), "late": ("zero", "reorder")}
+        named = {name: {str(k): {field: int(fields[field]) for field in ports[name] if field in fields}
+                        for k, fields in enumerate(known)} for name in ports}
+        if "lookup__early" in self._codecs:
+            shown["lookup__early"] = named["early"]
+        if "lookup__late" in self._codecs and self._valid and self._twin.operands.takes(self._issue):
+            self._late = self._codecs["lookup__late"].pack(named["late"])
+        return shown
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, then step the golden store through its end."""
+        twin, operands, equal = self._twin, self._twin.operands, self._checker.equal
+        equal("ready", seen["issue__ready"], int(operands.issue_ready))
+        taken = self._valid and operands.issue_ready
+        if "room" in seen:
+            equal("room", self._codecs["room"].array(seen["room"]), list(operands.room))
+        self._requests(seen)
+        if "lookup__taken" in seen:
+            named = self._issue["reads"] | self._issue["writes"] << 3 if self._issue is not None and taken else 0
+            equal("looked up", seen["lookup__taken"], named)
+        self._dispatched(seen)
+        self._words = self._read()
+        self._cover(taken)
+        credits = self._given["sfu"] << Pipe.SFU | self._given["mem"] << Pipe.MEM
+        twin.clock(Inputs(self._issue if self._valid else None, credits=credits))
+        for name, given in self._given.items():
+            self._credits[name] -= given
+        if taken:
+            self._issue = None
+        if twin.sent is not None and Pipe(twin.sent["pipe"]) is not Pipe.SP:
+            self._credits["sfu" if Pipe(twin.sent["pipe"]) is Pipe.SFU else "mem"] += 1
+
+    def _requests(self, seen: Observation) -> None:
+        """What each collector wants of the banks."""
+        for client in range(self._config.collectors):
+            asked = self._asked(client)
+            bits = sum(1 << self._sides * bank + side for bank, side in asked)
+            self._checker.equal(f"requests of {client}", seen[f"read__{client}__request"], bits)
+            for (bank, side), read in asked.items():
+                expected = {"row": read.place.row, "columns": read.columns}
+                if self._config.has_sides:
+                    expected["mask"] = self._twin.register_file.form.code(read.metadata).mask
+                for name, value in expected.items():
+                    port = f"read__{client}__{name}"
+                    if port in seen:
+                        actual = self._codecs[port].unpack(seen[port])[str(bank)][str(side)]
+                        self._checker.equal(f"{name} of {client}", actual, value)
+
+    def _dispatched(self, seen: Observation) -> None:
+        """What was chosen in the previous cycle, with the operands that executing lanes read."""
+        sent = self._twin.sent
+        self._checker.equal("dispatched", seen["dispatch__sent__valid"], int(sent is not None))
+        if sent is None:
+            return
+        codec, word = self._codecs["dispatch__sent__payload"], seen["dispatch__sent__payload"]
+        of_destination = [] if sent["writes"] else ["left", *(name for name, _ in stored_fields(self._config))]
+        for name, _ in (*dispatch_fields(self._config), *trivial_fields(self._config)):
+            if name in of_destination:
+                continue
+            self._checker.equal(name, codec.field(word, name), int(sent[name]))
+        lanes = spread(sent["lanes"])
+        for name, operand in zip("abc", sent["operands"], strict=True):
+            self._checker.equal(f"operand {name}", codec.field(word, name) & lanes, operand & lanes)
+        self._coverage.hit("dispatched")
+        self._coverage.hit("a constant", sent["reads"] != 0b111 and sent["imm_slot"] != NO_SLOT)
+
+    def _read(self) -> list[int]:
+        """What the banks put out for the collectors in the next cycle; columns that nobody needs hold anything."""
+        words = [0] * self._config.collectors
+        file, noise = self._twin.register_file, self._rng.getrandbits(WARP_BITS)
+        for client, port in self._granted():
+            read = self._asked(client)[port]
+            word, used = file.banks[read.place.bank].data[read.place.row], (1 << WARP_BITS) - 1
+            known = file.form.fields(read.metadata)
+            if self._config.has_sides:
+                mask = file.form.code(read.metadata).mask
+                used = sum((1 << WARP_BITS // 4) - 1 << WARP_BITS // 4 * k for k in range(4) if mask >> k & 1)
+                word = to_sub_banks(word, bool(known["left"]))
+            else:
+                word = reorder(word, known.get("reorder", 0))
+            needed = used & sum(0xFFFFFFFF << 32 * c for c in range(COLUMNS) if read.columns >> c & 1)
+            words[client] |= word & needed | noise & used & ~needed
+        return words
+
+    def _cover(self, taken: bool) -> None:
+        hit, twin = self._coverage.hit, self._twin
+        hit("taken", taken)
+        hit("no collector is free", self._issue is not None and not taken)
+        hit("a read waits", len(self._granted()) < sum(len(self._asked(one)) for one in range(self._config.collectors)))
+        hit("a pipe without credits", 0 in twin.operands.dispatcher.credits[1:])
+
+
+@cocotb.test()
+async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random instructions, and credits that are scarce at times."""
+    ports, checker, coverage = Ports(dut), Checker(minimum=5 * CYCLES), Coverage(*POINTS)
+    bench = StoreBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    [],
+    ["coalescing=on", "alignment=write", "gating=cross_lane"],
+    ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
+    pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),
+    pytest.param(["bypass=bow", "entries=4", "warps=2", "gating=cross_lane"], marks=pytest.mark.long),
+    pytest.param(["gating=in_lane"], marks=pytest.mark.long),
+    pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
+], ids=lambda settings: " ".join(settings) or "baseline")
+def test_store(settings: list[str], seed: int) -> None:
+    config = SmConfig.preset("small").with_settings([*settings, "pipes.sfu.credits=3", "pipes.mem.credits=2"])
+    runner.run(runner.build(config, "OperandStore"), "warploom.tb.operands.test_store", seed)

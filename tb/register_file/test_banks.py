@@ -1,0 +1,204 @@
+"""Bench of the banks: grants are those of the golden arbiter, and what was stored comes back to the collector that
+was granted it."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import cocotb
+import pytest
+
+from warploom.arch.config import LANES, SUB_BANKS, SmConfig
+from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.byte_order import byte_mask, sub_bank_mask
+from warploom.golden_model.coalescing.arbiter import Read
+from warploom.golden_model.words import ALL_LANES, spread
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.register_file.test_register_file import register_file
+
+CYCLES = 3000
+ROWS = 8
+"""Rows that are used, so that they are read and written again and again."""
+
+SLICE = (1 << WARP_BITS // SUB_BANKS) - 1
+
+POINTS = ("a write waits", "a read waits", "two accesses of one bank", "two words for one collector")
+
+
+class Access(NamedTuple):
+    """An access of a bank: row, width in bytes on its side, and, of a read, the columns that it needs."""
+
+    row: int
+    width: int
+    columns: int = ALL_LANES
+
+
+class BanksBench:
+    """Random reads and writes; what is stored is a word for each row, in the order in which sub-banks hold it."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
+        self._config, self._codecs = ports.config, ports.codecs
+        self._checker, self._coverage, self._rng = checker, coverage, source()
+        self._arbiter = register_file(ports.config).arbiter
+        self._sides = 1 + ports.config.has_sides
+        self._stored = dict.fromkeys(product(range(ports.config.banks), range(ROWS)), 0)
+        self._unwritten, self._filled = [*self._stored], set[tuple[int, int]]()  # rows that nobody, somebody has filled
+        self._writes: list[tuple[int, int, Access] | None] = [None] * len(ports.config.pipes)  # bank, side
+        self._reads: list[dict[tuple[int, int], Access]] = [{} for _ in range(ports.config.collectors)]
+        self._granted: list[tuple[int, int, int, Access]] = []  # collector, bank, side of the previous cycle
+        self._decided: Any = None
+
+    # ------------------------------------------------------------------ inputs
+
+    def stimuli(self) -> Iterator[Stimulus]:
+        """All rows are written in full, then anything is written and read."""
+        writes, reads = busy(self._rng, 0.5), busy(self._rng, 0.6)
+        for _ in range(CYCLES):
+            for writer, asked in enumerate(self._writes):
+                if asked is None and next(writes):
+                    self._writes[writer] = self._write()
+            for wanted in self._reads:
+                if len(self._filled) == len(self._stored) and next(reads):
+                    port = self._rng.randrange(self._config.banks), self._rng.randrange(self._sides)
+                    wanted.setdefault(port, self._access(self._rng.randrange(ROWS)))
+            self._decided = self._decide()
+            yield {**self._write_port(), **self._read_ports()}
+
+    def _write(self) -> tuple[int, int, Access] | None:
+        side = self._rng.randrange(self._sides)
+        if self._unwritten:
+            bank, row = self._unwritten.pop()
+            return bank, side, Access(row, SUB_BANKS)
+        bank, row = self._rng.choice([*self._stored])
+        return (bank, side, self._access(row)) if (bank, row) in self._filled else None
+
+    def _access(self, row: int) -> Access:
+        width = self._rng.randint(1, SUB_BANKS) if self._config.has_sides else SUB_BANKS
+        needed = self._rng.getrandbits(LANES) if self._config.gates_columns else ALL_LANES
+        return Access(row, width, needed)
+
+    def _decide(self) -> tuple[list[bool], list[tuple[int, int, int]]]:
+        """Which writers, and which reads (collector, bank, side), are granted."""
+        if self._config.has_sides:
+            asked = [None if write is None else (write[0], write[1], write[2].width) for write in self._writes]
+            wanted = [Read(bank, side, client, access.width) for client, reads in enumerate(self._reads)
+                      for (bank, side), access in reads.items()]
+            decision = self._arbiter.decide(asked, wanted)
+            return list(decision.writes), [(read.collector, read.bank, read.side) for read in decision.reads]
+        masks = [sum(((bank, 0) in reads) << client for client, reads in enumerate(self._reads))
+                 for bank in range(self._config.banks)]
+        decision = self._arbiter.decide([None if write is None else write[0] for write in self._writes], masks)
+        return list(decision.writes), [(client, bank, 0) for bank, client in enumerate(decision.reads)
+                                       if client is not None]
+
+    def _write_port(self) -> Stimulus:
+        """Requests, and for those that are granted what is written."""
+        port: dict[str, Any] = {"request": sum((write is not None) << i for i, write in enumerate(self._writes))}
+        banks, masks = {}, {}
+        access: dict[str, dict[str, Any]] = {}
+        data, enables = ({str(bank): 0 for bank in range(self._config.banks)} for _ in range(2))
+        by_lanes = "write__lanes" in self._codecs
+        for writer, write in enumerate(self._writes):
+            if write is None:
+                continue
+            bank, side, asked = write
+            mask = sub_bank_mask(asked.width, side == 1)
+            banks[str(writer)], masks[str(writer)] = bank, mask
+            if not self._decided[0][writer]:
+                continue
+            access.setdefault(str(bank), {})[str(side)] = {"enable": 1, "row": asked.row} | (
+                {"mask": mask} if self._config.has_sides else {})
+            used = sum(SLICE << WARP_BITS // SUB_BANKS * k for k in range(SUB_BANKS) if mask >> k & 1)
+            data[str(bank)] |= self._rng.getrandbits(WARP_BITS) & used
+            bits = LANES if by_lanes else LANES * SUB_BANKS
+            full = (1 << bits) - 1 if (bank, asked.row) not in self._filled else self._rng.getrandbits(bits)
+            enables[str(bank)] |= full if by_lanes else full & sum(
+                ALL_LANES << LANES * k for k in range(SUB_BANKS) if mask >> k & 1)
+        port |= {"bank": banks, "access": access, "data": data, "lanes" if by_lanes else "byte_enable": enables}
+        if self._config.has_sides:
+            port["mask"] = masks
+        return {f"write__{name}": value for name, value in port.items()}
+
+    def _read_ports(self) -> Stimulus:
+        stimulus: dict[str, Any] = {}
+        for client, reads in enumerate(self._reads):
+            shown: dict[str, dict[str, Any]] = {"row": {}, "mask": {}, "columns": {}}
+            for (bank, side), access in reads.items():
+                mask = sub_bank_mask(access.width, side == 1)
+                own = {"row": access.row, "mask": mask, "columns": self._needed(side, access)}
+                for name, value in own.items():
+                    shown[name].setdefault(str(bank), {})[str(side)] = value
+            stimulus[f"read__{client}__request"] = sum(1 << self._sides * bank + side for bank, side in reads)
+            stimulus |= {port: value for name, value in shown.items()
+                         if (port := f"read__{client}__{name}") in self._codecs}
+        return stimulus
+
+    def _needed(self, side: int, access: Access) -> int:
+        """The columns that a read needs, in its sub-banks."""
+        mask = sub_bank_mask(access.width, side == 1) if self._config.has_sides else (1 << SUB_BANKS) - 1
+        return access.columns & sum(0xFF << 8 * k for k in range(SUB_BANKS) if mask >> k & 1)
+
+    # ------------------------------------------------------------------ outputs
+
+    def check(self, seen: Observation) -> None:
+        """Check one cycle, then store what is written."""
+        equal, (writes, reads) = self._checker.equal, self._decided
+        for client, bank, side, access in self._granted:
+            used = spread(self._needed(side, access))
+            equal(f"bank {bank}, row {access.row}", seen[f"read__{client}__word"] & used,
+                  self._stored[bank, access.row] & used)
+        equal("write grants", seen["write__grant"], sum(granted << i for i, granted in enumerate(writes)))
+        for client in range(self._config.collectors):
+            bits = sum(1 << self._sides * bank + side for one, bank, side in reads if one == client)
+            equal(f"grants of {client}", seen[f"read__{client}__grant"], bits)
+        accesses = [bank for _, bank, _ in reads]
+        self._granted = [(client, bank, side, self._reads[client].pop((bank, side))) for client, bank, side in reads]
+        self._store(seen, writes, accesses)
+        self._arbiter.advance()
+        hit, clients = self._coverage.hit, [client for client, *_ in reads]
+        hit("a write waits", any(self._writes))
+        hit("a read waits", any(self._reads))
+        if self._config.has_sides:
+            hit("two accesses of one bank", len(accesses) > len(set(accesses)))
+            hit("two words for one collector", len(clients) > len(set(clients)))
+
+    def _store(self, seen: Observation, writes: list[bool], accesses: list[int]) -> None:
+        """What is written in this cycle is there from the next one on."""
+        words = self._codecs["write__data"].array(seen["write__data"])
+        for writer, write in enumerate(self._writes):
+            if write is None or not writes[writer]:
+                continue
+            bank, side, access = write
+            if "write__lanes" in seen:
+                bits = spread(self._codecs["write__lanes"].array(seen["write__lanes"])[bank])
+            else:
+                mask = sub_bank_mask(access.width, side == 1)
+                enable = self._codecs["write__byte_enable"].array(seen["write__byte_enable"])[bank]
+                bits = byte_mask(enable & sum(ALL_LANES << LANES * k for k in range(SUB_BANKS) if mask >> k & 1))
+            self._stored[bank, access.row] = self._stored[bank, access.row] & ~bits | words[bank] & bits
+            self._filled.add((bank, access.row))
+            self._writes[writer] = None
+            accesses.append(bank)
+
+
+@cocotb.test()
+async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
+    """Random reads and writes."""
+    ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
+    coverage = Coverage(*(POINTS if ports.config.has_sides else POINTS[:2]))
+    bench = BanksBench(ports, checker, coverage)
+    await exercise(ports, bench.stimuli(), bench.check, checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [
+    [],
+    ["coalescing=on", "gating=active"],
+    pytest.param(["gating=active"], marks=pytest.mark.long),
+    pytest.param(["coalescing=on"], marks=pytest.mark.long),
+], ids=lambda settings: " ".join(settings) or "baseline")
+def test_banks(settings: list[str], seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Banks"), "warploom.tb.register_file.test_banks", seed)
