@@ -90,6 +90,8 @@ def _share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> tuple[boo
 class Arbiter:
     """Grants bank ports to write latches and collectors, once a cycle. Combinational but for the priority diagonal."""
 
+    observed = ("diagonal",)
+
     def __init__(self, banks: int, collectors: int, paths: WritePaths) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
@@ -111,3 +113,7 @@ class Arbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
+
+    def observe(self) -> Sequence[int]:
+        """The diagonal that comes first."""
+        return (self.diagonal,)

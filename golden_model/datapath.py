@@ -5,13 +5,13 @@ from functools import lru_cache
 from typing import Any
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import pack
 from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.inputs import NO_INPUTS, Inputs
 from warploom.golden_model.integer import Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity
+from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Place, Placement
@@ -45,6 +45,10 @@ class Datapath:
         self.sent: dict[str, Any] | None = None
         self.dispatch: dict[str, Any] | None = None
         self._places = Placement(config, stride)
+        self._parts = Gathered(register_file, operands, self.integer, self.lanes, affine)
+        self.observed = (
+            *self._parts.observed, *(f"dispatch_{name}" for name in ("valid", "collector", "tag")),
+            *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
@@ -188,23 +192,14 @@ class Datapath:
             **({} if meter is None else vars(meter)),
         }
 
-    def probe(self) -> int:
-        """`interfaces.probe_fields` of this cycle as one integer; call it between `settle` and `clock`."""
-        operands, register_file = self.operands, self.register_file
-        values = dict.fromkeys((name for name, _ in operands.probe_fields), 0)
-        values |= {"diagonal": register_file.arbiter.diagonal, **register_file.probe(), **operands.probe()}
-        if self.dispatch is not None:
-            values |= {"dispatch_valid": 1, "dispatch_collector": self.dispatch["collector"],
-                       "dispatch_tag": self.dispatch["tag"]}
-        latches = register_file.writeback.latches
-        for writer, latch, done in zip(self.config.writers, latches, self.done, strict=True):
-            values |= _shown(f"{writer}_latch", latch) | _shown(f"{writer}_done", done)
-        return operands.insert(pack(operands.probe_fields, values))
-
-
-def _shown(name: str, result: Result | None) -> dict[str, int]:
-    """The probe fields of a latch, or of a completion."""
-    return {} if result is None else {f"{name}_valid": 1, f"{name}_tag": result["tag"]}
+    def observe(self) -> Sequence[int]:
+        """A value of this cycle for each of the `observed` names, in the same order: what the parts show, the
+        instruction that is dispatched, and the completions. Call it between `settle` and `clock`."""
+        values, dispatch = self._parts.observe(), self.dispatch
+        values += (0, 0, 0) if dispatch is None else (1, dispatch["collector"], dispatch["tag"])
+        for done in self.done:
+            values += (0, 0) if done is None else (1, done["tag"])
+        return values
 
 
 def _expanded(compact: Compact | None, word: int) -> int:

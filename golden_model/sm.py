@@ -30,7 +30,7 @@ _TAGS = 1 << TAG_BITS
 
 class Sm:
     """One SM that times a trace. `step` goes on by one cycle; after it, until the next one, `cycle`, `inputs`,
-    `datapath` (its wires, `probe()` and `writes()`) and `defined` tell everything about that cycle.
+    `datapath` (its wires, `observe()` and `writes()`) and `defined` tell everything about that cycle.
 
     With `check` every operand that leaves a collector and every integer result is compared with the trace
     (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes worth comparing. Raises `LaunchError` when

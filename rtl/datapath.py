@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """The datapath of one SM: from an issued warp instruction to its write-back ([RADAIDEH], Fig. 2.5)."""
 
+from typing import Any
+
 from amaranth import Module, Mux
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -14,11 +16,11 @@ from warploom.rtl.affine.sets import AffineSets, edges
 from warploom.rtl.interfaces import (
     activity_layout,
     issue_layout,
-    probe_layout,
     sent_layout,
     unstoppable,
     words,
 )
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.pipes import Pipes
 from warploom.rtl.placement import STRIDE_BITS
@@ -48,19 +50,19 @@ class Datapath(wiring.Component):
     room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
     registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
-    probe : the state of the cycle, `warploom.arch.interfaces.probe_fields`.
+    probe : the state of the cycle, as the parts show it (`warploom.rtl.observation`).
     stored_data, stored_bytes : what banks store (`warploom.rtl.ports.observed_banks`).
     activity : counters of what was enabled or loaded (`warploom.rtl.activity`).
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
-        self._config, self._with_probe = config, probe
-        super().__init__(self._ports() | (self._probe_ports() if probe else {}))
+        self._config = config
         self.operands = OperandStore(config=config, probe=probe)
         self.register_file = RegisterFile(config=config, probe=probe)
         self.pipes = Pipes(config=config, probe=probe)
         self.affine_sets = AffineSets(config=config) if config.has_compact_slots else None
         self.activity_counters = ActivityCounters(config=config) if probe else None
+        super().__init__(self._ports() | (self._probe_ports() if probe else {}))
 
     def _ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -79,7 +81,7 @@ class Datapath(wiring.Component):
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
         return {
-            "probe": Out(probe_layout(config)),
+            **probe_port(self.observe()),
             "stored_data": Out(words(config.banks)),
             "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, config.banks)),
             "activity": Out(activity_layout()),
@@ -96,8 +98,28 @@ class Datapath(wiring.Component):
         self._connect_operands(m)
         self._connect_results(m)
         if self.activity_counters is not None:
-            self._observe(m, self.activity_counters)
+            self._count(m, self.activity_counters)
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """What the parts show, and completions."""
+        shown = gather(self.operands, self.register_file, self.pipes, self.affine_sets)
+        for writer in self._config.writers:
+            done = self._done(writer)
+            shown[f"{writer}_done_valid"] = done.valid
+            shown[f"{writer}_done_tag"] = Mux(done.valid, done.payload.tag, 0)
+        return shown
+
+    def _done(self, writer: str) -> Any:
+        """Where completions of a pipe come from."""
+        is_memory = writer == self._config.pipes[Pipe.MEM].name
+        return self._memory.done if is_memory else getattr(self.register_file, f"done_{writer}")
+
+    @property
+    def _memory(self) -> Any:
+        """Where results of memory go and completions come from: with write-back evictions join them there."""
+        return self.operands.memory if self._config.writes_back else self.register_file.memory
 
     def _connect_issue(self, m: Module) -> None:
         """The operand store takes instructions, with the affine unit without their compact slots."""
@@ -137,34 +159,21 @@ class Datapath(wiring.Component):
         m.d.comb += [getattr(operands, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
 
     def _connect_results(self, m: Module) -> None:
-        """Results reach the register file, completions leave it; with write-back evictions join those of memory."""
+        """Results reach the register file, completions leave it."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
-        memory = file.memory
         if self._config.writes_back:
             connect(m, operands.latch, file.memory)
-            memory = operands.memory
         for pipe in self._config.pipes:
-            outside, done = getattr(self, f"result_{pipe.name}"), getattr(self, f"done_{pipe.name}")
-            if pipe.kind is Pipe.MEM:
-                connect(m, flipped(outside), memory.result)
-                connect(m, memory.done, flipped(done))
-                continue
+            outside = getattr(self, f"result_{pipe.name}")
             if pipe.kind is Pipe.SP:
                 connect(m, flipped(outside), pipes.outside_result)
-            connect(m, pipes.result if pipe.kind is Pipe.SP else flipped(outside), getattr(file, f"result_{pipe.name}"))
-            connect(m, getattr(file, f"done_{pipe.name}"), flipped(done))
+            latch = self._memory.result if pipe.kind is Pipe.MEM else getattr(file, f"result_{pipe.name}")
+            connect(m, pipes.result if pipe.kind is Pipe.SP else flipped(outside), latch)
+            connect(m, self._done(pipe.name), flipped(getattr(self, f"done_{pipe.name}")))
 
-    def _observe(self, m: Module, counters: ActivityCounters) -> None:
-        """The state of the parts and what they enable and load, for a bench."""
+    def _count(self, m: Module, counters: ActivityCounters) -> None:
+        """What the parts enable, store and load, for a bench."""
         file, operands, pipes = self.register_file, self.operands, self.pipes
-        for part in (file, operands):
-            m.d.comb += [self.probe[name].eq(part.probe[name]) for name, _ in part.probe.shape()]
-        for writer in self._config.writers:
-            done = getattr(self, f"done_{writer}")
-            m.d.comb += [
-                self.probe[f"{writer}_done_valid"].eq(done.valid),
-                self.probe[f"{writer}_done_tag"].eq(Mux(done.valid, done.payload.tag, 0)),
-            ]
         m.d.comb += [
             *(getattr(self, name).eq(getattr(file.observed, name)) for name in ("stored_data", "stored_bytes")),
             *(getattr(counters, name).eq(getattr(file.observed, name)) for name in ("read_columns", "written_columns")),

@@ -132,11 +132,6 @@ def done_layout(config: SmConfig) -> data.StructLayout:
     return struct(tables.done_fields(config))
 
 
-def probe_layout(config: SmConfig) -> data.StructLayout:
-    """Everything that a lockstep bench compares each cycle."""
-    return struct(tables.probe_fields(config))
-
-
 def unstoppable(layout: data.Layout) -> stream.Signature:
     """A stream whose receiver may not stall: it has no ready."""
     return stream.Signature(layout, always_ready=True)

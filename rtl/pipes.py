@@ -11,6 +11,7 @@ from warploom.rtl import ports
 from warploom.rtl.integer import IntegerUnit
 from warploom.rtl.interfaces import dispatch_layout, result_layout, sent_layout, unstoppable
 from warploom.rtl.lane import STAGES
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.shared import share
 
 
@@ -33,14 +34,15 @@ class Pipes(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
+        self.integer_unit = IntegerUnit(config=config, probe=probe)
         result = unstoppable(result_layout(config))
         loads = {"lane_loads": Out(data.ArrayLayout(LANES, STAGES)),
                  "bypass_loads": Out(data.ArrayLayout(LANES, STAGES - 1))}
         super().__init__({
             "dispatch": In(ports.dispatch(config)), "outside": Out(unstoppable(sent_layout(config))),
-            "outside_result": In(result), "result": Out(result), **(loads if probe else {}),
+            "outside_result": In(result), "result": Out(result),
+            **(loads | probe_port(self.observe()) if probe else {}),
         })
-        self.integer_unit = IntegerUnit(config=config, probe=probe)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -59,4 +61,9 @@ class Pipes(wiring.Component):
         if self._with_probe:
             gated = self._config.gates_columns
             m.d.comb += [self.lane_loads.eq(unit.loads), self.bypass_loads.eq(unit.bypass_loads if gated else 0)]
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """The state of the parts."""
+        return gather(self.integer_unit)

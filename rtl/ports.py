@@ -197,27 +197,15 @@ def latches(config: SmConfig) -> wiring.Signature:
     })
 
 
-def access_layout(config: SmConfig) -> data.StructLayout:
-    """What a bench sees of an access of a bank: `reader` is the collector that reads, `mask` the sub-banks in use."""
-    return data.StructLayout({
-        "enable": 1, "write": 1, "row": index_bits(config.rows), "reader": index_bits(config.collectors),
-        **({"mask": SUB_BANKS} if config.has_sides else {}),
-    })
-
-
 def observed_banks(config: SmConfig) -> wiring.Signature:
     """Banks to a bench.
 
-    diagonal : the arbiter's priority.
-    access : for each bank, with sides each of its accesses, what it does in this cycle; zero when idle.
     stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
         hold it, and the bytes of it that they store; zero when the bank is not written.
     read_columns, written_columns : for each bank, the columns that are enabled.
     """
     banks = config.banks
     return wiring.Signature({
-        "diagonal": Out(index_bits(max(banks, config.collectors))),
-        "access": Out(data.ArrayLayout(data.ArrayLayout(access_layout(config), accesses(config)), banks)),
         "stored_data": Out(words(banks)),
         "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, banks)),
         "read_columns": Out(column_masks(banks)),

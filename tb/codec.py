@@ -16,6 +16,11 @@ class Codec:
             f["name"]: (f["offset"], f["width"], Codec(f)) for f in port.get("fields", [])
         }
 
+    @property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Offset and width of each field."""
+        return {name: (offset, width) for name, (offset, width, _) in self._fields.items()}
+
     def pack(self, value: int | Mapping[str, Any]) -> int:
         """The integer that the port carries."""
         if isinstance(value, int):

@@ -25,7 +25,6 @@ from warploom.arch.interfaces import (
     Outcome,
     hint_fields,
     issue_fields,
-    probe_fields,
     result_fields,
     stored_fields,
     trivial_fields,
@@ -57,6 +56,7 @@ from warploom.tb.gating.values import outcome_bits
 from warploom.tb.identity import identity
 from warploom.tb.lockstep import JOB, RESULT
 from warploom.tb.narrow_values import code_of
+from warploom.tb.observation import Probe
 from warploom.tb.outside import OutsideUnits
 from warploom.tb.readback import Readback
 from warploom.tb.replay import replay
@@ -97,7 +97,6 @@ class Lockstep:
         self.ports, self.outside = ports, outside
         self.driver = Driver(ports)
         self.shadow = Shadow(ports.config)
-        self.fields = probe_fields(ports.config)
         self.checks = dict.fromkeys(("cycles", "dispatches", "operands", "writes", "predicates"), 0)
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
@@ -115,7 +114,7 @@ class Lockstep:
 
     async def run(self, source: Source, cycles: int | None = None) -> None:
         """Until the source is finished, or for some cycles."""
-        clock = self.ports.clk
+        clock, self.probe = self.ports.clk, Probe(self._codecs["probe"], source.datapath.observed)
         assert clock is not None
         while self.cycle != cycles:
             source.step()
@@ -132,10 +131,8 @@ class Lockstep:
         return unpack(ACTIVITY_FIELDS, self._read("activity"))
 
     def _compare(self, source: Source) -> None:
-        datapath = source.datapath
-        expected, actual = datapath.probe(), self._read("probe")
-        if expected != actual:
-            self._fields_equal("", unpack(self.fields, expected), unpack(self.fields, actual))
+        datapath, probe = source.datapath, self._read("probe")
+        self.probe.equal(self.cycle, datapath.observe(), probe)
         self._fields_equal("activity_", datapath.activity(), self.activity)
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})
@@ -148,7 +145,7 @@ class Lockstep:
             self._sent(source, datapath.sent)
         if datapath.register_file.writeback.held:
             self._completed(source)
-            self._written(datapath, actual)
+            self._written(datapath, probe)
 
     def _room(self, expected: list[int]) -> None:
         """What each warp may issue."""

@@ -7,7 +7,8 @@ needs none of its own: lockstep holds it to the model, field by field.
 
 import json
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -17,13 +18,15 @@ import numpy as np
 from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
-from warploom.arch.interfaces import probe_fields, width
 from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.files import write_whole
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.kernels.library import kernel, kernels
+from warploom.rtl.verilog import datapath, ports
 from warploom.running import run
+from warploom.tb.codec import Codec
+from warploom.tb.observation import Probe
 from warploom.tb.regress import Case, cases
 
 Run = dict[str, Any]
@@ -51,44 +54,54 @@ def measure(case: Case) -> Run:
     """Time a case cycle by cycle."""
     trace = run(kernel(case.kernel).load(case.size), case.config).execution.trace
     assert trace is not None
-    probe = _Checksums(case.config)
     sm = Sm(case.config, trace)
+    probe = _Checksums(probe_of(case.config, sm)) if _has_hardware(case.config) else None
     sm.step()
     while not sm.finished:
-        if probe.fields:
-            probe.add(sm.datapath.probe())
+        if probe is not None:
+            probe.add(sm.datapath.observe())
         sm.step()
-    return {**collect(sm).to_json(), "probe": probe.values()}
+    return {**collect(sm).to_json(), "probe": {} if probe is None else probe.values()}
+
+
+def probe_of(config: SmConfig, sm: Sm) -> Probe:
+    """The port of the hardware that shows what the datapath of the golden model does."""
+    return Probe(_codec(config), sm.datapath.observed)
+
+
+@lru_cache(maxsize=8)
+def _codec(config: SmConfig) -> Codec:
+    """Of the probe of a datapath, which takes a second or more to build."""
+    return Codec(next(port for port in ports(datapath(config, probe=True)) if port["name"] == "probe"))
 
 
 class _Checksums:
-    """A CRC-32 of each probe field over all cycles; a configuration without hardware has no probe."""
+    """A CRC-32 of each field of a probe over all cycles."""
 
-    def __init__(self, config: SmConfig) -> None:
-        self.fields = probe_fields(config) if _has_hardware(config) else []
-        self._bytes = -(-width(self.fields) // 8)
-        self._sums = [0] * len(self.fields)
+    def __init__(self, probe: Probe) -> None:
+        self._probe = probe
+        self._bytes = -(-sum(width for _, width in probe.spans) // 8)
+        self._sums = [0] * len(probe.names)
         self._pending = bytearray()
 
-    def add(self, probe: int) -> None:
-        """The probe of the next cycle."""
-        self._pending += probe.to_bytes(self._bytes, "little")
+    def add(self, values: Sequence[int]) -> None:
+        """What is observed in the next cycle."""
+        self._pending += self._probe.pack(values).to_bytes(self._bytes, "little")
         if len(self._pending) == CYCLES * self._bytes:
             self._sum()
 
     def _sum(self) -> None:
         rows = np.frombuffer(bytes(self._pending), np.uint8).reshape(-1, self._bytes)
-        bits, at = np.unpackbits(rows, axis=1, bitorder="little"), 0
-        for number, (_, size) in enumerate(self.fields):
+        bits = np.unpackbits(rows, axis=1, bitorder="little")
+        for number, (at, size) in enumerate(self._probe.spans):
             self._sums[number] = crc32(np.packbits(bits[:, at : at + size]).tobytes(), self._sums[number])
-            at += size
         self._pending.clear()
 
     def values(self) -> dict[str, str]:
         """By field."""
         if self._pending:
             self._sum()
-        return {name: f"{value:08x}" for (name, _), value in zip(self.fields, self._sums, strict=True)}
+        return {name: f"{value:08x}" for name, value in zip(self._probe.names, self._sums, strict=True)}
 
 
 def _has_hardware(config: SmConfig) -> bool:

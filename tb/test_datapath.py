@@ -14,9 +14,7 @@ from warploom.arch.interfaces import (
     WARP_BITS,
     hint_fields,
     place_fields,
-    probe_fields,
     stored_fields,
-    unpack,
 )
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing, Gating
@@ -36,6 +34,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, s
 from warploom.tb.bypass.events import cover_window, events
 from warploom.tb.codec import join
 from warploom.tb.datapath_driver import REGISTERS, Surroundings
+from warploom.tb.observation import Probe
 
 INSTRUCTIONS, RARER = 3000, 2
 """Of a stream; with windows or compact registers, which leave the banks less to do, so many times as many."""
@@ -52,13 +51,13 @@ class DatapathCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._probe = probe_fields(ports.config)
         self._config = ports.config
         tables = (place_fields(ports.config), stored_fields(ports.config), hint_fields(ports.config))
         self._destination = [name for table in tables for name, _ in table]
         self._coalescing = ports.config.coalescing is Coalescing.ON
         self._has_window = ports.config.bypass.has_window
         self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, uniform_answer)
+        self._probe = Probe(ports.codecs["probe"], self.twin.observed)
         self._sets = ports.config.schedulers if ports.config.affine.is_on else 0
         self.completions = 0
 
@@ -66,12 +65,12 @@ class DatapathCheck:
         """Check one cycle, then step the twin through its end."""
         twin, equal = self.twin, self._checker.equal
         twin.settle()
-        probe = twin.probe()
+        probe = twin.observe()
         self._checker.checks += 1
-        if seen["probe"] != probe:
-            actual, expected = unpack(self._probe, seen["probe"]), unpack(self._probe, probe)
-            for name in expected:
-                equal(name, actual[name], expected[name])
+        if seen["probe"] != self._probe.pack(probe):
+            actual = self._probe.unpack(seen["probe"])
+            for name, expected in zip(self._probe.names, probe, strict=True):
+                equal(name, actual[name], expected)
         equal("activity", self._codecs["activity"].unpack(seen["activity"]), twin.activity())
         equal("issue.ready", seen["issue__ready"], int(twin.operands.issue_ready))
         equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
@@ -157,7 +156,7 @@ class DatapathCheck:
     def _reordered(self, seen: Observation, write: Write) -> int:
         """The groups that are reordered in a register that is written."""
         name = f"{write.writer}_latch_reorder"
-        groups = unpack(self._probe, seen["probe"])[name] if name in dict(self._probe) else 0
+        groups = self._probe.unpack(seen["probe"]).get(name, 0)
         if groups:
             self._coverage.hit("reordered write")
         return groups

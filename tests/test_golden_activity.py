@@ -8,10 +8,11 @@ from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, config, integers
 from golden_traces import random_trace
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ACTIVITY_FIELDS, bank_ports, probe_fields, unpack
+from warploom.arch.interfaces import ACTIVITY_FIELDS
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file.forms import Packed
 from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.sm import Sm
@@ -33,7 +34,7 @@ class Observer:
 
     def __init__(self, setting: SmConfig) -> None:
         self.counts = dict.fromkeys((name for name, _ in ACTIVITY_FIELDS), 0)
-        self._config, self._fields = setting, probe_fields(setting)
+        self._config = setting
         self._held: list[tuple[int | None, int]] = [(None, 0)] * setting.collectors  # tag and slots present
         self._stages: list[tuple[int, int, int]] = [(0, 0, 0)] * 3  # computing, executing, passing lanes
 
@@ -50,10 +51,10 @@ class Observer:
 
     def end(self, datapath: Any) -> None:
         """The events in the cycle, and at its end."""
-        probe = unpack(self._fields, datapath.probe())
-        for port in bank_ports(self._config):
-            if probe[f"{port}_enable"]:
-                self._bank(port, probe)
+        probe = shown_by(datapath)
+        for name, value in probe.items():
+            if name.endswith("_enable") and value:
+                self._bank(name.removesuffix("_enable"), probe)
         if datapath.dispatch is not None:
             collector = datapath.operands.collectors[datapath.dispatch["collector"]]
             self.counts["operand_columns"] += sum(

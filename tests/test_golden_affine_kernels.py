@@ -8,15 +8,17 @@ import pytest
 from affine_runs import checked, config
 from gated_runs import cycles, integers
 
-from warploom.arch.interfaces import attempt_fields, issue_fields, pack, probe_fields, unpack
+from warploom.arch.interfaces import attempt_fields, issue_fields, pack
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.golden_model.trace import Trace
 from warploom.kernels.library import kernel, kernels
+from warploom.tb.recording import probe_of
 
 # ---------------------------------------------------------------------- properties
 
@@ -51,9 +53,9 @@ def test_skipping_quiet_cycles_changes_nothing(settings: list[str]) -> None:
 def test_what_is_shown_fits_the_ports() -> None:
     setting = config("abm", "schedulers=2", "gating=in_lane")
     sm, attempts = Sm(setting, integers(5)), 0
+    port = probe_of(setting, sm)
     for datapath in cycles(sm):
-        word = datapath.probe()
-        assert pack(probe_fields(setting), unpack(probe_fields(setting), word)) == word
+        assert port.unpack(port.pack(datapath.observe())) == shown_by(datapath)
         if sm.inputs.issue is not None:
             pack(issue_fields(setting), sm.inputs.issue)
         assert len(sm.inputs.attempts) == setting.schedulers

@@ -10,13 +10,14 @@ from gated_runs import add, cycles, integers, mov
 from golden_traces import trace_of
 
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import ATTEMPT_CYCLES, probe_fields, unpack
+from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.kernels import launchfile
@@ -37,7 +38,7 @@ def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
         if datapath.dispatch is not None:
             assert datapath.dispatch["collector"] == sm.config.collectors
             dispatched.append(sm.cycle)
-        if unpack(probe_fields(sm.config), datapath.probe())["address_busy"]:
+        if shown_by(datapath)["address_busy"]:
             assert not datapath.operands.address_ready
             busy.append(sm.cycle)
         assert not any(collector.busy for collector in datapath.operands.collectors)

@@ -10,7 +10,7 @@ from gated_runs import add, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import dispatch_fields, issue_fields, pack, probe_fields, result_fields, unpack
+from warploom.arch.interfaces import dispatch_fields, issue_fields, pack, result_fields
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
@@ -18,12 +18,14 @@ from warploom.compiler.writeback_hints import annotate
 from warploom.golden_model.bypass.lost import LostValue
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.golden_model.trace import NONE, Trace
 from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.library import kernel, kernels
+from warploom.tb.recording import probe_of
 
 MODES = ("bow", "bow_wr", "bow_hints")
 FILES = [
@@ -214,12 +216,12 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
     """The probe shows the state of collectors; fields fit their ports; `room` is that of each collector."""
     setting = config("bow_hints", *files, "entries=4")
     sm, evictions = Sm(setting, hinted(random_trace(5), setting)), 0
+    port = probe_of(setting, sm)
     for datapath in cycles(sm):
-        word = datapath.probe()
-        probe = unpack(probe_fields(setting), word)
-        assert pack(probe_fields(setting), probe) == word
+        probe = shown_by(datapath)
+        assert port.unpack(port.pack(datapath.observe())) == probe
         for collector in datapath.operands.collectors:
-            for name, value in collector.state().items():
+            for name, value in shown_by(collector).items():
                 assert probe[f"collector{collector.index}_{name}"] == value
             blocked = bool(datapath.operands.evictions.blocked >> collector.index & 1)
             assert datapath.operands.room[collector.index] == collector.room(blocked)

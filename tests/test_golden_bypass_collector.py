@@ -4,6 +4,7 @@
 import pytest
 from bypassing import HIGH, LOW, Driven
 
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.words import ALL_LANES, split
 
 FOUR = ("entries=4",)
@@ -16,7 +17,7 @@ def test_misses_take_unused_entries_by_index() -> None:
     collector.take([7, 9, 7], 3)
     assert collector.registers == [7, 9, 3, None]
     assert (collector.counts.fetched, collector.counts.repeated, collector.counts.forwarded) == (2, 1, 0)
-    assert collector.state() == {"held": 1, "used": 0b0111, "wanted": 0b0011, "dirty": 0}
+    assert shown_by(collector) == {"held": 1, "used": 0b0111, "wanted": 0b0011, "dirty": 0}
     assert collector.named(3).awaited and not collector.named(7).awaited
 
 
@@ -69,10 +70,10 @@ def test_the_first_instruction_of_a_warp_forgets() -> None:
     collector = Driven("bow_wr", *FOUR)
     for register in (1, 2, 3):
         collector.write(register)
-    assert collector.state()["dirty"] and collector.room(False) < 4
+    assert shown_by(collector)["dirty"] and collector.room(False) < 4
     collector.take([3], 4, first=1)
     assert collector.registers == [3, 4, None, None]
-    assert collector.state()["dirty"] == 0 and collector.state()["wanted"] == 1
+    assert shown_by(collector) == {"held": 1, "used": 0b0011, "wanted": 0b0001, "dirty": 0}
     assert collector.counts.ended > 0 and collector.counts.overwritten == 0
 
 

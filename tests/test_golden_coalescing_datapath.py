@@ -7,7 +7,7 @@ import pytest
 from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, probe_fields, unpack
+from warploom.arch.interfaces import SIDES
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.layout import place
 from warploom.arch.mechanisms import Alignment
@@ -15,6 +15,7 @@ from warploom.compiler.compile import compile_file
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.ports import Write
 from warploom.golden_model.register_file.width import Code, restore
@@ -178,9 +179,9 @@ def test_slots_that_name_one_register_share_its_request(alignment: Alignment) ->
 def test_no_sub_bank_and_no_slice_serves_two(alignment: Alignment, layout: str) -> None:
     """The sums of the probe over all cycles equal the statistics."""
     settings = config(alignment, layout)
-    sm, fields, counted = Sm(settings, random_trace(4, length=200), check=True), probe_fields(settings), Counted()
+    sm, counted = Sm(settings, random_trace(4, length=200), check=True), Counted()
     for datapath in cycles(sm):
-        counted.cycle(unpack(fields, datapath.probe()), settings.banks)
+        counted.cycle(shown_by(datapath), settings.banks)
     traffic = collect(sm)
     assert counted.pairs == traffic.coalesced and min(counted.pairs["read_read"], counted.pairs["read_write"]) > 0
     for name in ("bank_accesses", "collector_writes", "sub_bank_reads", "sub_bank_writes", "slice_writes"):

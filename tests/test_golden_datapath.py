@@ -6,16 +6,17 @@ import pytest
 from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import probe_fields, unpack, width
 from warploom.arch.isa import Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import place
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.forms import Plain
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.words import spread
+from warploom.tb.recording import probe_of
 
 CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
            SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]
@@ -23,16 +24,15 @@ IDS = ["fermi", "small", "eight banks", "six collectors"]
 
 
 def _run(config: SmConfig, seed: int = 3) -> tuple[Sm, list[dict[str, int]]]:
-    """The SM after a run, and its probe in every cycle."""
+    """The SM after a run, and what it showed in every cycle, which fits its port."""
     sm, probes = Sm(config, random_trace(seed), check=True), []
-    fields = probe_fields(config)
+    port = probe_of(config, sm)
     while True:
         sm.step()
         if sm.finished:
             return sm, probes
-        word = sm.datapath.probe()
-        assert word >> width(fields) == 0
-        probes.append(unpack(fields, word) | {"cycle": sm.cycle})
+        port.pack(sm.datapath.observe())
+        probes.append(shown_by(sm.datapath) | {"cycle": sm.cycle})
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=IDS)

@@ -10,7 +10,7 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, counted, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
-from warploom.arch.interfaces import dispatch_fields, pack, probe_fields, result_fields, unpack
+from warploom.arch.interfaces import dispatch_fields, pack, result_fields
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Coalescing
 from warploom.compiler.compile import compile_file
@@ -20,6 +20,7 @@ from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.gating.trivial import Outcomes
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file.width import Code
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
@@ -128,7 +129,7 @@ def _is_stored(datapath: Any, result: Any) -> bool:
 def test_a_latch_shows_what_will_be_known() -> None:
     setting, seen = config("off", "cross_lane"), set()
     for datapath in cycles(Sm(setting, trace_of([mov(2, 7), mov(3, 0)]))):
-        probe = unpack(probe_fields(setting), datapath.probe())
+        probe = shown_by(datapath)
         if probe["sp_latch_valid"]:
             columns = probe["bank0_columns" if probe["sp_latch_tag"] == 0 else "bank1_columns"]
             seen.add((probe["sp_latch_zero"], probe["sp_latch_reorder"], columns))

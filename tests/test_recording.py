@@ -9,6 +9,9 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
+from warploom.golden_model.sm import Sm
+from warploom.kernels.library import kernel
+from warploom.running import run
 from warploom.tb import recording
 from warploom.tb.recording import difference, measure, read, recorded_cases
 from warploom.tb.regress import Case, cases
@@ -65,10 +68,13 @@ def test_every_cycle_of_the_probe_counts(few: dict[str, Case], monkeypatch: pyte
     assert len(set(whole.values())) > 20
     monkeypatch.setattr(recording, "CYCLES", 8)
     assert measure(few["none"])["probe"] == whole
-    probe, flipped = recording._Checksums(CONFIG), recording._Checksums(CONFIG)
+    trace = run(kernel("vector_add").load("tiny"), CONFIG).execution.trace
+    assert trace is not None
+    names = (port := recording.probe_of(CONFIG, Sm(CONFIG, trace))).names
+    probe, flipped = recording._Checksums(port), recording._Checksums(port)
     for cycle in range(10):
-        probe.add(0)
-        flipped.add(1 if cycle == 9 else 0)
+        probe.add([0] * len(names))
+        flipped.add([int(cycle == 9 and name == "diagonal") for name in names])
     different = [name for name, value in probe.values().items() if flipped.values()[name] != value]
     assert different == ["diagonal"]
 

@@ -30,7 +30,6 @@ from warploom.rtl.interfaces import (
     dispatch_layout,
     issue_layout,
     place_layout,
-    probe_layout,
     result_layout,
 )
 from warploom.rtl.lane_control import CONTROL, DECODING
@@ -105,7 +104,7 @@ def test_models_without_hardware(settings: list[str]) -> None:
 @pytest.mark.parametrize("config", [SMALL, COALESCING], ids=["baseline", "coalescing"])
 @pytest.mark.parametrize(("make", "table", "extra"), [
     (issue_layout, tables.issue_fields, 0), (dispatch_layout, tables.dispatch_fields, 3 * tables.WARP_BITS),
-    (result_layout, tables.result_fields, tables.WARP_BITS), (probe_layout, tables.probe_fields, 0),
+    (result_layout, tables.result_fields, tables.WARP_BITS),
     (place_layout, tables.place_fields, 0), (lambda config: CODE, lambda config: tables.CODE_FIELDS, 0),
     (lambda config: COMPACT, lambda config: tables.COMPACT_FIELDS, 0),
 ])

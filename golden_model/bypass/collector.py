@@ -37,6 +37,8 @@ class BypassingCollector:
     instruction reads what was dropped.
     """
 
+    observed = ("held", "used", "wanted", "dirty")
+
     def __init__(self, config: SmConfig, index: int, counts: Counts | None = None) -> None:
         self.index = index
         self.entries = [Entry(number) for number in range(config.entries)]
@@ -49,6 +51,7 @@ class BypassingCollector:
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
         self._lost = LostValues()
+        self._shown: Sequence[int] | None = None  # of this state, if it has been asked for
         self._settle_entries()
         self._settle_operands()
 
@@ -161,15 +164,21 @@ class BypassingCollector:
         requested."""
         return self._leaving
 
-    def state(self) -> dict[str, int]:
-        """The values of `interfaces.window_fields`."""
+    def observe(self) -> Sequence[int]:
+        """How many instructions it holds, and masks over its entries: in use, wanted from the register file and not
+        granted yet, with lanes that the register file does not have."""
+        if self._shown is None:
+            self._shown = self._state()
+        return self._shown
+
+    def _state(self) -> Sequence[int]:
         used = wanted = dirty = 0
         for entry in self._named.values():
             bit = 1 << entry.index
             used |= bit
             wanted |= bit if entry.wanted else 0
             dirty |= bit if entry.dirty else 0
-        return {"held": len(self.held), "used": used, "wanted": wanted, "dirty": dirty}
+        return len(self.held), used, wanted, dirty
 
     # ------------------------------------------------------------------ the end of a cycle
 
@@ -186,6 +195,7 @@ class BypassingCollector:
         """The end of a cycle: an instruction is taken; the request is granted; what was granted in the cycle before
         arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
         dispatched; the entry that is `leaving` is evicted."""
+        self._shown = None
         if arriving_word is not None:
             self._arrive(arriving_word)
         if granted:

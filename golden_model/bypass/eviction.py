@@ -1,5 +1,7 @@
 """`EvictionUnit`: dirty registers on their way to the register file (docs/contract/operands.md, *Evictions*)."""
 
+from collections.abc import Sequence
+
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.writeback import Result
 
@@ -10,6 +12,8 @@ class EvictionUnit:
     Wires: `held`, the eviction in the register, in the form of a result, or `None`; `latched`, the latch holds one;
     `blocked`, the mask of the warps of both. Within a cycle call `select`, then `step`.
     """
+
+    observed = ("valid", "warp", "latched")
 
     def __init__(self) -> None:
         self.held: Result | None = None
@@ -44,3 +48,8 @@ class EvictionUnit:
         self.blocked = self.latched << self._latched_warp
         if self.held is not None:
             self.blocked |= 1 << self.held["warp"]
+
+    def observe(self) -> Sequence[int]:
+        """Whether the register holds an eviction, and whose; whether the latch of MEM does."""
+        held = self.held
+        return held is not None, 0 if held is None else held["warp"], self.latched

@@ -206,7 +206,3 @@ class CachedFile:
                   spread(eviction.lanes))
             for path, eviction in enumerate(self._writing) if eviction is not None
         ]
-
-    def probe(self) -> dict[str, int]:
-        """Nothing."""
-        return {}

@@ -84,6 +84,8 @@ class CoalescingArbiter:
     """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells hold a
     right and a left request. Combinational but for the priority diagonal."""
 
+    observed = ("diagonal",)
+
     def __init__(self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
@@ -139,3 +141,7 @@ class CoalescingArbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
+
+    def observe(self) -> Sequence[int]:
+        """The diagonal that comes first."""
+        return (self.diagonal,)

@@ -24,8 +24,8 @@ from warploom.golden_model.writeback import Latches, Result
 
 class CorfFile:
     """Two reads of one instruction share a bank access and a collector write where their registers are packed in one
-    entry or, with CORF++, lie on opposite sides of two; nothing else is shared. There is no hardware, so `probe` tells
-    nothing.
+    entry or, with CORF++, lie on opposite sides of two; nothing else is shared. There is no hardware, so nothing
+    is observed.
 
     `copies` counts the registers that were read before they were written. Data is real: an entry holds the bytes of
     the registers packed in it, in sub-bank form.
@@ -159,10 +159,6 @@ class CorfFile:
                 found.append(Write(self.writeback.writers[writer], latch["bank"], to.row, latch["lanes"],
                                    latch["data"] & covered, latch["tag"], to.left, covered))
         return found
-
-    def probe(self) -> dict[str, int]:
-        """Nothing."""
-        return {}
 
 
 def _place(result: Result) -> Place:

@@ -58,6 +58,8 @@ class Slots:
     many have done so since reset.
     """
 
+    observed = ("busy", "waiting", "present")
+
     def __init__(self, index: int) -> None:
         self.index = index
         self.busy = False
@@ -104,6 +106,10 @@ class Slots:
         """The end of the dispatch cycle: free."""
         self.busy = False
         self.waiting = self.present = 0
+
+    def observe(self) -> Sequence[int]:
+        """Whether it is busy, and the slots that wait for a grant, and that are present."""
+        return self.busy, self.waiting, self.present
 
 
 class WholeSlots(Slots):

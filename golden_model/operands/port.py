@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from warploom.arch.interfaces import Fields
 from warploom.golden_model.dispatch import Dispatcher
 from warploom.golden_model.placement import Place
 from warploom.golden_model.writeback import Result
@@ -35,10 +34,6 @@ class OperandStore(Protocol):
     @property
     def roomy(self) -> Sequence[int]:
         """If `issue_ready`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3 registers."""
-
-    @property
-    def probe_fields(self) -> Fields:
-        """The fields of the probe but for what `insert` adds."""
 
     @property
     def counts(self) -> Any:
@@ -82,9 +77,3 @@ class OperandStore(Protocol):
 
     def clock(self) -> None:
         """The cycle ends."""
-
-    def probe(self) -> dict[str, int]:
-        """Its probe fields, without those that are 0."""
-
-    def insert(self, word: int) -> int:
-        """The whole probe, of the packed `probe_fields`."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import Fields, probe_fields
 from warploom.arch.isa import Op
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.ports import Grant, Port, Read, RegisterFile
@@ -32,11 +32,12 @@ class SlotStore:
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []
-        self.probe_fields: Fields = probe_fields(config)
         self._file = register_file
         self._address = config.collectors if config.has_address_slot else None
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
         self._arriving: Sequence[Grant] = ()
+        self._parts = Gathered(self.dispatcher, collector=self.collectors)
+        self.observed = (*self._parts.observed, *(["address_busy"] if config.has_address_slot else []))
 
     # ------------------------------------------------------------------ wires
 
@@ -122,15 +123,9 @@ class SlotStore:
 
     # ------------------------------------------------------------------ observation
 
-    def probe(self) -> dict[str, int]:
-        """The probe fields of the collectors."""
-        values = {} if self._address is None else {"address_busy": int(self.address_busy)}
-        for index, collector in enumerate(self.collectors):
-            values[f"collector{index}_busy"] = int(collector.busy)
-            values[f"collector{index}_waiting"] = collector.waiting
-            values[f"collector{index}_present"] = collector.present
+    def observe(self) -> Sequence[int]:
+        """The collectors, and whether the address slot is busy."""
+        values = self._parts.observe()
+        if self._address is not None:
+            values.append(self.address_busy)
         return values
-
-    def insert(self, word: int) -> int:
-        """The whole probe, of the packed `probe_fields`: the same."""
-        return word

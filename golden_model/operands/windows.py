@@ -11,10 +11,10 @@ from warploom.golden_model.bypass.counts import Counts
 from warploom.golden_model.bypass.dispatch import InTurn
 from warploom.golden_model.bypass.entries import Coming, Delivery, Request, Taken
 from warploom.golden_model.bypass.eviction import EvictionUnit
-from warploom.golden_model.bypass.probe import WindowProbe
 from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Dispatcher
 from warploom.golden_model.masks import lowest
+from warploom.golden_model.observation import Gathered
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.ports import Read, RegisterFile
 from warploom.golden_model.writeback import Result
@@ -38,8 +38,8 @@ class WindowStore:
             BypassingCollector(config, index, self._counted) for index in range(config.collectors)
         ]
         self.evictions = EvictionUnit()
-        self._wires, self._probe = Wires(config), WindowProbe(config)
-        self.room, self.roomy, self.probe_fields = self._wires.room, self._wires.roomy, self._probe.others
+        self._wires = Wires(config)
+        self.room, self.roomy = self._wires.room, self._wires.roomy
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
         self._paths = config.write_paths
@@ -47,6 +47,9 @@ class WindowStore:
         self._hinted, self._writes_back = config.bypass.has_hints, config.bypass.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
+        evictions = {"evict": self.evictions} if self._writes_back else {}
+        self._parts = Gathered(self.dispatcher, collector=self.collectors, **evictions)
+        self.observed, self.observe = self._parts.observed, self._parts.observe
         for warp in range(config.warps):
             self._observe(warp)
 
@@ -158,7 +161,6 @@ class WindowStore:
             self._request(index, request)
         elif wires.requests.pop(index, None) is not None:
             self._file.request(index, {})
-        self._probe.changed(index)
         if collector.entries_used != self._used[index][0]:
             self._count_entries(index)
 
@@ -223,13 +225,3 @@ class WindowStore:
             "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.place._asdict(), **entry.stored,
             "lanes": entry.dirty, "full": int(entry.full), "pred": 0, "data": entry.word,
         }
-
-    # ------------------------------------------------------------------ probe
-
-    def probe(self) -> dict[str, int]:
-        """The probe fields of the collectors: none here, they are in the part that `insert` adds."""
-        return {}
-
-    def insert(self, word: int) -> int:
-        """The whole probe, of the packed `probe_fields`."""
-        return self._probe.insert(word, self.collectors, self.evictions)

@@ -40,6 +40,8 @@ def form_of(config: SmConfig) -> Form:
 class Plain:
     """Whole words; there is no metadata."""
 
+    shown = ()
+
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
         """See `Form`, here and below."""
         return _NONE
@@ -68,13 +70,15 @@ class Plain:
     def write(self, bank: int, row: int, metadata: None) -> None:
         pass
 
-    def shown(self, metadata: None) -> Mapping[str, int]:
-        return NOTHING_STORED
+    def show(self, metadata: None) -> Sequence[int]:
+        return ()
 
 
 class Narrow:
     """As many bytes of each lane as the widest value needs. `mask_buffer` holds the codes. With the bounds of
     `Alignment` sides mean nothing: the lower of two slots in a bank goes to one port, the other one to the other."""
+
+    shown = ("code",)
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer = MaskBuffer(config)
@@ -118,8 +122,8 @@ class Narrow:
     def write(self, bank: int, row: int, metadata: Code) -> None:
         self.mask_buffer.write(bank, row, metadata)
 
-    def shown(self, metadata: Code) -> Mapping[str, int]:
-        return {"code": metadata.packed}
+    def show(self, metadata: Code) -> Sequence[int]:
+        return (metadata.packed,)
 
 
 _COLUMNS = {(size, left): (1 << BYTES * size * 2) - 1 << (COLUMNS - BYTES * size * 2) * left
@@ -133,13 +137,13 @@ class ZeroMasked:
 
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
-        self._names = [name for name, _ in zero_fields(config)]
+        self.shown = [name for name, _ in zero_fields(config)]
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Zero]:
         return _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), _RIGHT)
 
     def fields(self, metadata: Zero) -> Mapping[str, int]:
-        return dict(zip(self._names, metadata, strict=False))
+        return dict(zip(self.shown, metadata, strict=False))
 
     def of(self, fields: Mapping[str, int]) -> Zero:
         return _known(fields)
@@ -162,8 +166,8 @@ class ZeroMasked:
     def write(self, bank: int, row: int, metadata: Zero) -> None:
         self.zero_buffer.write(bank, row, False, metadata)
 
-    def shown(self, metadata: Zero) -> Mapping[str, int]:
-        return self.fields(metadata)
+    def show(self, metadata: Zero) -> Sequence[int]:
+        return metadata[: len(self.shown)]
 
 
 class Packed(NamedTuple):
@@ -180,6 +184,7 @@ class NarrowZeroMasked:
         self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
         self.mask_buffer, self.zero_buffer = self._narrow.mask_buffer, ZeroBuffer(config)
         self._names = [name for name, _ in zero_fields(config)]
+        self.shown = (*self._narrow.shown, *self._names)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Packed]:
         codes = self._narrow.lookup(fields, sources, destination)
@@ -220,8 +225,8 @@ class NarrowZeroMasked:
         self.mask_buffer.write(bank, row, metadata.code)
         self.zero_buffer.write(bank, row, metadata.code.left, metadata.zero)
 
-    def shown(self, metadata: Packed) -> Mapping[str, int]:
-        return {"code": metadata.code.packed, **dict(zip(self._names, metadata.zero, strict=False))}
+    def show(self, metadata: Packed) -> Sequence[int]:
+        return (metadata.code.packed, *metadata.zero[: len(self._names)])
 
 
 def _zeros(

@@ -87,8 +87,12 @@ class Form(Protocol):
     def write(self, bank: int, row: int, metadata: Metadata) -> None:
         """The end of the cycle in which the register is written."""
 
-    def shown(self, metadata: Metadata) -> Mapping[str, int]:
-        """The probe fields of a write latch, without the writer's name."""
+    @property
+    def shown(self) -> Sequence[str]:
+        """Names of what a write latch shows a bench of the metadata that its register will have."""
+
+    def show(self, metadata: Metadata) -> Sequence[int]:
+        """A value for each of these names."""
 
 
 class RegisterFile(Protocol):
@@ -166,6 +170,3 @@ class RegisterFile(Protocol):
 
     def traffic(self) -> Traffic:
         """What went through so far."""
-
-    def probe(self) -> dict[str, int]:
-        """Its probe fields, without those that are 0."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
@@ -11,20 +12,26 @@ from warploom.golden_model.coalescing import arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.coalescing.meter import Meter
 from warploom.golden_model.dual_bank import DualBank
+from warploom.golden_model.observation import Gathered
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
+from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
-from warploom.golden_model.register_file.probe import column_probe, latch_probe
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
 
 _request = cache(arbiter.Read)  # few, and they recur
 
+_ACCESS = ("enable", "write", "row", "who", "mask")
+"""What is shown of a side of a bank: `who` is the client of a read, or the writer, `mask` the sub-banks in use."""
+
+_IDLE = (0,) * len(_ACCESS)
+
 
 class SharedFile:
     """Several requests share a bank access, and several operands a client's port. `meter` counts columns, with gating.
 
-    With the bounds of `Alignment` there is no hardware, and `probe` means nothing.
+    With the bounds of `Alignment` there is no hardware, and what is observed means nothing.
     """
 
     counts = None
@@ -40,6 +47,10 @@ class SharedFile:
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
         self._shared = Meter()
+        banks = [f"bank{bank}" for bank in range(config.banks)]
+        ports = [f"{bank}_{side}" for bank in banks for side in SIDES]
+        self._parts = Gathered(self.arbiter, self.writeback)
+        self.observed = (*self._parts.observed, *names_of_accesses(ports, _ACCESS, banks if gated else ()))
         self._asked: dict[int, dict[arbiter.Read, Read]] = {}  # by client
         self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
         self._none_done: list[Result | None] = [None] * len(config.writers)
@@ -145,23 +156,17 @@ class SharedFile:
         """What went through so far."""
         return self._shared.traffic
 
-    def probe(self) -> dict[str, int]:
-        """Its probe fields, without those that are 0."""
-        values: dict[str, int] = {}
+    def observe(self) -> Sequence[int]:
+        """What arbiter and write latches show, and what each side of each bank does."""
         reads = [(read, self._asked[read.collector][read]) for read in self.decision.reads]
+        accesses = [_IDLE] * (len(SIDES) * len(self.banks))
         for read, asked in reads:
-            values |= _port(read.bank, read.side, write=0, row=asked.place.row, who=read.collector, mask=read.mask)
+            accesses[len(SIDES) * read.bank + read.side] = (1, 0, asked.place.row, read.collector, read.mask)
         for writer, latch, written in self._writing:
             code = self.form.code(written.metadata)
-            values |= _port(latch["bank"], code.left, write=1, row=latch["row"], who=writer, mask=code.mask)
+            accesses[len(SIDES) * latch["bank"] + code.left] = (1, 1, latch["row"], writer, code.mask)
+        columns: Sequence[int] = ()
         if self.meter is not None:
-            columns = [(read.bank, asked.columns) for read, asked in reads]
-            columns += [(latch["bank"], written.columns) for _, latch, written in self._writing]
-            values |= column_probe(len(self.banks), columns)
-        return values | latch_probe(self.form, self.writeback)
-
-
-def _port(bank: int, side: int, **fields: int) -> dict[str, int]:
-    """The probe fields of a bank's port that is accessed."""
-    port = f"bank{bank}_{SIDES[side]}"
-    return {f"{port}_enable": 1, **{f"{port}_{name}": value for name, value in fields.items()}}
+            columns = enabled_columns(len(self.banks), ((read.bank, asked.columns) for read, asked in reads),
+                                      ((latch["bank"], written.columns) for _, latch, written in self._writing))
+        return [*self._parts.observe(), *chain.from_iterable(accesses), *columns]

@@ -1,18 +1,25 @@
 """`SingleFile`: banks of which each serves one request a cycle (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
+from warploom.golden_model.observation import Gathered
 from warploom.golden_model.register_file.forms import form_of
+from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
-from warploom.golden_model.register_file.probe import column_probe, latch_probe
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
+
+_ACCESS = ("enable", "write", "row", "who")
+"""What is shown of a bank: `who` is the client of a read, or the writer."""
+
+_IDLE = (0,) * len(_ACCESS)
 
 
 class SingleFile:
@@ -34,6 +41,9 @@ class SingleFile:
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
         self._nothing = self.arbiter.decide([None] * len(config.writers), self._requests)
+        ports = [f"bank{bank}" for bank in range(config.banks)]
+        self._parts = Gathered(self.arbiter, self.writeback)
+        self.observed = (*self._parts.observed, *names_of_accesses(ports, _ACCESS, ports if self.meter else ()))
 
     # ------------------------------------------------------------------ wires
 
@@ -135,18 +145,16 @@ class SingleFile:
         reads = sum(self.bank_reads)
         return Traffic.of_words(reads, sum(self.bank_writes), reads)
 
-    def probe(self) -> dict[str, int]:
-        """Its probe fields, without those that are 0."""
-        values: dict[str, int] = {}
-        for client, read in self._granted():
-            port = f"bank{read.place.bank}"
-            values |= {f"{port}_enable": 1, f"{port}_row": read.place.row, f"{port}_who": client}
-        for write in self.writes():
-            port = f"bank{write.bank}"
-            values |= {f"{port}_enable": 1, f"{port}_write": 1, f"{port}_row": write.row,
-                       f"{port}_who": self.writeback.writers.index(write.writer)}
+    def observe(self) -> Sequence[int]:
+        """What arbiter and write latches show, and what each bank does."""
+        reads, writes = self._granted(), self._writing()
+        accesses = [_IDLE] * len(self.banks)
+        for client, read in reads:
+            accesses[read.place.bank] = (1, 0, read.place.row, client)
+        for writer, latch, _ in writes:
+            accesses[latch["bank"]] = (1, 1, latch["row"], writer)
+        columns: Sequence[int] = ()
         if self.meter is not None:
-            reads = [(read.place.bank, read.columns) for _, read in self._granted()]
-            writes = [(latch["bank"], written.columns) for _, latch, written in self._writing()]
-            values |= column_probe(len(self.banks), [*reads, *writes])
-        return values | latch_probe(self.form, self.writeback)
+            columns = enabled_columns(len(self.banks), ((read.place.bank, read.columns) for _, read in reads),
+                                      ((latch["bank"], written.columns) for _, latch, written in writes))
+        return [*self._parts.observe(), *chain.from_iterable(accesses), *columns]

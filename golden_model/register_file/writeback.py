@@ -17,7 +17,21 @@ class Writeback(Latches[Request]):
         super().__init__(writers, self._enters)
         self.written: list[Written | None] = [None] * len(writers)
         self._form, self._ask = form, request
+        self.observed = tuple(f"{writer}_latch_{name}" for writer in writers
+                              for name in ("valid", "tag", *form.shown))
+        self._nothing_written = (0,) * len(form.shown)
 
     def _enters(self, writer: int, result: Result) -> Request:
         written = self.written[writer] = self._form.renew(result)
         return self._ask(result, written)
+
+    def observe(self) -> Sequence[int]:
+        """For each latch whether it holds a result and whose, and how its register will be stored if it is written."""
+        values: list[int] = []
+        for writer, (latch, written) in enumerate(zip(self.latches, self.written, strict=True)):
+            values += (0, 0) if latch is None else (1, latch["tag"])
+            if written is not None and self.needs_bank(writer):
+                values += self._form.show(written.metadata)
+            else:
+                values += self._nothing_written
+        return values

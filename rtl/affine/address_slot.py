@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.rtl import ports
 from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
+from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.columns import groups
 
 
@@ -41,6 +42,10 @@ class AddressSlot(wiring.Component):
             "offer": Out(ports.offer(config, stores=False)),
             "oldest": Out(COMPACT_SLOTS),
         })
+
+    def observe(self) -> Shown:
+        """Whether a load is held."""
+        return {"address_busy": self.offer.busy}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -10,7 +10,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ROOM_BITS, window_fields
+from warploom.arch.interfaces import ROOM_BITS
 from warploom.rtl import ports
 from warploom.rtl.bypass.allocation import EntryAllocator
 from warploom.rtl.bypass.entry import Entry
@@ -18,6 +18,7 @@ from warploom.rtl.bypass.fetch import OperandFetcher
 from warploom.rtl.bypass.held import HeldInstructions
 from warploom.rtl.bypass.interfaces import drop_layout, form_layout
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES
+from warploom.rtl.observation import Shown
 from warploom.rtl.select import merge
 from warploom.rtl.shared import share
 
@@ -45,7 +46,9 @@ class BypassingCollector(wiring.Component):
     offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
     forward : results that come, and that are delivered (`warploom.rtl.ports.forward`).
     eviction : with write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`).
-    held_count, used, wanted, dirty : with a probe, the state, as in `window_fields`.
+    held_count : with a probe, how many instructions it holds.
+    used, wanted, dirty : with a probe, masks over its entries: in use, wanted from the register file and not granted
+        yet, with lanes that the register file does not have.
     loads : with a probe, the lanes that entries take of what arrives, and of what is delivered.
     drop : with a probe and hints, a transient value that goes nowhere.
     """
@@ -69,9 +72,9 @@ class BypassingCollector(wiring.Component):
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
-        count, *masks = window_fields(config)
         return {
-            "held_count": Out(count[1]), **{name: Out(bits) for name, bits in masks},
+            "held_count": Out(self.queue.count.shape()),
+            **dict.fromkeys(("used", "wanted", "dirty"), Out(config.entries)),
             "loads": Out(data.ArrayLayout(LANES, 2)),
             **({"drop": Out(drop_layout())} if config.has_hints else {}),
         }
@@ -224,6 +227,10 @@ class BypassingCollector(wiring.Component):
                 self.drop.register.eq(self._of(oldest, "number")),
                 self.drop.lanes.eq(self.eviction.entry.lanes),
             ]
+
+    def observe(self) -> Shown:
+        """How many instructions it holds, and which entries are in what state."""
+        return {"held": self.held_count, "used": self.used, "wanted": self.wanted, "dirty": self.dirty}
 
     def _connect_probe(self, m: Module) -> None:
         """The state, and what is loaded, for a bench."""

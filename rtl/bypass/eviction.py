@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.rtl.interfaces import eviction_layout, result_layout
+from warploom.rtl.observation import Shown
 from warploom.rtl.rotate import in_turn
 from warploom.rtl.select import merge
 
@@ -51,6 +52,10 @@ class EvictionUnit(wiring.Component):
             "latched": Out(1),
             "blocked": Out(config.warps),
         })
+
+    def observe(self) -> Shown:
+        """The register, and whether the latch holds an eviction."""
+        return {"valid": self.valid, "warp": self.warp, "latched": self.latched}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

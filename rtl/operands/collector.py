@@ -13,6 +13,7 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
 from warploom.rtl import ports
 from warploom.rtl.interfaces import CODE, REGISTERS, SLOTS, SOURCES, column_masks, words
+from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.forms import form_of
 
 NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
@@ -61,6 +62,10 @@ class Collector(wiring.Component):
         self._issue = self.instruction.issue
         if not probe:
             self.loads = Signal(column_masks(SLOTS))
+
+    def observe(self) -> Shown:
+        """Whether an instruction is held; slots still without a grant, and with their operand, both 0 when free."""
+        return {"busy": self.offer.busy, "waiting": self.waiting, "present": self.present}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

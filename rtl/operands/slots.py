@@ -6,12 +6,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import operand_probe_fields
 from warploom.arch.isa import Op
 from warploom.rtl import ports
 from warploom.rtl.affine.address_slot import AddressSlot
 from warploom.rtl.affine.slots import CompactSlots
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, struct
+from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.shared import module_name, share
 
@@ -43,8 +43,10 @@ class SlotCollectors(wiring.Component):
         self._config, self._with_probe = config, probe
         address = {"address_ready": Out(1), "address": Out(ports.offer(config, stores=False))}
         compact = {"compact": In(COMPACT_SLOTS), "slots": Out(COMPACT_SLOTS).array(config.holders)}
-        shown = {"probe": Out(struct([field for field in operand_probe_fields(config) if "dispatch" not in field[0]])),
-                 "loads": Out(column_masks(SLOTS * config.collectors))}
+        self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
+        self.address_slots = [AddressSlot(config=config) for _ in range(config.has_address_slot)]
+        loads = {"loads": Out(column_masks(SLOTS * config.collectors))}
         super().__init__({
             "valid": In(1),
             "ready": Out(1),
@@ -55,11 +57,8 @@ class SlotCollectors(wiring.Component):
             "offer": Out(ports.offer(config)).array(config.collectors),
             **(address if config.has_address_slot else {}),
             **(compact if config.has_compact_slots else {}),
-            **(shown if probe else {}),
+            **(loads | probe_port(self.observe()) if probe else {}),
         })
-        self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
-        self.address_slots = [AddressSlot(config=config) for _ in range(config.has_address_slot)]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -79,8 +78,13 @@ class SlotCollectors(wiring.Component):
             connect(m, address_slot.offer, flipped(self.address))
         self._connect_compact(m)
         if self._with_probe:
-            self._observe(m)
+            m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """The state of the parts."""
+        return gather(*self.address_slots, collector=self.collectors, compact_slots=self.compact_slots)
 
     def _take(self, m: Module) -> None:
         """The lowest free collector takes the instruction at the port, or the address slot does."""
@@ -109,11 +113,3 @@ class SlotCollectors(wiring.Component):
                 holder.values.eq(self.compact["values"]),
                 self.slots[h].eq(holder.oldest),
             ]
-
-    def _observe(self, m: Module) -> None:
-        """The state, for a bench."""
-        m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
-        m.d.comb += [self.probe.address_busy.eq(slot.offer.busy) for slot in self.address_slots]
-        for c, collector in enumerate(self.collectors):
-            state = {"busy": collector.offer.busy, "waiting": collector.waiting, "present": collector.present}
-            m.d.comb += [self.probe[f"collector{c}_{name}"].eq(value) for name, value in state.items()]

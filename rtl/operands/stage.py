@@ -9,13 +9,14 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, LANES, SmConfig
-from warploom.arch.interfaces import WARP_BITS, operand_probe_fields
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
 from warploom.rtl.affine.expand import Expander
 from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, held_layout, struct
+from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, held_layout
 from warploom.rtl.lane_control import CONTROL, decode
+from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
@@ -41,7 +42,6 @@ class DispatchStage(wiring.Component):
     issue : without windows, the holder (at most one) that takes an instruction at the end of the cycle.
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
-    probe : with a probe, what is selected.
     operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
     """
 
@@ -54,7 +54,7 @@ class DispatchStage(wiring.Component):
             **({} if config.has_window else {"issue": In(config.holders)}),
             **ports.credits(config),
             "dispatch": Out(ports.dispatch(config)),
-            **(self._probe_ports() if probe else {}),
+            **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
         })
         form = form_of(config)
         self.dispatcher = Dispatcher(config=config)
@@ -64,10 +64,6 @@ class DispatchStage(wiring.Component):
         self._holders = [*self.offer, *([self.address] if config.has_address_slot else [])]
         self._select = self.dispatcher.select
         self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
-
-    def _probe_ports(self) -> dict[str, wiring.Member]:
-        fields = [field for field in operand_probe_fields(self._config) if "dispatch" in field[0]]
-        return {"probe": Out(struct(fields)), "operand_columns": Out(column_masks(SLOTS))}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -99,12 +95,15 @@ class DispatchStage(wiring.Component):
                 dispatcher.timing[h].eq(holder.held.timing),
                 holder.dispatched.eq(self._select[h]),
             ]
-        if self._with_probe:
-            m.d.comb += [
-                self.probe.dispatch_valid.eq(self._select.any()),
-                self.probe.dispatch_collector.eq(merge(self._select, range(len(self._holders)))),
-                self.probe.dispatch_tag.eq(merge(self._select, [holder.held.tag for holder in self._holders])),
-            ]
+
+    def observe(self) -> Shown:
+        """What is selected: whether anything, where it waits, and its tag."""
+        selected = Cat(holder.dispatched for holder in self._holders)
+        return {
+            "valid": selected.any(),
+            "collector": merge(selected, range(len(self._holders))),
+            "tag": merge(selected, [holder.held.tag for holder in self._holders]),
+        }
 
     def _take_instruction(self, m: Module) -> dict[str, Signal]:
         """The instruction, and the control signals of its operation, decoded while it is selected; its registers."""

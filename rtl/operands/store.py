@@ -6,9 +6,10 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, operand_probe_fields
+from warploom.arch.interfaces import ROOM_BITS
 from warploom.rtl import ports
-from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, struct
+from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.slots import SlotCollectors
 from warploom.rtl.operands.stage import DispatchStage
 from warploom.rtl.operands.windows import WindowCollectors
@@ -65,7 +66,7 @@ class OperandStore(wiring.Component):
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         return {
-            "probe": Out(struct(operand_probe_fields(self._config))),
+            **probe_port(self.observe()),
             "collector_columns": Out(self.collectors.loads.shape()),
             "operand_columns": Out(column_masks(SLOTS)),
         }
@@ -83,8 +84,15 @@ class OperandStore(wiring.Component):
         if isinstance(self.collectors, WindowCollectors):
             self._connect_windows(m, self.collectors)
         if self._with_probe:
-            self._observe(m)
+            m.d.comb += [
+                self.collector_columns.eq(self.collectors.loads), self.operand_columns.eq(self.stage.operand_columns),
+            ]
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """The state of the parts."""
+        return gather(self.placer, self.collectors, dispatch=self.stage)
 
     def _connect_issue(self, m: Module) -> None:
         """The collectors see the instruction at the port, and what is known of its registers."""
@@ -134,12 +142,3 @@ class OperandStore(wiring.Component):
         if self._config.writes_back:
             connect(m, flipped(self.memory), collectors.memory)
             connect(m, collectors.latch, flipped(self.latch))
-
-    def _observe(self, m: Module) -> None:
-        """The state, and the columns that load, for a bench."""
-        m.d.comb += [
-            *(self.probe[name].eq(part.probe[name]) for part in (self.collectors, self.stage)
-              for name, _ in part.probe.shape()),
-            self.collector_columns.eq(self.collectors.loads),
-            self.operand_columns.eq(self.stage.operand_columns),
-        ]

@@ -9,14 +9,15 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, operand_probe_fields, window_fields
+from warploom.arch.interfaces import ROOM_BITS
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.bypass.collector import BypassingCollector
 from warploom.rtl.bypass.eviction import EvictionUnit
 from warploom.rtl.bypass.lost import LostLanes
-from warploom.rtl.interfaces import COMPACT_SLOTS, column_masks, struct
+from warploom.rtl.interfaces import COMPACT_SLOTS, column_masks
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 
@@ -53,8 +54,11 @@ class WindowCollectors(wiring.Component):
         self._config, self._with_probe = config, probe
         compact = {"compact": In(COMPACT_SLOTS), "slots": Out(COMPACT_SLOTS).array(config.collectors)}
         memory = {"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))}
-        shown = {"probe": Out(struct([field for field in operand_probe_fields(config) if "dispatch" not in field[0]])),
-                 "loads": Out(column_masks(2 * config.collectors))}
+        loads = {"loads": Out(column_masks(2 * config.collectors))}
+        self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
+        self.compact_slots = [CompactSlots(depth=config.window) for _ in self.collectors if config.has_compact_slots]
+        self.eviction_unit = EvictionUnit(config=config) if config.writes_back else None
+        self.lost_lanes = [LostLanes(config=config) for _ in self.collectors if probe and config.has_hints]
         super().__init__({
             "valid": In(1),
             "ready": Out(1),
@@ -67,12 +71,8 @@ class WindowCollectors(wiring.Component):
             "delivery": In(ports.delivery(config)),
             **(compact if config.has_compact_slots else {}),
             **(memory if config.writes_back else {}),
-            **(shown if probe else {}),
+            **(loads | probe_port(self.observe()) if probe else {}),
         })
-        self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
-        self.compact_slots = [CompactSlots(depth=config.window) for _ in self.collectors if config.has_compact_slots]
-        self.eviction_unit = EvictionUnit(config=config) if config.writes_back else None
-        self.lost_lanes = [LostLanes(config=config) for _ in self.collectors if probe and config.has_hints]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -94,8 +94,14 @@ class WindowCollectors(wiring.Component):
             m.submodules.eviction_unit = share(platform, "eviction_unit", self.eviction_unit)
             self._connect_evictions(m, self.eviction_unit)
         if self._with_probe:
-            self._observe(m)
+            m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """The state of the parts."""
+        return gather(collector=self.collectors, compact_slots=self.compact_slots, evict=self.eviction_unit,
+                      lost_lanes=self.lost_lanes)
 
     def _take(self, m: Module) -> None:
         """The collector of its warp takes the instruction at the port."""
@@ -169,14 +175,3 @@ class WindowCollectors(wiring.Component):
             m.d.comb += [
                 collector.eviction.taken.eq(evictions.select[c]), collector.eviction.blocked.eq(evictions.blocked[c]),
             ]
-
-    def _observe(self, m: Module) -> None:
-        """The state, for a bench."""
-        m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
-        for c, collector in enumerate(self.collectors):
-            state = {name: getattr(collector, name) for name, _ in window_fields(self._config) if name != "held"}
-            state["held"] = collector.held_count
-            m.d.comb += [self.probe[f"collector{c}_{name}"].eq(value) for name, value in state.items()]
-        if evictions := self.eviction_unit:
-            m.d.comb += [self.probe[f"evict_{name}"].eq(getattr(evictions, name))
-                         for name in ("valid", "warp", "latched")]

@@ -11,7 +11,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.interfaces import SIDES
 from warploom.rtl import ports
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.register_file.access import SidedAccess, SingleAccess
 from warploom.rtl.register_file.columns import columns_of, written_columns
 from warploom.rtl.select import merge
@@ -31,17 +33,18 @@ class Banks(wiring.Component):
     write : what write latches request (`warploom.rtl.ports.write`).
     read : what collectors request (`warploom.rtl.ports.read`).
     observed : with a probe, `warploom.rtl.ports.observed_banks`.
+    probe : with a probe, the priority, and what each access of each bank does; zero when it is idle.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
         self._enables = ports.write_enables(config)
+        self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
         super().__init__({
             "write": In(ports.write(config)),
             "read": In(ports.read(config)).array(config.collectors),
-            **({"observed": Out(ports.observed_banks(config))} if probe else {}),
+            **({"observed": Out(ports.observed_banks(config))} | probe_port(self.observe()) if probe else {}),
         })
-        self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -54,7 +57,8 @@ class Banks(wiring.Component):
         for b, bank in enumerate(access.banks):
             self._connect_bank(m, b, bank)
         if self._with_probe:
-            self._observe(m)
+            self._show_columns(m)
+            show(m, self)
         return m
 
     def _connect_requests(self, m: Module) -> None:
@@ -107,15 +111,31 @@ class Banks(wiring.Component):
 
     # ------------------------------------------------------------------ for a bench
 
-    def _observe(self, m: Module) -> None:
+    def observe(self) -> Shown:
+        """The priority, and what each access of each bank does; `who` is the collector that reads, or the writer."""
+        shown = gather(self.access.arbiter, self.access.crossbar, bank=self.access.banks)
+        shown["diagonal"] = self.access.arbiter.diagonal
+        fields = ("enable", "write", "row", *(["mask"] if self._config.has_sides else []))
+        for b, side in product(*self._accesses()):
+            name = f"bank{b}_{SIDES[side]}" if self._config.has_sides else f"bank{b}"
+            shown |= {f"{name}_{field}": getattr(self.access.accesses[b][side], field) for field in fields}
+            shown[f"{name}_who"] = self._who(b, side)
+        if self._config.gates_columns:
+            for b, bank in enumerate(self.access.banks):
+                shown[f"bank{b}_columns"] = self._read_columns(b, bank) | self._written_columns(b, bank)
+        return shown
+
+    def _who(self, b: int, side: int) -> Value:
+        """The collector that reads, or the writer. Of the writers of a bank each has other sub-banks."""
+        arbiter, access, readers = self.access.arbiter, self.access.accesses[b][side], self.access.grants[b][side]
+        writers = arbiter.write_grant & Cat(bank == b for bank in arbiter.write_bank)
+        if self._config.has_sides:
+            writers &= Cat(access.write & (mask == access.mask) for mask in arbiter.write_mask)
+        return merge(readers, range(len(readers))) | merge(writers, range(len(writers)))
+
+    def _show_columns(self, m: Module) -> None:
         observed = self.observed
-        m.d.comb += observed.diagonal.eq(self.access.arbiter.diagonal)
         for b, bank in enumerate(self.access.banks):
-            for seen, access, grant in zip(
-                    observed.access[b], self.access.accesses[b], self.access.grants[b], strict=True):
-                own = [name for name, _ in seen.shape() if name != "reader"]
-                m.d.comb += [*(seen[name].eq(getattr(access, name)) for name in own),
-                             seen.reader.eq(merge(grant, range(len(grant))))]
             written = Cat(access.write for access in self.access.accesses[b]).any()
             m.d.comb += [
                 observed.stored_data[b].eq(Mux(written, bank.data, 0)),

@@ -1,19 +1,18 @@
 # amaranth: UnusedElaboratable=no
 """The register file: banks, write-back, and what is known of each register."""
 
-from amaranth import Cat, Module, Mux, Value
-from amaranth.lib import data, wiring
+from amaranth import Module
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import SIDES, bank_probe_fields, latch_probe_fields, zero_fields
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
-from warploom.rtl.interfaces import done_layout, struct, unstoppable
+from warploom.rtl.interfaces import done_layout, unstoppable
+from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.metadata import MetadataTable
 from warploom.rtl.register_file.writeback import Writeback
-from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 
 
@@ -35,13 +34,15 @@ class RegisterFile(wiring.Component):
     memory : results of the memory pipe, and its completions.
     done_sp, ... : for each pipe but that of memory, completions, with the predicate result.
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
-    observed : with a probe, the banks (`warploom.rtl.ports.observed_banks`).
+    observed : with a probe, what banks store and enable (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
         self._others = [pipe for pipe in config.pipes if pipe.kind is not Pipe.MEM]
+        self.banks, self.writeback = Banks(config=config, probe=probe), Writeback(config=config)
+        self.metadata_table = MetadataTable(config=config) if ports.metadata(config) else None
         done = unstoppable(done_layout(config))
         super().__init__({
             **({"lookup": In(ports.lookup(config))} if ports.metadata(config) else {}),
@@ -50,13 +51,8 @@ class RegisterFile(wiring.Component):
             "memory": In(ports.memory(config)),
             **{f"done_{pipe.name}": Out(done) for pipe in self._others},
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
-            **({"observed": Out(ports.observed_banks(config)), "probe": Out(self._probe_layout())} if probe else {}),
+            **({"observed": Out(ports.observed_banks(config))} | probe_port(self.observe()) if probe else {}),
         })
-        self.banks, self.writeback = Banks(config=config, probe=probe), Writeback(config=config)
-        self.metadata_table = MetadataTable(config=config) if ports.metadata(config) else None
-
-    def _probe_layout(self) -> data.StructLayout:
-        return struct([*bank_probe_fields(self._config), *latch_probe_fields(self._config)])
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -72,8 +68,12 @@ class RegisterFile(wiring.Component):
                 connect(m, told, renewal)
         if self._with_probe:
             connect(m, self.banks.observed, flipped(self.observed))
-            self._observe(m)
+            show(m, self)
         return m
+
+    def observe(self) -> Shown:
+        """The state of banks, write latches and metadata table."""
+        return gather(self.banks, self.writeback, self.metadata_table)
 
     def _connect_writeback(self, m: Module) -> None:
         """Results reach their latches, these the banks, and with windows the collectors."""
@@ -88,32 +88,3 @@ class RegisterFile(wiring.Component):
         connect(m, writeback.write, self.banks.write)
         if self._config.has_window:
             connect(m, writeback.delivery, flipped(self.delivery))
-
-    def _observe(self, m: Module) -> None:
-        """The state of banks and latches."""
-        probe, observed, latches = self.probe, self.banks.observed, self.writeback.latches
-        m.d.comb += probe.diagonal.eq(observed.diagonal)
-        numbers = range(len(self._config.pipes))
-        for b, accesses in enumerate(observed.access):
-            names = [f"bank{b}_{side}" for side in SIDES] if self._config.has_sides else [f"bank{b}"]
-            for side, (name, access) in enumerate(zip(names, accesses, strict=True)):
-                m.d.comb += [
-                    *(probe[f"{name}_{field}"].eq(access[field]) for field, _ in access.shape() if field != "reader"),
-                    probe[f"{name}_who"].eq(access.reader | merge(self._writers(b, side), numbers)),
-                ]
-            if self._config.gates_columns:
-                m.d.comb += probe[f"bank{b}_columns"].eq(observed.read_columns[b] | observed.written_columns[b])
-        for i, writer in enumerate(self._config.writers):
-            valid = latches.valid[i]
-            m.d.comb += [
-                probe[f"{writer}_latch_valid"].eq(valid),
-                probe[f"{writer}_latch_tag"].eq(Mux(valid, latches.tag[i], 0)),
-                *([probe[f"{writer}_latch_code"].eq(latches.early[i])] if self._config.has_sides else []),
-                *(probe[f"{writer}_latch_{name}"].eq(latches.late[i][name]) for name, _ in zero_fields(self._config)),
-            ]
-
-    def _writers(self, b: int, side: int) -> Value:
-        """The writers that an access of a bank is granted to, at most one."""
-        write, latches = self.writeback.write, self.writeback.latches
-        here = write.grant & Cat(target == b for target in write.bank)
-        return here & Cat(early.left == side for early in latches.early) if self._config.has_sides else here

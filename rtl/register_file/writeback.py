@@ -8,6 +8,7 @@ from amaranth.lib.wiring import Out, connect, flipped
 from warploom.arch.config import SmConfig
 from warploom.rtl import ports
 from warploom.rtl.bypass.delivery import Delivery
+from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.register_file.paths import Carried, write_paths
@@ -62,6 +63,19 @@ class Writeback(wiring.Component):
             self._renew(m, paths)
         self.bank_writes.connect(m, self.write, [path | self.form.encode(m, i, path) for i, path in enumerate(paths)])
         return m
+
+    def observe(self) -> Shown:
+        """For each latch whether it holds a result and whose, and how its register will be stored; 0 when it writes
+        none."""
+        latches, shown = self.latches, {}
+        for i, writer in enumerate(self._config.writers):
+            held: Shown = {"valid": latches.valid[i], "tag": Mux(latches.valid[i], latches.tag[i], 0)}
+            if "early" in self._metadata:
+                held["code"] = latches.early[i].as_value()
+            if "late" in self._metadata:
+                held |= {name: latches.late[i][name] for name, _ in latches.late[i].shape()}
+            shown |= {f"{writer}_latch_{name}": value for name, value in held.items()}
+        return shown
 
     def _latch(self, m: Module, platform: object, i: int) -> Carried:
         """The latch of pipe i, with its ports connected; what it puts on its path."""

@@ -90,11 +90,9 @@ class CollectorBench:
     def check(self, seen: Observation) -> None:
         """Check one cycle, and keep what happens at its end."""
         twin, equal = self._twin, self._checker.equal
-        state = twin.state()
-        for name in ("used", "wanted", "dirty"):
-            equal(name, seen[name], state[name])
-        equal("held_count", seen["held_count"], state["held"])
-        equal("busy", seen["offer__busy"], state["held"] > 0)
+        state = (seen["held_count"], *(seen[name] for name in twin.observed[1:]))
+        equal(", ".join(twin.observed), state, tuple(twin.observe()))
+        equal("busy", seen["offer__busy"], len(twin.held) > 0)
         equal("ready", seen["offer__ready"], twin.ready)
         equal("room", seen["room"], twin.room(bool(seen.get("eviction__blocked"))))
         self._check_request(seen)

@@ -9,7 +9,6 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import unpack
 from warploom.arch.isa import Op
 from warploom.arch.layout import place
 from warploom.arch.mechanisms import Bypass
@@ -43,7 +42,7 @@ class Counting(Lockstep):
         super()._compare(source)
         if self._over:
             return
-        probe = unpack(self.fields, self._read("probe"))
+        probe = self.probe.unpack(self._read("probe"))
         self.writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(self.ports.config.banks)
                            if probe[f"bank{bank}_write"])
         self._over = source.inputs.issue is not None and source.inputs.issue["op"] == Op.ISETP

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
-from warploom.arch.mechanisms import MECHANISMS, Coalescing, Gating, met
+from warploom.arch.mechanisms import MECHANISMS, met
 
 Fields = list[tuple[str, int]]
 
@@ -208,89 +208,9 @@ def done_fields(config: SmConfig) -> Fields:
     return [("tag", TAG_BITS), ("pred", LANES)]
 
 
-def probe_fields(config: SmConfig) -> Fields:
-    """Everything that a lockstep bench compares each cycle, apart from data words.
-
-    For each bank, and with coalescing for each of its `SIDES`: enabled, writing, row, who (collector of a read, writer
-    of a write), with coalescing the mask of sub-banks; all 0 when idle. With gating the columns of each bank that are
-    enabled. For each collector: busy, slots still waiting for a grant, slots with their operand present (both 0 when
-    free); or with a window `window_fields`, and what is being evicted (the eviction register: valid, warp, 0 when
-    empty; whether the latch of MEM holds an eviction). Whether the address slot is busy. The arbiter's priority
-    diagonal; the dispatch (valid, collector, tag; 0 when none); each write-back latch (valid, tag, with coalescing the
-    code that the register will have, `CODE_FIELDS`, with a zero mask that and its R-bits, 0 when it writes none) and
-    completion (valid, tag).
-    """
-    return [
-        *bank_probe_fields(config), *operand_probe_fields(config),
-        *(field for writer in config.writers for field in (*_latch_probe_fields(writer), *_done_probe_fields(writer),
-                                                    *_stored_probe_fields(config, writer))),
-    ]
-
-
-def bank_probe_fields(config: SmConfig) -> Fields:
-    """The part of the arbiter and the banks."""
-    coalescing = config.coalescing is Coalescing.ON
-    who = index_bits(max(config.collectors, len(config.writers)))
-    fields: Fields = [("diagonal", index_bits(max(config.banks, config.collectors)))]
-    for port in bank_ports(config):
-        fields += [(f"{port}_enable", 1), (f"{port}_write", 1), (f"{port}_row", index_bits(config.rows)),
-                   (f"{port}_who", who)]
-        if coalescing:
-            fields.append((f"{port}_mask", SUB_BANKS))
-    if config.gating is not Gating.OFF:
-        fields += [(f"bank{bank}_columns", COLUMNS) for bank in range(config.banks)]
-    return fields
-
-
-def operand_probe_fields(config: SmConfig) -> Fields:
-    """The part of the operand store."""
-    fields: Fields = []
-    for collector in range(config.collectors):
-        own = window_fields(config) if config.bypass.has_window else [("busy", 1), ("waiting", 3), ("present", 3)]
-        fields += [(f"collector{collector}_{name}", bits) for name, bits in own]
-    if config.bypass.writes_back:
-        fields += [("evict_valid", 1), ("evict_warp", index_bits(config.warps)), ("evict_latched", 1)]
-    if config.has_address_slot:
-        fields.append(("address_busy", 1))
-    return [*fields, ("dispatch_valid", 1), ("dispatch_collector", index_bits(config.holders)),
-            ("dispatch_tag", TAG_BITS)]
-
-
-def latch_probe_fields(config: SmConfig) -> Fields:
-    """The part of the write latches."""
-    return [field for writer in config.writers
-            for field in (*_latch_probe_fields(writer), *_stored_probe_fields(config, writer))]
-
-
-def _latch_probe_fields(writer: str) -> Fields:
-    return [(f"{writer}_latch_valid", 1), (f"{writer}_latch_tag", TAG_BITS)]
-
-
-def _done_probe_fields(writer: str) -> Fields:
-    return [(f"{writer}_done_valid", 1), (f"{writer}_done_tag", TAG_BITS)]
-
-
-def _stored_probe_fields(config: SmConfig, writer: str) -> Fields:
-    code = [("code", width(CODE_FIELDS))] if config.coalescing is Coalescing.ON else []
-    return [(f"{writer}_latch_{name}", bits) for name, bits in (*code, *zero_fields(config))]
-
-
-def window_fields(config: SmConfig) -> Fields:
-    """The state of a bypassing collector: how many instructions it holds; masks over its entries: in use, wanted from
-    the register file and not granted yet, with lanes that the register file does not have."""
-    entries = config.entries
-    return [("held", index_bits(config.window + 1)), ("used", entries), ("wanted", entries), ("dirty", entries)]
-
-
 ROOM_BITS = 3
 """Bits of a warp's room at the port `room` of a datapath with windows: 0 when the warp may not issue, else one more
 than the registers that its next instruction may read, at most 4."""
-
-
-def bank_ports(config: SmConfig) -> list[str]:
-    """Names of the bank ports in the probe: ``bank0``, or ``bank0_right`` and ``bank0_left`` with coalescing."""
-    banks = [f"bank{bank}" for bank in range(config.banks)]
-    return [f"{bank}_{side}" for bank in banks for side in SIDES] if config.coalescing is Coalescing.ON else banks
 
 
 def width(fields: Fields) -> int:

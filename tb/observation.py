@@ -1,0 +1,42 @@
+"""The probe port beside what the golden model shows (docs/contract/counting.md, *Observation*)."""
+
+from collections.abc import Sequence
+from itertools import compress, count
+from operator import lshift, rshift
+
+from warploom.tb.codec import Codec
+from warploom.tb.difference import fields_equal
+
+
+class Probe:
+    """The port `probe` of a unit, and the names that its golden model shows, in the order of the model's values.
+
+    Raises `AssertionError` where a name is shown by one of the two alone.
+    """
+
+    def __init__(self, codec: Codec, names: Sequence[str]) -> None:
+        hardware, shown = codec.spans, set(names)
+        only_model = [name for name in names if name not in hardware]
+        only_hardware = [name for name in hardware if name not in shown]
+        assert not only_model, f"only the golden model shows {', '.join(only_model)}"
+        assert not only_hardware, f"only the hardware shows {', '.join(only_hardware)}"
+        self.names = tuple(names)
+        self.spans = [hardware[name] for name in names]
+        self._offsets, self._widths = ([span[k] for span in self.spans] for k in range(2))
+
+    def pack(self, values: Sequence[int]) -> int:
+        """What the port carries when the hardware shows these values. Raises `AssertionError` if one does not fit."""
+        assert len(values) == len(self.names), f"{len(values)} values for {len(self.names)} names"
+        for number in compress(count(), map(rshift, values, self._widths)):
+            raise AssertionError(f"{self.names[number]} = {values[number]} does not fit {self._widths[number]} bits")
+        return sum(map(lshift, values, self._offsets))
+
+    def unpack(self, word: int) -> dict[str, int]:
+        """What the port carries, by name."""
+        return {name: word >> offset & (1 << width) - 1
+                for name, (offset, width) in zip(self.names, self.spans, strict=True)}
+
+    def equal(self, cycle: int, expected: Sequence[int], actual: int) -> None:
+        """Raise `Difference` for the first name of which the model's value is not what the port carries."""
+        if self.pack(expected) != actual:
+            fields_equal(cycle, "", dict(zip(self.names, expected, strict=True)), self.unpack(actual))
