@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, PT
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
-from warploom.golden_model.gating.trivial import promised
 from warploom.golden_model.integer import evaluate
+from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, spread
 
 Operand = tuple[int, int]

@@ -6,8 +6,8 @@ from typing import Any
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.inputs import NO_INPUTS, Inputs
 from warploom.golden_model.integer import Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity

@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import trivial_fields
 from warploom.golden_model.activity import UNGATED, LaneMeter
-from warploom.golden_model.gating.trivial import NONE, outcomes, packed
+from warploom.golden_model.trivial import NONE, outcomes, packed
 
 _SLOTS = 3
 

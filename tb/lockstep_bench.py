@@ -33,18 +33,17 @@ from warploom.arch.interfaces import (
 )
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms import Coalescing
 from warploom.files import write_whole
 from warploom.golden_model.check import Defined, Mismatch
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.functional.executor import Execution
-from warploom.golden_model.gating.trivial import promised
-from warploom.golden_model.gating.zero_mask import Zero
 from warploom.golden_model.inputs import Inputs
 from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.register_file.zero_mask import Zero
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
+from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.running import run as run_kernel
@@ -52,7 +51,6 @@ from warploom.tb.affine.lockstep import AffinePorts
 from warploom.tb.bench import Driver, Ports
 from warploom.tb.codec import join
 from warploom.tb.difference import Difference, fields_equal, lanes_equal
-from warploom.tb.gating.values import outcome_bits
 from warploom.tb.identity import identity
 from warploom.tb.lockstep import JOB, RESULT
 from warploom.tb.narrow_values import code_of
@@ -61,6 +59,7 @@ from warploom.tb.outside import OutsideUnits
 from warploom.tb.readback import Readback
 from warploom.tb.replay import replay
 from warploom.tb.shadow import Form, Shadow
+from warploom.tb.zero_values import outcome_bits
 
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
 """Fields of the dispatch port that are compared."""
@@ -107,9 +106,9 @@ class Lockstep:
         self._has_outcomes, self._zero_names = bool(trivial_fields(ports.config)), dict(zero_fields(ports.config))
         if self._has_outcomes:
             self.checks["outcomes"] = 0
-        if ports.config.bypass.writes_back:
+        if ports.config.writes_back:
             self.checks["evictions"] = 0
-        self._affine = AffinePorts(ports, trace, self.checks) if ports.config.affine.is_on else None
+        self._affine = AffinePorts(ports, trace, self.checks) if ports.config.has_compact_slots else None
         self._stride = rows_per_warp(ports.config, trace.program.registers)
 
     async def run(self, source: Source, cycles: int | None = None) -> None:
@@ -237,7 +236,7 @@ class Lockstep:
     def _form(self, writer: str, probe: int) -> Form:
         """How a register is stored that is written in this cycle."""
         form, field = Form(), self._codecs["probe"].field
-        if self.ports.config.coalescing is Coalescing.ON:
+        if self.ports.config.has_sides:
             form = form._replace(code=code_of(unpack(CODE_FIELDS, field(probe, f"{writer}_latch_code"))))
         if self._zero_names:
             zero = Zero(*(field(probe, f"{writer}_latch_{name}") for name in self._zero_names))
@@ -309,7 +308,7 @@ async def _compare_kernel(ports: Ports, file: LaunchFile, cycles: int | None, ou
         await lockstep.run(readback)
         outcome["registers"] = readback.compared
         _check_memory(outside, executed.execution, trace)
-        spared = (*GATED_ONLY, *(SPARED if ports.config.affine.is_on else ()))
+        spared = (*GATED_ONLY, *(SPARED if ports.config.has_compact_slots else ()))
         idle = [name for name, count in lockstep.activity.items() if not count and name not in spared]
         assert not idle, f"the hardware counted no {', '.join(idle)}"
         checks = lockstep.checks

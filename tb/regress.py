@@ -47,7 +47,7 @@ class Case:
     def settings(self) -> str:
         """What varies from case to case, in words."""
         words = [mechanism.describe(self.config) for mechanism in MECHANISMS if mechanism.words]
-        return ", ".join([self.config.name, self.config.layout, self.config.scheduler, *words])
+        return ", ".join([self.config.name, self.config.layout, self.config.scheduler, *filter(None, words)])
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.byte_order import byte_mask, from_sub_banks
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import merge
 
 _byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)

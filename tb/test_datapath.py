@@ -17,15 +17,14 @@ from warploom.arch.interfaces import (
     stored_fields,
 )
 from warploom.arch.isa import Pipe
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.arch.program import Program
 from warploom.golden_model.assembly import datapath_of
 from warploom.golden_model.byte_order import byte_enables, to_sub_banks
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.trivial import promised
 from warploom.golden_model.inputs import Inputs
 from warploom.golden_model.integer import evaluate
 from warploom.golden_model.register_file.ports import Write
+from warploom.golden_model.register_file.reorder import reorder
+from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import spread
 from warploom.tb import runner
 from warploom.tb.affine.driver import AffineSurroundings
@@ -54,11 +53,11 @@ class DatapathCheck:
         self._config = ports.config
         tables = (place_fields(ports.config), stored_fields(ports.config), hint_fields(ports.config))
         self._destination = [name for table in tables for name, _ in table]
-        self._coalescing = ports.config.coalescing is Coalescing.ON
-        self._has_window = ports.config.bypass.has_window
+        self._coalescing = ports.config.has_sides
+        self._has_window = ports.config.has_window
         self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, uniform_answer)
         self._probe = Probe(ports.codecs["probe"], self.twin.observed)
-        self._sets = ports.config.schedulers if ports.config.affine.is_on else 0
+        self._sets = ports.config.schedulers if ports.config.has_compact_slots else 0
         self.completions = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -86,7 +85,7 @@ class DatapathCheck:
             equal("room", seen["room"], join(twin.operands.room, ROOM_BITS))
             cover_window(twin, self._coverage)
         self._stored(seen, twin.writes())
-        if self._config.affine.is_on:
+        if self._config.has_compact_slots:
             self._affine(seen, twin)
         twin.clock(Inputs(
             issue=self._fields(seen, "issue"),
@@ -102,7 +101,7 @@ class DatapathCheck:
     def _dispatch(self, seen: Observation, expected: dict[str, Any]) -> None:
         actual = self._fields(seen, "dispatch")
         # With neither gating nor windows, lanes that do not execute are read too.
-        everything = self._config.gating is Gating.OFF and not self._has_window
+        everything = not self._config.gates_columns and not self._has_window
         shown = WARP_MASK if everything else spread(expected["lanes"])
         for slot, name in enumerate("abc"):
             self._checker.equal(f"dispatch.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
@@ -115,7 +114,7 @@ class DatapathCheck:
         for compact in expected.get("compact", ()):
             if compact is not None:
                 self._coverage.hit(f"{compact.tag.name.lower()} operand")
-        if self._config.gating.has_zero_mask:
+        if self._config.has_zero_mask:
             for outcome, _ in promised(expected["trivial"]):
                 self._coverage.hit(f"outcome {outcome.name}")
 
@@ -174,8 +173,8 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
     coverage = Coverage(*mechanisms.points(ports.config))
-    kind = AffineSurroundings if ports.config.affine.is_on else Surroundings
-    relieved = ports.config.bypass.has_window or ports.config.affine.is_on
+    kind = AffineSurroundings if ports.config.has_compact_slots else Surroundings
+    relieved = ports.config.has_window or ports.config.has_compact_slots
     surroundings = kind(ports, source(), RARER * INSTRUCTIONS if relieved else INSTRUCTIONS)
     check = DatapathCheck(ports, checker, coverage)
     await exercise(ports, surroundings.stimuli(), check, checker)
@@ -187,10 +186,10 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
 
 def _contention(check: DatapathCheck, checker: Checker) -> None:
     """What is shared was wanted by several. A bypassing collector takes one operand at a time, which needs no port."""
-    twin, window = check.twin, check.twin.config.bypass.has_window
+    twin, window = check.twin, check.twin.config.has_window
     checker.holds("banks were contended", twin.register_file.bank_conflicts > 0)
     checker.equal("ports were contended", twin.register_file.port_conflicts > 0, not window)
-    if twin.config.coalescing is Coalescing.ON:
+    if twin.config.has_sides:
         traffic = twin.register_file.traffic()
         checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
         checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, not window)

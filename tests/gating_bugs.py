@@ -1,9 +1,9 @@
 """Wrong rules of gating, each with one error, for `test_gating_properties.py` to catch."""
 
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.width import Code, Stored
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 Rules = type[LaneOrder] | type[Interleaved]

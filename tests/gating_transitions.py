@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.gating.zero_mask import Zero
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Zero
 
 Name = tuple[str, ...]
 

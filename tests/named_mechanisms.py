@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOOKED_AT = ("rtl", "golden_model", "tb", "synth", "warploom")
 
 DESCRIPTORS = ROOT / "warploom" / "arch" / "mechanisms"
-EVALUATION = ROOT / "warploom" / "evaluation"
+EVALUATION = (ROOT / "warploom" / "evaluation", ROOT / "warploom" / "verbs" / "evaluate.py")
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:
@@ -37,11 +37,11 @@ def sources() -> dict[Path, set[str]]:
     paths = [path for folder in LOOKED_AT for path in (ROOT / folder).rglob("*.py")
              if not any(parent.is_symlink() for parent in path.parents)]
     return {path: set(identifiers(ast.parse(path.read_text())))
-            for path in paths if not {DESCRIPTORS, EVALUATION} & set(path.parents)}
+            for path in paths if not {DESCRIPTORS, *EVALUATION} & {path, *path.parents}}
 
 
 def naming(mechanism: Mechanism) -> list[str]:
-    """The files that name a mechanism, without its own."""
+    """The files that name a mechanism and are not its own."""
     return sorted(str(path.relative_to(ROOT)) for path, found in sources().items()
                   if found & set(mechanism.names) and not set(mechanism.folders) & set(path.parts))
 

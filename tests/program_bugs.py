@@ -10,8 +10,8 @@ import warploom.golden_model.register_file.width as coalescing
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.front_end.scoreboard import Scoreboard
-from warploom.golden_model.gating.zero_mask import LaneOrder
 from warploom.golden_model.register_file.width import renew
+from warploom.golden_model.register_file.zero_mask import LaneOrder
 
 _room, _scoreboard, _renew = BypassingCollector.room, Scoreboard.__init__, LaneOrder.renew
 

@@ -10,8 +10,8 @@ from forms import is_legal
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.modifiers import Cond
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.rules import Answer, Operation, Shape, execute
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import decode_modifiers
 
 BITS = 4

@@ -18,10 +18,10 @@ from gating_transitions import Name
 
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, split, spread
 
 ROWS = 16

@@ -11,8 +11,8 @@ from warploom.arch.interfaces import ATTEMPT_CYCLES, issue_fields, pack
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.golden_model.affine import rules
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.check import Mismatch
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.words import ALL_LANES

@@ -14,7 +14,7 @@ from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
 from warploom.compiler.compile import compile_file
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by

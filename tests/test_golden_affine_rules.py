@@ -12,8 +12,8 @@ from warploom.arch.interfaces import Tag
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, DType, Space
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.rules import Answer, Operation, Shape, execute, is_eligible, may_execute
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import decode_modifiers, lane
 from warploom.golden_model.words import split
 

@@ -14,10 +14,10 @@ from warploom.arch.interfaces import Tag, attempt_fields, issue_fields, outcome_
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.launch import Scalar
 from warploom.arch.modifiers import Access, Combine, Cond, Rounding, Space
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.words import ALL_LANES, split
 from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH

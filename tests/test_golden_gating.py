@@ -17,15 +17,15 @@ from warploom.compiler.compile import compile_file
 from warploom.golden_model import lane_activity
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.functional.executor import execute
-from warploom.golden_model.gating.trivial import Outcomes
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.trace import Trace
+from warploom.golden_model.trivial import Outcomes
 from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.library import kernel, kernels
 

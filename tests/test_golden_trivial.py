@@ -13,8 +13,8 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op, Pipe
 from warploom.arch.modifiers import Rounding
-from warploom.golden_model.gating.trivial import outcomes, packed
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.trivial import outcomes, packed
 from warploom.golden_model.words import ALL_LANES, join, split
 
 SEED = 5

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, join, split
 
 LANES, GROUPS, BYTES = range(32), range(8), range(4)

@@ -10,8 +10,8 @@ from bypassing import LOW, config
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import place, rows_per_warp
 from warploom.arch.program import Program
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.assembly import datapath_of
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.integer import evaluate
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.affine.operands import uniform_answer

@@ -16,7 +16,6 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import INTEGER_OPS
 from warploom.rtl import verilog
-from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter
@@ -34,6 +33,7 @@ from warploom.rtl.interfaces import (
 )
 from warploom.rtl.lane_control import CONTROL, DECODING
 from warploom.rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
+from warploom.rtl.operands.compact_slots import CompactSlots
 from warploom.rtl.subbank import SubBank
 
 SMALL = SmConfig.preset("small")

@@ -17,8 +17,8 @@ from terms import NO, TERMS, ZERO
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
-from warploom.golden_model.gating.trivial import ROWS, outcomes, row_of
 from warploom.golden_model.lane import decode_modifiers, lane
+from warploom.golden_model.trivial import ROWS, outcomes, row_of
 from warploom.golden_model.words import ALL_LANES, broadcast
 
 OPERANDS = z3.BitVecs("a b c", 32)

@@ -16,8 +16,8 @@ from warploom.arch.encoding import encode_modifiers
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.modifiers import Rounding
-from warploom.golden_model.gating.trivial import ROWS, outcomes
 from warploom.golden_model.integer import evaluate
+from warploom.golden_model.trivial import ROWS, outcomes
 from warploom.golden_model.words import ALL_LANES, join, split
 
 SEED = 5

@@ -15,9 +15,9 @@ from warploom.compiler.writeback_hints import Destination, annotate, destination
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
 from warploom.golden_model.functional.executor import execute
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Code, renew
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.words import ALL_LANES, join, split

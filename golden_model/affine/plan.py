@@ -8,10 +8,10 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Space
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import is_eligible, may_execute
 from warploom.golden_model.affine.special import special_value
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.lane import decode_modifiers

@@ -3,7 +3,7 @@
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.layout import affine_place
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 
 
 class AffineRegisterFile:

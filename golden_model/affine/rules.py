@@ -15,7 +15,7 @@ from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, Space
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import FUNCTIONS, Function, Result
 
 Slots = tuple[Compact, Compact, Compact]

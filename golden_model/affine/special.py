@@ -5,7 +5,7 @@ import numpy as np
 from warploom.arch.config import LANES
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.functional.special import read_special
 
 UNIFORM = frozenset({

@@ -6,9 +6,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Answer, Operation, Slots, execute, may_execute
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import decode_modifiers
 from warploom.golden_model.words import ALL_LANES
 

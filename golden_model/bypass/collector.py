@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.mechanisms import Gating
 from warploom.golden_model.bypass.counts import Counts
 from warploom.golden_model.bypass.entries import (
     Coming,
@@ -46,8 +45,8 @@ class BypassingCollector:
         self.columns_stored = 0
         self.counts = Counts() if counts is None else counts
         self._window, self._last_age = config.window, config.window - 1
-        self._gated = config.gating is not Gating.OFF
-        self._hinted, self._writes_back = config.bypass.has_hints, config.bypass.writes_back
+        self._gated = config.gates_columns
+        self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
         self._lost = LostValues()

@@ -1,7 +1,7 @@
 """`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Zero
+from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Zero
 
 
 class ZeroBuffer:

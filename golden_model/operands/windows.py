@@ -44,7 +44,7 @@ class WindowStore:
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
         self._paths = config.write_paths
         self._delivers = [False] * len(config.pipes)  # what each latch holds goes to the collector of its warp
-        self._hinted, self._writes_back = config.bypass.has_hints, config.bypass.writes_back
+        self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
-from warploom.arch.mechanisms import Alignment, Coalescing, Gating
+from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
-from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.operands.collector import NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
 from warploom.golden_model.register_file.width import BYTES, Code
+from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
 
@@ -32,9 +32,9 @@ _RIGHT = (False,) * (len(SLOTS) + 1)
 
 def form_of(config: SmConfig) -> Form:
     """The form that a configuration asks for."""
-    if config.coalescing is Coalescing.ON:
-        return Narrow(config) if config.gating is Gating.OFF else NarrowZeroMasked(config)
-    return Plain() if config.gating is Gating.OFF else ZeroMasked(config)
+    if config.has_sides:
+        return Narrow(config) if not config.gates_columns else NarrowZeroMasked(config)
+    return Plain() if not config.gates_columns else ZeroMasked(config)
 
 
 class Plain:
@@ -82,7 +82,7 @@ class Narrow:
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer = MaskBuffer(config)
-        self._toggles = config.alignment is Alignment.WRITE
+        self._toggles = config.stores_sides
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Code]:

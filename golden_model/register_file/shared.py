@@ -6,7 +6,6 @@ from itertools import chain
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
-from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
@@ -37,7 +36,7 @@ class SharedFile:
     counts = None
 
     def __init__(self, config: SmConfig) -> None:
-        gated = config.gating is not Gating.OFF
+        gated = config.gates_columns
         self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
         self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
         self.lookup = self.form.lookup

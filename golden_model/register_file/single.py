@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
@@ -32,7 +31,7 @@ class SingleFile:
         self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
         self.lookup = self.form.lookup
         self.writeback: Writeback[int] = Writeback(config.writers, self.form, lambda result, _: result["bank"])
-        self.meter = None if config.gating is Gating.OFF else ColumnMeter()
+        self.meter = None if not config.gates_columns else ColumnMeter()
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0

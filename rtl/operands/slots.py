@@ -8,11 +8,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.rtl import ports
-from warploom.rtl.affine.address_slot import AddressSlot
-from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks
 from warploom.rtl.observation import Shown, gather, probe_port, show
+from warploom.rtl.operands.address_slot import AddressSlot
 from warploom.rtl.operands.collector import Collector
+from warploom.rtl.operands.compact_slots import CompactSlots
 from warploom.rtl.shared import module_name, share
 
 

@@ -11,12 +11,12 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
-from warploom.rtl.affine.expand import Expander
 from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
 from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, held_layout
 from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.observation import Shown
+from warploom.rtl.operands.expand import Expander
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share

@@ -12,12 +12,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ROOM_BITS
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
-from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.bypass.collector import BypassingCollector
 from warploom.rtl.bypass.eviction import EvictionUnit
 from warploom.rtl.bypass.lost import LostLanes
 from warploom.rtl.interfaces import COMPACT_SLOTS, column_masks
 from warploom.rtl.observation import Shown, gather, probe_port, show
+from warploom.rtl.operands.compact_slots import CompactSlots
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 

@@ -7,8 +7,8 @@ from typing import Any
 from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.affine.operands import MASK, Trial, random_trial, uniform_answer
 from warploom.tb.bench import Ports, Stimulus

@@ -7,13 +7,13 @@ from amaranth.lib import data, wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
-from warploom.rtl.affine.address_slot import AddressSlot
-from warploom.rtl.affine.expand import Expander
 from warploom.rtl.affine.register_file import AffineRegisterFile
 from warploom.rtl.affine.rules import Rules
-from warploom.rtl.affine.slots import CompactSlots
 from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.affine.unit import AffineUnit
+from warploom.rtl.operands.address_slot import AddressSlot
+from warploom.rtl.operands.compact_slots import CompactSlots
+from warploom.rtl.operands.expand import Expander
 from warploom.tb.mutants import Mutant, Tampered, altered
 
 BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)

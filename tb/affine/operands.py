@@ -8,7 +8,7 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import MODIFIERS, Op
 from warploom.arch.modifiers import Combine
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.tb.lane_driver import modifiers, operand
 
 MASK = 0xFFFFFFFF

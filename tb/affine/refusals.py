@@ -8,7 +8,7 @@ from typing import Any
 
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine, Cond
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import decode_modifiers, lane, signed
 from warploom.tb.affine.operands import ARITY, LIMIT, MASK
 

@@ -1,4 +1,4 @@
-"""Bench of the expander: hardware against `warploom.golden_model.affine.compact`."""
+"""Bench of the expander: hardware against `warploom.golden_model.compact`."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
-from warploom.golden_model.affine.compact import Compact
+from warploom.golden_model.compact import Compact
 from warploom.tb import runner
 from warploom.tb.affine.operands import random_compact
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

@@ -9,8 +9,8 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.layout import affine_place, resident_warps
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.register_file import AffineRegisterFile
+from warploom.golden_model.compact import Compact
 from warploom.tb import runner
 from warploom.tb.affine.operands import random_compact
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

@@ -9,8 +9,8 @@ import pytest
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import INTEGER_OPS, Op
-from warploom.golden_model.affine.compact import Compact
 from warploom.golden_model.affine.unit import AffineUnit
+from warploom.golden_model.compact import Compact
 from warploom.tb import runner
 from warploom.tb.affine.attempts import SLOTS, Fields, traffic
 from warploom.tb.affine.operands import ARITY, uniform_answer

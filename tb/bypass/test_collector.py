@@ -9,19 +9,18 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
-from warploom.arch.mechanisms import Coalescing, Gating
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.bypass.warp import Warp, enumerate_text
 from warploom.tb.bypass.window_coverage import WindowCoverage
-from warploom.tb.gating.sparse import old
+from warploom.tb.sparse import old
 
 CYCLES = 20_000
 
@@ -30,7 +29,7 @@ class StoredForm:
     """What a read enables, and what it brings, of registers as the register file has them."""
 
     def __init__(self, config: SmConfig) -> None:
-        self._coalescing = config.coalescing is Coalescing.ON
+        self._coalescing = config.has_sides
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
     def columns(self, lanes: int, stored: Mapping[str, int]) -> int:
@@ -64,7 +63,7 @@ class CollectorBench:
         self._twin = BypassingCollector(ports.config, 0)
         self._warp = Warp(ports.config, rng, self._twin)
         self._form = StoredForm(ports.config)
-        self._coalescing, self._writes_back = ports.config.coalescing is Coalescing.ON, ports.config.bypass.writes_back
+        self._coalescing, self._writes_back = ports.config.has_sides, ports.config.writes_back
         self._ended: dict[str, Any] | None = None  # what the twin's clock needs to know of the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -72,7 +71,7 @@ class CollectorBench:
         for _ in range(CYCLES):
             zeros = [old(self._rng, self._config) for _ in range(4)]
             self._end_cycle(zeros)
-            port = {"instruction__late": dict(enumerate_text(zeros))} if self._config.gating.has_zero_mask else {}
+            port = {"instruction__late": dict(enumerate_text(zeros))} if self._config.has_zero_mask else {}
             yield {**self._warp.cycle(), **port}
 
     def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
@@ -120,7 +119,7 @@ class CollectorBench:
             if self._coalescing:
                 self._checker.equal("mask", seen["read__mask"], Code.of(request.stored).mask)
         self._checker.equal("request", seen["read__request"], expected)
-        if self._config.gating is not Gating.OFF:
+        if self._config.gates_columns:
             needed = 0 if request is None else self._form.columns(request.lanes, request.stored)
             self._checker.equal("columns", seen["read__columns"], needed)
 
@@ -174,7 +173,7 @@ class CollectorBench:
         """The lanes that entries take."""
         delivered = self._delivered(seen)
         masks = [arriving[0].arriving if arriving else 0, delivered.lanes if delivered else 0]
-        if self._config.gating is Gating.OFF:
+        if not self._config.gates_columns:
             masks = [ALL_LANES if mask else 0 for mask in masks]
         self._checker.equal("loads", self._codecs["loads"].array(seen["loads"]), masks)
 
@@ -196,7 +195,7 @@ class CollectorBench:
             self._checker.equal("eviction.data", eviction["data"] & lanes, entry.word & lanes)
             if seen["eviction__taken"]:
                 self._warp.values.file(entry.register, eviction["data"], entry.dirty)
-        if self._config.bypass.has_hints:
+        if self._config.has_hints:
             drop = {"valid": int(drops), **({"register": entry.register, "lanes": entry.dirty} if drops else {})}
             actual = self._codecs["drop"].unpack(seen["drop"])
             self._checker.equal("drop", {name: actual[name] for name in drop}, drop)

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
-from warploom.arch.mechanisms import Alignment, Coalescing
+from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.words import ALL_LANES, merge
 from warploom.tb.bench import Stimulus, busy
 from warploom.tb.bypass.promises import Promises
-from warploom.tb.gating.sparse import lanes
 from warploom.tb.narrow_values import code
 from warploom.tb.operands.test_collector import placement
+from warploom.tb.sparse import lanes
 
 WARP = 1
 
@@ -91,7 +91,7 @@ class Warp:
     @property
     def plain(self) -> bool:
         """Whether the register file has words as they are."""
-        return self._config.coalescing is Coalescing.OFF and not self._config.gating.has_zero_mask
+        return not self._config.has_sides and not self._config.has_zero_mask
 
     def cycle(self) -> Stimulus:
         """The inputs of the next cycle."""
@@ -108,7 +108,7 @@ class Warp:
             self._executing.append((self._cycle + self._rng.randint(4, 8), twin.fields))
         if issued["take"]:
             self._issued(issued["instruction__issue"])
-        if self._config.bypass.writes_back:
+        if self._config.writes_back:
             stimulus |= {"eviction__blocked": blocked, "eviction__taken": self._evict(issued["take"])}
         return stimulus
 
@@ -158,7 +158,7 @@ class Warp:
         """Where and how registers lie: sources, then the destination."""
         places = [self._places[WARP << 8 | register] for register in registers]
         ports: dict[str, Any] = {"instruction__place": dict(enumerate_text([place._asdict() for place in places]))}
-        if self._config.coalescing is Coalescing.ON:
+        if self._config.has_sides:
             by_number = self._config.alignment is Alignment.REG
             codes = [code(self._rng).fields | ({"left": int(place.left)} if by_number else {}) for place in places]
             ports["instruction__early"] = dict(enumerate_text(codes))
@@ -191,7 +191,7 @@ class Warp:
             fields, word = latched.fields, self._rng.getrandbits(WARP_BITS)
             register, mask = fields["dst"], fields["lanes"]
             self.values.complete(register, word, mask)
-            if not (latched.deliver and self._config.bypass.writes_back):
+            if not (latched.deliver and self._config.writes_back):
                 self.values.file(register, word, mask)
             if latched.deliver:
                 port = {"forward__delivery": {

@@ -11,10 +11,10 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
 from warploom.golden_model.byte_order import to_sub_banks
-from warploom.golden_model.gating.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.forms import Packed
 from warploom.golden_model.register_file.ports import Metadata
+from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

@@ -9,7 +9,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Pipe
-from warploom.golden_model.gating.trivial import outcomes, packed
+from warploom.golden_model.trivial import outcomes, packed
 from warploom.golden_model.words import split
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

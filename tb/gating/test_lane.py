@@ -11,8 +11,8 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Op, Pipe
-from warploom.golden_model.gating.trivial import outcomes, packed
 from warploom.golden_model.lane import lane
+from warploom.golden_model.trivial import outcomes, packed
 from warploom.rtl.lane import STAGES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source

@@ -1,4 +1,4 @@
-"""Bench of the gated operand paths: hardware against `warploom.golden_model.gating.zero_mask`."""
+"""Bench of the gated operand paths: hardware against `warploom.golden_model.register_file.zero_mask`."""
 
 import random
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
+from warploom.golden_model.register_file.reorder import reorder
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
@@ -48,7 +48,7 @@ class OperandCheck:
     """Operand and known lanes equal the twin's; a lane that is known to be zero is zero."""
 
     def __init__(self, config: SmConfig, checker: Checker, coverage: Coverage) -> None:
-        self._coalescing = config.has_sides
+        self._has_sides = config.has_sides
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
         self._checker, self._coverage = checker, coverage
 
@@ -64,7 +64,7 @@ class OperandCheck:
 
     def _expected(self, seen: Observation) -> tuple[int, int]:
         known = zero_of(seen["zero"])
-        if self._coalescing:
+        if self._has_sides:
             stored = code_of(unpack(CODE_FIELDS, seen["code"]))
             word = from_sub_banks(seen["word"], stored.left)
             self._coverage.hit("negative register on the left", known.mask and stored.sign and stored.left)
@@ -92,7 +92,7 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["in_lane", "cross_lane"])
-@pytest.mark.parametrize(("unit", "coalescing"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])
-def test_operand(unit: str, coalescing: str, gating: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings([f"gating={gating}", f"coalescing={coalescing}"])
+@pytest.mark.parametrize(("unit", "switch"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])
+def test_operand(unit: str, switch: str, gating: str, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings([f"gating={gating}", f"coalescing={switch}"])
     runner.run(runner.build(config, unit), "warploom.tb.gating.test_operand", seed)

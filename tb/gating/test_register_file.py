@@ -18,14 +18,14 @@ from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Instruction, Pipe
 from warploom.arch.mechanisms import Gating, cores
 from warploom.golden_model.functional.operations import Operands, evaluate
-from warploom.golden_model.gating.trivial import promised
+from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES, join, split, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.gating.values import outcome_bits, zero_rich
 from warploom.tb.outside import to_lanes, to_word
 from warploom.tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
 from warploom.tb.test_datapath import for_each
+from warploom.tb.zero_values import outcome_bits, zero_rich
 
 KINDS = ("full", "partial, whole group", "partial, part of a group")
 """What a write is for a group of lanes."""

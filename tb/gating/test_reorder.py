@@ -1,4 +1,4 @@
-"""Bench of the reordering switches: hardware against `warploom.golden_model.gating.reorder`, and [RADAIDEH],
+"""Bench of the reordering switches: hardware against `warploom.golden_model.register_file.reorder`, and [RADAIDEH],
 Fig. 4.5."""
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
-from warploom.golden_model.gating.reorder import reorder
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.words import join
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

@@ -1,4 +1,4 @@
-"""Bench of the trivial detector behind its decoder: hardware against `warploom.golden_model.gating.trivial`."""
+"""Bench of the trivial detector behind its decoder: hardware against `warploom.golden_model.trivial`."""
 
 import random
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS, modifier_fields
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Instruction, Op, Pipe
-from warploom.golden_model.gating.trivial import ROWS, outcomes, packed
 from warploom.golden_model.lane import lane
+from warploom.golden_model.trivial import ROWS, outcomes, packed
 from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.rtl.gating.trivial import SLOTS, TrivialDetector, decode_trivial
 from warploom.tb import codec, runner

@@ -14,17 +14,16 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks
-from warploom.golden_model.gating.reorder import reorder
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.register_file.forms import Packed
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
-from warploom.tb import runner
+from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
 from warploom.tb.coalescing import test_writeback as coalescing
 from warploom.tb.coalescing.test_writeback import CoalescingWritebackCheck
-from warploom.tb.gating import sparse
 from warploom.tb.register_file.test_writeback import WritebackCheck, points, stimuli
 
 CYCLES = 3000

@@ -11,9 +11,8 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import pack, width, zero_fields
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
-from warploom.tb import runner, write_paths
+from warploom.tb import runner, sparse, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.gating import sparse
 
 READERS = 4
 ROUNDS = 3

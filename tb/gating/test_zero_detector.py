@@ -8,9 +8,8 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.words import ALL_LANES, join, split
-from warploom.tb import runner
+from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.gating import sparse
 from warploom.tb.gating.figures import FIG_4_4
 
 CYCLES = 1000

@@ -1,4 +1,4 @@
-"""Bench of the latch that works out zero masks: hardware against `warploom.golden_model.gating.zero_mask`, and
+"""Bench of the latch that works out zero masks: hardware against `warploom.golden_model.register_file.zero_mask`, and
 [RADAIDEH], Fig. 4.4."""
 
 from collections.abc import Iterator
@@ -8,18 +8,17 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
-from warploom.golden_model.gating.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, join, spread
-from warploom.tb import runner
+from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.gating import sparse
 from warploom.tb.gating.figures import FIG_4_4
 from warploom.tb.narrow_values import code_of
 
 CYCLES = 2000
-FORMS = [[f"gating={gating}", f"coalescing={coalescing}"] for gating in ("in_lane", "cross_lane")
-         for coalescing in ("off", "on")]
+FORMS = [[f"gating={gating}", f"coalescing={switch}"] for gating in ("in_lane", "cross_lane")
+         for switch in ("off", "on")]
 
 
 def stimuli(config: SmConfig) -> Iterator[Stimulus]:

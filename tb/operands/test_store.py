@@ -22,17 +22,16 @@ from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
-from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.inputs import Inputs
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.placement import Place, Placement
 from warploom.golden_model.register_file.ports import Port, Read
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.words import ALL_LANES, spread
-from warploom.tb import runner
+from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.gating import sparse
 from warploom.tb.narrow_values import narrow_word
 from warploom.tb.register_file.test_register_file import register_file
 

@@ -11,15 +11,14 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import result_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.gating.reorder import reorder
 from warploom.golden_model.placement import Place
 from warploom.golden_model.register_file.ports import Metadata, Port, Read
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.words import ALL_LANES, merge, spread
-from warploom.tb import runner
+from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.gating import sparse
 from warploom.tb.narrow_values import narrow_word
 
 CYCLES = 2500

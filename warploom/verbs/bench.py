@@ -9,6 +9,7 @@ from typing import Any
 
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import execute
@@ -36,7 +37,7 @@ def main(options: argparse.Namespace) -> Body:
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
             rows.append(_measure(kernel, config))
-    machine = f"{config.name}, coalescing {config.coalescing}"
+    machine = ", ".join([config.name, *(mechanism.describe(config) for mechanism in MECHANISMS if mechanism.words)])
     report.table(f"Speed at default size, cycle model of {machine}",
                  ("kernel", "compile, s", "thread instructions", "M per s", "warp instructions", "k per s", "cycles"),
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],

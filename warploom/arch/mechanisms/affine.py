@@ -54,11 +54,12 @@ AFFINE = Mechanism(
                  "the affine registers are divided among the schedulers; use a power of two"),
     ),
     units=(
-        Unit("Expander", "warploom.rtl.affine.expand.Expander"),
+        Unit("Expander", "warploom.rtl.operands.expand.Expander"),
         Unit("AffineRegisterFile", "warploom.rtl.affine.register_file.AffineRegisterFile", CONFIG, needs=ON),
         Unit("AffineUnit", "warploom.rtl.affine.unit.AffineUnit", CONFIG, needs=ON),
-        Unit("CompactSlots", "warploom.rtl.affine.slots.CompactSlots", {"depth": "waiting_instructions"}, needs=ON),
-        Unit("AddressSlot", "warploom.rtl.affine.address_slot.AddressSlot", CONFIG, needs=ADDRESS_SLOT),
+        Unit("CompactSlots", "warploom.rtl.operands.compact_slots.CompactSlots", {"depth": "waiting_instructions"},
+             needs=ON),
+        Unit("AddressSlot", "warploom.rtl.operands.address_slot.AddressSlot", CONFIG, needs=ADDRESS_SLOT),
     ),
     parts=("warploom.rtl.affine.sets.AffineSets",),
     cores=(

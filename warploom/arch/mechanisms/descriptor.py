@@ -144,11 +144,11 @@ class Overhead:
 class Mechanism:
     """All that is known of a mechanism outside its own folders.
 
-    `words` describe a case of the regression, without it and with it, from the fields of the configuration; `varied`
-    are the fields that its table has. `model_runs` are settings without hardware, for recordings. `parts` join units in
-    the datapath and are no unit themselves. `bugs` and `lockstep_bugs` are collections of planted bugs. `names` are
-    identifiers that name it, parts of imported modules among them, and `folders` are
-    its own, among them files of stored forms.
+    `words` describe a case of the regression, without it (perhaps not at all) and with it, from the fields of the
+    configuration; `varied` are the fields that its table has. `model_runs` are settings without hardware, for
+    recordings. `parts` join units in the datapath and are no unit themselves. `bugs` and `lockstep_bugs` are
+    collections of planted bugs. `names` are identifiers that name it, parts of imported modules among them, and
+    `folders` are its own, among them files of stored forms.
     """
 
     name: str

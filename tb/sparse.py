@@ -4,7 +4,7 @@ import random
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
-from warploom.golden_model.gating.zero_mask import Zero
+from warploom.golden_model.register_file.zero_mask import Zero
 from warploom.golden_model.words import ALL_LANES, join, spread
 
 _GROUP_MASK = (1 << GROUP) - 1
