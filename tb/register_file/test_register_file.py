@@ -240,7 +240,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     wanted = [point for point in POINTS
               if (ports.config.has_sides or "one bank" not in point)
-              and ("lookup__late" in ports.codecs or "looked up" not in point)]
+              and ("lookup__taken" in ports.codecs or "looked up" not in point)]
     coverage = Coverage(*wanted)
     bench = RegisterFileBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
