@@ -59,8 +59,9 @@ def test_sub_bank_refuses_columns() -> None:
 @pytest.mark.parametrize("unit", [Arbiter, Crossbar, CoalescingArbiter, SlicedCrossbar])
 @pytest.mark.parametrize(("banks", "collectors", "name"), [(0, 1, "banks"), (1, 0, "collectors"), (2, "4", "collec")])
 def test_matrices_refuse_sizes(unit: type, banks: object, collectors: object, name: str) -> None:
+    paths = {"paths": SMALL.write_paths} if unit in (Arbiter, CoalescingArbiter) else {}
     with pytest.raises(ValueError, match=f"{name}.* must be a positive integer, not"):
-        unit(banks=banks, collectors=collectors)
+        unit(banks=banks, collectors=collectors, **paths)
 
 
 @pytest.mark.parametrize("depth", [0, "3"])
