@@ -14,7 +14,7 @@ from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
-from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import RegisterFile, Write
 from warploom.golden_model.writeback import Result
 
@@ -44,7 +44,7 @@ class Datapath:
         self.lanes = LaneActivity(config)
         self.sent: dict[str, Any] | None = None
         self.dispatch: dict[str, Any] | None = None
-        self._places = Placement(config, stride)
+        self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.integer, self.lanes, affine)
         self.observed = (
             *self._parts.observed, *(f"dispatch_{name}" for name in ("valid", "collector", "tag")),
@@ -133,7 +133,7 @@ class Datapath:
         if self.operands.takes(fields):
             if self.affine is not None:
                 self.affine.issued(fields)
-            self.operands.issue(fields, *self._places_of(fields))
+            self.operands.issue(fields, *self._addresses_of(fields))
 
     def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:
         """The instruction as the operand store sees it."""
@@ -141,10 +141,10 @@ class Datapath:
         reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
         return {**fields, "reads": reads, "compact": compact}
 
-    def _places_of(self, fields: Mapping[str, Any]) -> tuple[list[Place], Place]:
-        """The places of an instruction's sources, and of its destination."""
-        warp, places = fields["warp"] << 8, self._places
-        return [places[warp | fields[source]] for source in SOURCES], places[warp | fields["dst"]]
+    def _addresses_of(self, fields: Mapping[str, Any]) -> tuple[list[Address], Address]:
+        """The addresses of an instruction's sources, and of its destination."""
+        warp, addresses = fields["warp"] << 8, self._addresses
+        return [addresses[warp | fields[source]] for source in SOURCES], addresses[warp | fields["dst"]]
 
     def _dispatch(self, index: int) -> dict[str, Any]:
         """What the dispatch port will show of the instruction in a holder."""
@@ -160,7 +160,7 @@ class Datapath:
 
     def _known_zero(self, holder: Any) -> tuple[int, int, int]:
         """The lanes of each operand of a holder's instruction that are known to be zero. Of a compact slot nothing is
-        known, whatever the constant in its place."""
+        known, whatever the constant in its address."""
         known: tuple[int, int, int] = holder.known_zero()
         if self.affine is None:
             return known

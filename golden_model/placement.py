@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import left, place
+from warploom.arch.layout import address, left
 
 
-class Place(NamedTuple):
+class Address(NamedTuple):
     """Bank and row of a warp register, and whether its number puts it on the left."""
 
     bank: int
@@ -14,15 +14,15 @@ class Place(NamedTuple):
     left: bool
 
 
-class Placement(dict[int, Place]):
+class Placement(dict[int, Address]):
     """Places by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
 
     def __init__(self, config: SmConfig, stride: int) -> None:
         super().__init__()
         self.config, self.stride = config, stride
 
-    def __missing__(self, key: int) -> Place:
+    def __missing__(self, key: int) -> Address:
         warp, register = key >> 8, key & 0xFF
-        found = Place(*place(self.config, self.stride, warp, register), left(self.config, register))
+        found = Address(*address(self.config, self.stride, warp, register), left(self.config, register))
         self[key] = found
         return found

@@ -14,7 +14,7 @@ from warploom.golden_model.assembly import datapath_of, decisions_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
-from warploom.golden_model.front_end.decisions import NO_ROOM
+from warploom.golden_model.front_end.decisions import NONE_FREE
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
@@ -102,8 +102,8 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         operands = datapath.operands
-        roomy = operands.roomy if operands.issue_ready else NO_ROOM
-        self._picked = self.front_end.select(cycle, len(self._flights) < _TAGS, roomy)
+        free = operands.free if operands.issue_ready else NONE_FREE
+        self._picked = self.front_end.select(cycle, len(self._flights) < _TAGS, free)
         issue, attempts = None, self.decisions.attempts(self._picked)
         for warp in self._picked:
             if warp.enters:

@@ -8,7 +8,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS, WARP_BITS
+from warploom.arch.interfaces import FREE_BITS, WARP_BITS
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.activity import ActivityCounters
@@ -47,7 +47,8 @@ class Datapath(wiring.Component):
     result_sp, ... : for each pipe, results of the unit outside (`warploom.rtl.ports.result`).
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     done_sp, ... : for each pipe, completions, with the predicate result.
-    room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
+    free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
+        read.
     registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with an address slot, it is free for a load that reads no register of the register file.
     probe : the state of the cycle, as the parts show it (`warploom.rtl.observation`).
@@ -73,7 +74,7 @@ class Datapath(wiring.Component):
             **ports.results(config),
             **ports.credits(config),
             **ports.completions(config),
-            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.has_window else {}),
+            **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
             **(edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
             **({"address_ready": Out(1)} if config.has_address_slot else {}),
         }
@@ -126,7 +127,7 @@ class Datapath(wiring.Component):
         operands, sets = self.operands, self.affine_sets
         m.d.comb += operands.stride.eq(self.stride)
         if self._config.has_window:
-            m.d.comb += self.room.eq(operands.room)
+            m.d.comb += self.free_entries.eq(operands.free_entries)
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
         if sets is None:

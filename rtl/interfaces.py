@@ -21,13 +21,13 @@ SLOTS = len(SOURCES)
 REGISTERS = SLOTS + 1
 """Registers that an instruction names: its sources and, last, its destination."""
 
-CODE = struct(tables.CODE_FIELDS)
+ENCODING = struct(tables.ENCODING_FIELDS)
 """How the coalescing register file stores a warp register."""
 
 
-def place_layout(config: SmConfig) -> data.StructLayout:
+def address_layout(config: SmConfig) -> data.StructLayout:
     """Where a warp register lies."""
-    return struct(tables.place_fields(config))
+    return struct(tables.address_fields(config))
 
 
 COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
@@ -82,7 +82,7 @@ def zero_layout(config: SmConfig) -> data.StructLayout:
 
 
 def stored_layout(config: SmConfig) -> data.StructLayout:
-    """How a warp register is stored, beyond its place."""
+    """How a warp register is stored, beyond its address."""
     return struct(tables.stored_fields(config))
 
 

@@ -8,14 +8,14 @@ from amaranth.utils import exact_log2
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.arch.mechanisms import Alignment, Layout
-from warploom.rtl.interfaces import SOURCES, issue_layout, place_layout
+from warploom.rtl.interfaces import SOURCES, address_layout, issue_layout
 
 STRIDE_BITS = 8
 """Bits of `stride`, the rows of one warp in each bank that holds it; a static input that the launch sets."""
 
 
 class Placer(wiring.Component):
-    """Finds the places of an instruction's registers, once; from here on they travel with it.
+    """Finds the addresses of an instruction's registers, once; from here on they travel with it.
 
     Combinational: one product for the warp, and a sum for each register. Rows are cut to the bits that address a bank.
 
@@ -35,8 +35,8 @@ class Placer(wiring.Component):
         super().__init__({
             "issue": In(issue_layout(config)),
             "stride": In(STRIDE_BITS),
-            "source": Out(data.ArrayLayout(place_layout(config), len(SOURCES))),
-            "destination": Out(place_layout(config)),
+            "source": Out(data.ArrayLayout(address_layout(config), len(SOURCES))),
+            "destination": Out(address_layout(config)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -45,12 +45,12 @@ class Placer(wiring.Component):
         one_bank = self._config.layout is Layout.WID
         first = Signal(index_bits(self._config.rows))
         m.d.comb += first.eq((warp >> bank_bits if one_bank else warp) * self.stride)
-        for place, register in zip([*self.source, self.destination], self._registers(), strict=True):
+        for address, register in zip([*self.source, self.destination], self._registers(), strict=True):
             bank, row = (warp, register) if one_bank else (warp + register, register >> bank_bits)
             m.d.comb += [
-                place.bank.eq(bank[:bank_bits]),
-                place.row.eq(first + row),
-                place.left.eq(register[0] if self._sided else 0),
+                address.bank.eq(bank[:bank_bits]),
+                address.row.eq(first + row),
+                address.left.eq(register[0] if self._sided else 0),
             ]
         return m
 

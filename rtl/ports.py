@@ -22,6 +22,7 @@ from warploom.rtl.interfaces import (
     COMPACT_SLOTS,
     REGISTERS,
     SLOTS,
+    address_layout,
     column_masks,
     coming_layout,
     delivery_layout,
@@ -29,7 +30,6 @@ from warploom.rtl.interfaces import (
     eviction_layout,
     held_layout,
     issue_layout,
-    place_layout,
     result_layout,
     sent_layout,
     struct,
@@ -54,12 +54,12 @@ def metadata(config: SmConfig) -> dict[str, data.StructLayout]:
 def lookup(config: SmConfig) -> wiring.Signature:
     """Operand store to register file: what is known of the registers of the instruction at the issue port.
 
-    place : where they lie; the sources, then the destination.
+    address : where they lie; the sources, then the destination.
     taken : those that are named by an instruction which is taken at the end of the cycle.
     early, late : their `metadata`; the late part is that of registers which were `taken` in the previous cycle.
     """
     return wiring.Signature({
-        "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
+        "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
         "taken": Out(REGISTERS),
         **{name: In(data.ArrayLayout(layout, REGISTERS)) for name, layout in metadata(config).items()},
     })
@@ -69,11 +69,11 @@ def instruction(config: SmConfig) -> wiring.Signature:
     """Operand store to its collectors: the instruction at the issue port.
 
     issue : its fields.
-    place, early, late : what is known of its registers, as in `lookup`.
+    address, early, late : what is known of its registers, as in `lookup`.
     """
     return wiring.Signature({
         "issue": Out(issue_layout(config)),
-        "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
+        "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
         **{name: Out(data.ArrayLayout(layout, REGISTERS)) for name, layout in metadata(config).items()},
     })
 
@@ -103,11 +103,11 @@ def offer(config: SmConfig, *, stores: bool = True) -> wiring.Signature:
 def renewal(config: SmConfig) -> wiring.Signature:
     """Write-back to metadata table: what is known from the next cycle on of a register that is written.
 
-    enable, place : a register is written, and where it lies; `left` is the side on which it is stored from now on.
+    enable, address : a register is written, and where it lies; `left` is the side on which it is stored from now on.
     early, late : its `metadata`.
     """
     return wiring.Signature({
-        "enable": Out(1), "place": Out(place_layout(config)),
+        "enable": Out(1), "address": Out(address_layout(config)),
         **{name: Out(layout) for name, layout in metadata(config).items()},
     })
 
@@ -115,7 +115,7 @@ def renewal(config: SmConfig) -> wiring.Signature:
 def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
     """`lookup` in a table of one part of the metadata: `found`, of this layout, for early and late parts alike."""
     return wiring.Signature({
-        "place": Out(data.ArrayLayout(place_layout(config), REGISTERS)),
+        "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
         "taken": Out(REGISTERS),
         "found": In(data.ArrayLayout(layout, REGISTERS)),
     })
@@ -123,7 +123,7 @@ def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signatur
 
 def table_renewal(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
     """`renewal` of an entry of such a table: `metadata`, of this layout."""
-    return wiring.Signature({"enable": Out(1), "place": Out(place_layout(config)), "metadata": Out(layout)})
+    return wiring.Signature({"enable": Out(1), "address": Out(address_layout(config)), "metadata": Out(layout)})
 
 
 def read(config: SmConfig) -> wiring.Signature:

@@ -2,8 +2,8 @@
 
 One cycle of a bench begins at a falling edge of the clock (every `PERIOD_NS`, where a unit has none). The driver puts
 inputs on the ports; the monitor samples all ports once they have settled, still before the rising edge; the checker,
-which sees only what the monitor saw, compares outputs with the golden twin. Each port is one integer; `Codec` knows its
-fields.
+which sees only what the monitor saw, compares outputs with the golden model. Each port is one integer; `Codec` knows
+its fields.
 """
 
 import json

@@ -145,8 +145,8 @@ class Surroundings:
             return False
         if not self._has_window:
             return True
-        room = self._ports.codecs["room"].field(self._ports.peek("room"), str(fields["warp"]))
-        return room > len(self._sources(fields))
+        free = self._ports.codecs["free_entries"].field(self._ports.peek("free_entries"), str(fields["warp"]))
+        return free > len(self._sources(fields))
 
     def _instructions(self) -> Iterator[dict[str, int] | None]:
         """Fields of the issue port; `None` in a pause, and at the end."""

@@ -1,4 +1,4 @@
-"""What a lockstep bench reports: hardware and golden twin differ, where and in which cycle."""
+"""What a lockstep bench reports: hardware and golden model differ, where and in which cycle."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from warploom.golden_model.words import WORD_MASK, spread
 
 
 class Difference(AssertionError):
-    """Hardware and golden twin differ; `report` says where."""
+    """Hardware and golden model differ; `report` says where."""
 
     def __init__(self, cycle: int, field: str, expected: int, actual: int, lane: int | None = None) -> None:
         unit = field.partition("_")[0]

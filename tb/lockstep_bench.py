@@ -1,4 +1,4 @@
-"""The kernel in lockstep, inside the simulator: golden front end, hardware datapath, and the golden twin beside it.
+"""The kernel in lockstep, inside the simulator: golden front end, hardware datapath, and the golden model beside it.
 
 `warploom.tb.lockstep` starts this module with the job in the environment. In every cycle the golden SM steps first;
 what it feeds to its datapath goes to the hardware too, except that answers from outside are computed from the
@@ -20,8 +20,8 @@ from cocotb.triggers import FallingEdge
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import (
     ACTIVITY_FIELDS,
-    CODE_FIELDS,
-    ROOM_BITS,
+    ENCODING_FIELDS,
+    FREE_BITS,
     Outcome,
     hint_fields,
     issue_fields,
@@ -53,7 +53,7 @@ from warploom.tb.codec import join
 from warploom.tb.difference import Difference, fields_equal, lanes_equal
 from warploom.tb.identity import identity
 from warploom.tb.lockstep import JOB, RESULT
-from warploom.tb.narrow_values import code_of
+from warploom.tb.narrow_values import encoding_of
 from warploom.tb.observation import Probe
 from warploom.tb.outside import OutsideUnits
 from warploom.tb.readback import Readback
@@ -64,7 +64,7 @@ from warploom.tb.zero_values import outcome_bits
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
 """Fields of the dispatch port that are compared."""
 
-PLACE = ("bank", "row", "left")
+ADDRESS = ("bank", "row", "left")
 """Where the destination lies: these too, and how it is stored so far, but only if there is one."""
 
 GATED_ONLY = ("bypass_loads",)
@@ -100,7 +100,7 @@ class Lockstep:
         self.cycle = 0
         self._handles, self._codecs = ports.outputs, ports.codecs
         stored, hints = stored_fields(ports.config), hint_fields(ports.config)
-        self._destination = (*PLACE, *(name for name, _ in (*stored, *hints)))
+        self._destination = (*ADDRESS, *(name for name, _ in (*stored, *hints)))
         self._issued = [name for name, _ in issue_fields(ports.config)]
         self._returned = [name for name, _ in result_fields(ports.config)]
         self._has_outcomes, self._zero_names = bool(trivial_fields(ports.config)), dict(zero_fields(ports.config))
@@ -136,7 +136,7 @@ class Lockstep:
         self._fields_equal("dispatch_", {"valid": int(datapath.sent is not None)},
                            {"valid": int(self._handles["dispatch__valid"].value)})
         if isinstance(datapath.operands, WindowStore):
-            self._room(datapath.operands.room)
+            self._free_entries(datapath.operands.free_entries)
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
@@ -146,11 +146,11 @@ class Lockstep:
             self._completed(source)
             self._written(datapath, probe)
 
-    def _room(self, expected: list[int]) -> None:
+    def _free_entries(self, expected: list[int]) -> None:
         """What each warp may issue."""
-        room = self._read("room")
-        if room != join(expected, ROOM_BITS):
-            actual = self._codecs["room"].array(room)
+        free = self._read("free_entries")
+        if free != join(expected, FREE_BITS):
+            actual = self._codecs["free_entries"].array(free)
             self._fields_equal("room_", *({str(warp): r for warp, r in enumerate(all_)} for all_ in (expected, actual)))
 
     def _sent(self, source: Source, expected: Mapping[str, Any]) -> None:
@@ -209,8 +209,8 @@ class Lockstep:
                     raise Difference(self.cycle, f"{writer}_done_pred", result["pred"], actual)
                 self.checks["predicates"] += 1
             if result["writes"]:
-                place = result["bank"], result["row"]
-                self.shadow.complete(flight.warp.slot, place, flight.word, result["lanes"], lanes)
+                address = result["bank"], result["row"]
+                self.shadow.complete(flight.warp.slot, address, flight.word, result["lanes"], lanes)
 
     def _written(self, datapath: Datapath, probe: int) -> None:
         """Whole registers, as the register file has them after the writes of this cycle."""
@@ -222,13 +222,13 @@ class Lockstep:
         for write in writes:
             writer = self.ports.config.writers.index(write.writer)
             bank, form, latch = write.bank, self._form(write.writer, probe), latches[writer]
-            place = bank, write.row
-            self.shadow.store(place, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
+            address = bank, write.row
+            self.shadow.store(address, form, *(self._codecs[name].field(all_banks, str(bank)) for name, all_banks in
                                              (("stored_data", data), ("stored_bytes", enables))))
             assert latch is not None
-            self.shadow.assign(latch["warp"], place, write.lanes, bool(latch["full"]))
-            self._equal(f"bank{bank}_row{place[1]}", self.shadow.stored(place, form), self.shadow.value(place),
-                        self.shadow.known[place])
+            self.shadow.assign(latch["warp"], address, write.lanes, bool(latch["full"]))
+            self._equal(f"bank{bank}_row{address[1]}", self.shadow.stored(address, form), self.shadow.value(address),
+                        self.shadow.known[address])
             self.checks["writes"] += 1
             if datapath.done[writer] is None:
                 self.checks["evictions"] += 1
@@ -237,7 +237,8 @@ class Lockstep:
         """How a register is stored that is written in this cycle."""
         form, field = Form(), self._codecs["probe"].field
         if self.ports.config.has_sides:
-            form = form._replace(code=code_of(unpack(CODE_FIELDS, field(probe, f"{writer}_latch_code"))))
+            packed = field(probe, f"{writer}_latch_encoding")
+            form = form._replace(encoding=encoding_of(unpack(ENCODING_FIELDS, packed)))
         if self._zero_names:
             zero = Zero(*(field(probe, f"{writer}_latch_{name}") for name in self._zero_names))
             form = form._replace(zero=zero)
@@ -267,9 +268,9 @@ class Lockstep:
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
                 fields = {name: result[name] for name in self._returned}
-                place = {} if result["writes"] else dict.fromkeys(self._destination, 0)
+                address = {} if result["writes"] else dict.fromkeys(self._destination, 0)
                 stimulus[f"result_{pipe.name}__valid"] = 1
-                stimulus[f"result_{pipe.name}__payload"] = {**fields, **place, "data": data, "pred": pred}
+                stimulus[f"result_{pipe.name}__payload"] = {**fields, **address, "data": data, "pred": pred}
         self.driver.drive(stimulus)
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, source
 
 
-class MemoryTwin(Protocol):
+class MemoryModel(Protocol):
     """A golden memory."""
 
     def step(self, enable: bool, write: bool, row: int, data: int, lanes: int, /) -> int | None:
@@ -31,10 +31,10 @@ def stimuli(ports: Ports, mask: str, cycles: int) -> Iterator[Stimulus]:
 
 
 class MemoryCheck:
-    """Read data equals the twin's, and a part keeps its value from one read to the next unless it was written."""
+    """Read data equals the model's, and a part keeps its value from one read to the next unless it was written."""
 
-    def __init__(self, ports: Ports, mask: str, twin: MemoryTwin, checker: Checker, coverage: Coverage) -> None:
-        self._mask, self._twin, self._checker, self._coverage = mask, twin, checker, coverage
+    def __init__(self, ports: Ports, mask: str, model: MemoryModel, checker: Checker, coverage: Coverage) -> None:
+        self._mask, self._model, self._checker, self._coverage = mask, model, checker, coverage
         self._parts = ports.codecs[mask].width
         self._part_bits = ports.codecs["data"].width // self._parts
         self._last_read: dict[int, int] = {}
@@ -44,7 +44,7 @@ class MemoryCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
         enable, write, row, enables = bool(seen["enable"]), bool(seen["write"]), seen["row"], seen[self._mask]
-        expected = self._twin.step(enable, write, row, seen["data"], enables)
+        expected = self._model.step(enable, write, row, seen["data"], enables)
         if expected is not None:
             self._checker.equal("read_data", seen["read_data"], expected)
             self._untouched(self._previous[2], seen["read_data"])

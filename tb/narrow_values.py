@@ -1,11 +1,11 @@
-"""Random words, lane masks and codes for the benches of the coalescing register file."""
+"""Random words, lane masks and encodings for the benches of the coalescing register file."""
 
 import random
 from collections.abc import Mapping
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import WARP_BITS
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 
@@ -24,11 +24,11 @@ def narrow_word(rng: random.Random, lanes: int) -> int:
     return word & spread(lanes) | rng.getrandbits(WARP_BITS) & ~spread(lanes)
 
 
-def code(rng: random.Random) -> Code:
-    """Any code."""
-    return Code(rng.randint(1, 4), rng.getrandbits(1), bool(rng.getrandbits(1)))
+def encoding(rng: random.Random) -> Encoding:
+    """Any encoding."""
+    return Encoding(rng.randint(1, 4), rng.getrandbits(1), bool(rng.getrandbits(1)))
 
 
-def code_of(fields: Mapping[str, int]) -> Code:
-    """A code from its fields, `CODE_FIELDS`."""
-    return Code(fields["size"] + 1, fields["sign"], bool(fields["left"]))
+def encoding_of(fields: Mapping[str, int]) -> Encoding:
+    """An encoding from its fields, `ENCODING_FIELDS`."""
+    return Encoding(fields["size"] + 1, fields["sign"], bool(fields["left"]))

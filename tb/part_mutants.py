@@ -29,7 +29,7 @@ def _overheard(register_file: Any, m: Module) -> None:
 
 def _sideless(table: Any, m: Module) -> None:
     """Late metadata are looked up on the side that the number tells."""
-    m.d.comb += table.parts["late"].lookup.place.eq(table.lookup.place)
+    m.d.comb += table.parts["late"].lookup.address.eq(table.lookup.address)
 
 
 def _deaf(table: Any, m: Module) -> None:

@@ -3,14 +3,14 @@
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
-from warploom.arch.layout import place, resident_warps, rows_per_warp
+from warploom.arch.layout import address, resident_warps, rows_per_warp
 from warploom.golden_model.check import Defined
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.inputs import NO_INPUTS
 from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.words import ALL_LANES
-from warploom.tb.shadow import Place, Shadow
+from warploom.tb.shadow import Address, Shadow
 
 
 class Readback:
@@ -33,7 +33,7 @@ class Readback:
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
         for warp in range(resident_warps(config, registers)):
             read = [register for register in range(registers)
-                    if self._is_compact(warp, register) or self._place(warp, register) in shadow.last]
+                    if self._is_compact(warp, register) or self._address(warp, register) in shadow.last]
             self._pending += [(warp, read[i : i + count]) for i in range(0, len(read), count)]
         self._total, self._sent = len(self._pending), 0
 
@@ -57,15 +57,15 @@ class Readback:
         """There is a collector for the instruction, and room in it."""
         operands = self.datapath.operands
         if isinstance(operands, WindowStore):
-            return operands.room[warp] > sum(not self._is_compact(warp, register) for register in read)
+            return operands.free_entries[warp] > sum(not self._is_compact(warp, register) for register in read)
         return operands.issue_ready
 
     def _is_compact(self, warp: int, register: int) -> bool:
         """The register file does not have the register."""
         return self._affine is not None and self._affine.read(warp, register) is not None
 
-    def _place(self, warp: int, register: int) -> Place:
-        return place(self._config, self._stride, warp, register)
+    def _address(self, warp: int, register: int) -> Address:
+        return address(self._config, self._stride, warp, register)
 
     def _current(self, warp: int, register: int) -> int:
         """The lanes of a register that are worth reading."""
@@ -75,7 +75,7 @@ class Readback:
         if self._config.writes_back:
             dirty = sum(entry.dirty for entry in self.datapath.operands.collectors[warp].entries
                         if entry.used and entry.register == register)
-        kept = self._place(warp, register)
+        kept = self._address(warp, register)
         lost = self._shadow.behind(warp, kept) & ~dirty
         assert self._config.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
         return self._shadow.current(warp, kept, dirty)

@@ -186,7 +186,7 @@ class Program(ABC):
             return written is None or not (written.writing or written.readers)
         if (written is not None and written.writing) or (warp in self._new and self._in_flight[warp]):
             return False
-        return self._ports.codecs["room"].field(self._ports.peek("room"), str(warp)) > len(set(sources))
+        return self._ports.codecs["free_entries"].field(self._ports.peek("free_entries"), str(warp)) > len(set(sources))
 
     def _issue(
         self, warp: int, sources: list[int], target: Key | None, draft: Draft | None, lanes: int | None = None

@@ -12,13 +12,13 @@ from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.byte_order import byte_mask, from_sub_banks
 from warploom.golden_model.register_file.reorder import reorder
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import merge
 
 _byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)
 
-Place = tuple[int, int]
+Address = tuple[int, int]
 """Bank and row of a warp register."""
 
 BYTES = WARP_BITS // 8
@@ -30,7 +30,7 @@ POISON = int.from_bytes(b"\xa5" * BYTES, "little")
 class Form(NamedTuple):
     """How the columns hold a warp register. Left alone, all its bytes are stored, in lane order."""
 
-    code: Code = Code(width=SUB_BANKS, sign=0, left=False)
+    encoding: Encoding = Encoding(width=SUB_BANKS, sign=0, left=False)
     zero: Zero = Zero(0)
 
 
@@ -44,59 +44,59 @@ class Shadow:
     """
 
     def __init__(self, config: SmConfig) -> None:
-        self.known: dict[Place, int] = {}
-        self.last: dict[Place, tuple[int, int]] = {}
-        self._behind: defaultdict[int, dict[Place, int]] = defaultdict(dict)
-        self._stored: dict[Place, int] = {}
-        self._values: dict[Place, int] = {}
+        self.known: dict[Address, int] = {}
+        self.last: dict[Address, tuple[int, int]] = {}
+        self._behind: defaultdict[int, dict[Address, int]] = defaultdict(dict)
+        self._stored: dict[Address, int] = {}
+        self._values: dict[Address, int] = {}
         self._coalescing = config.has_sides
         self._moves = self._coalescing or config.zeros_by_granule
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
-    def store(self, place: Place, form: Form, data: int, enables: int) -> None:
+    def store(self, address: Address, form: Form, data: int, enables: int) -> None:
         """What the bank's columns take for a register of this form: 1024 bits, and an enable for each byte."""
         if self._coalescing:
-            enables &= _sub_banks(form.code.mask)
+            enables &= _sub_banks(form.encoding.mask)
         written = _byte_mask(enables)
-        self._stored[place] = self._stored.get(place, POISON) & ~written | data & written
+        self._stored[address] = self._stored.get(address, POISON) & ~written | data & written
 
     def restart(self, warp: int) -> None:
         """Another warp begins in a slot: what the register file did not get of the one before is forgotten."""
         self._behind[warp].clear()
 
-    def complete(self, warp: int, place: Place, word: int, lanes: int, defined: int) -> None:
+    def complete(self, warp: int, address: Address, word: int, lanes: int, defined: int) -> None:
         """An instruction gives the lanes of the mask new values, of which some are defined."""
-        old, known = self.last.get(place, (0, 0))
-        self.last[place] = merge(old, word, lanes), known & ~lanes | lanes & defined
-        self._behind[warp][place] = self.behind(warp, place) | lanes
+        old, known = self.last.get(address, (0, 0))
+        self.last[address] = merge(old, word, lanes), known & ~lanes | lanes & defined
+        self._behind[warp][address] = self.behind(warp, address) | lanes
 
-    def assign(self, warp: int, place: Place, lanes: int, full: bool) -> None:
+    def assign(self, warp: int, address: Address, lanes: int, full: bool) -> None:
         """The register file takes what instructions gave the lanes of the mask last."""
-        word, defined = self.last[place]
-        kept = 0 if full and self._moves else self.known.get(place, 0) & ~lanes
-        self.known[place] = kept | lanes & defined
-        self._values[place] = merge(self._values.get(place, 0), word, lanes)
-        self._behind[warp][place] &= ~lanes
+        word, defined = self.last[address]
+        kept = 0 if full and self._moves else self.known.get(address, 0) & ~lanes
+        self.known[address] = kept | lanes & defined
+        self._values[address] = merge(self._values.get(address, 0), word, lanes)
+        self._behind[warp][address] &= ~lanes
 
-    def behind(self, warp: int, place: Place) -> int:
+    def behind(self, warp: int, address: Address) -> int:
         """The lanes of which the register file has an older value."""
-        return self._behind[warp].get(place, 0)
+        return self._behind[warp].get(address, 0)
 
-    def current(self, warp: int, place: Place, dirty: int) -> int:
+    def current(self, warp: int, address: Address, dirty: int) -> int:
         """The lanes whose last value is defined and still kept, by the register file or, in those of the mask, by a
         collector. With hints a value that nobody will read any more may be lost."""
-        return self.known.get(place, 0) & ~self.behind(warp, place) | self.last[place][1] & dirty
+        return self.known.get(address, 0) & ~self.behind(warp, address) | self.last[address][1] & dirty
 
-    def stored(self, place: Place, form: Form) -> int:
+    def stored(self, address: Address, form: Form) -> int:
         """The 32 values that the columns hold, for a register of this form."""
-        columns, (code, zero) = self._stored[place], form
+        columns, (encoding, zero) = self._stored[address], form
         if self._coalescing:
-            return self._interleaved.restore(from_sub_banks(columns, code.left), zero, code)
+            return self._interleaved.restore(from_sub_banks(columns, encoding.left), zero, encoding)
         return self._lane_order.restore(reorder(columns, zero.reorder), zero)
 
-    def value(self, place: Place) -> int:
+    def value(self, address: Address) -> int:
         """The 32 values that the register file was given."""
-        return self._values[place]
+        return self._values[address]
 
 
 @lru_cache

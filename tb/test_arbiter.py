@@ -34,13 +34,13 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class ArbiterCheck:
-    """Grants equal the twin's; nothing is granted twice; a read waits less than N cycles in a row without writes."""
+    """Grants equal the model's; nothing is granted twice; a read waits less than N cycles in a row without writes."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
         self._paths = ports.config.write_paths
-        self._twin = Arbiter(self._banks, self._collectors, self._paths)
+        self._model = Arbiter(self._banks, self._collectors, self._paths)
         self._waited: dict[tuple[int, int], int] = {}
 
     def __call__(self, seen: Observation) -> None:
@@ -49,13 +49,13 @@ class ArbiterCheck:
         writes = [bank if seen["write_request"] >> i & 1 else None for i, bank in enumerate(targets)]
         reads = self._codecs["read_request"].array(seen["read_request"])
         granted = self._codecs["read_grant"].array(seen["read_grant"])
-        write_grants, read_grants = self._twin.arbitrate(writes, reads)
+        write_grants, read_grants = self._model.arbitrate(writes, reads)
         check = self._checker.equal
-        check("diagonal", seen["diagonal"], self._twin.diagonal)
+        check("diagonal", seen["diagonal"], self._model.diagonal)
         check("write_grant", seen["write_grant"], sum(grant << i for i, grant in enumerate(write_grants)))
         for bank, collector in enumerate(read_grants):
             check(f"read_grant[{bank}]", granted[bank], 0 if collector is None else 1 << collector)
-        self._twin.advance()
+        self._model.advance()
         self._properties(writes, reads, granted, seen["write_grant"])
 
     def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:

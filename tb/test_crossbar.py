@@ -30,18 +30,18 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class CrossbarCheck:
-    """Operands equal the twin's; a collector without a grant sees zero."""
+    """Operands equal the model's; a collector without a grant sees zero."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = Crossbar(ports.config.banks, ports.config.collectors)
+        self._model = Crossbar(ports.config.banks, ports.config.collectors)
         self._connected: list[int | None] = [None] * ports.config.banks
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle: grants of the cycle before connect."""
         words = self._codecs["read_data"].array(seen["read_data"])
         operands = self._codecs["operand"].array(seen["operand"])
-        for collector, word in enumerate(self._twin.route(words, self._connected)):
+        for collector, word in enumerate(self._model.route(words, self._connected)):
             if word is None:
                 self._checker.holds("a collector without a grant sees zero", operands[collector] == 0)
             else:

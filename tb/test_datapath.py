@@ -10,10 +10,10 @@ import pytest
 from warploom.arch import mechanisms
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import (
-    ROOM_BITS,
+    FREE_BITS,
     WARP_BITS,
+    address_fields,
     hint_fields,
-    place_fields,
     stored_fields,
 )
 from warploom.arch.isa import Pipe
@@ -39,55 +39,55 @@ INSTRUCTIONS, RARER = 3000, 2
 """Of a stream; with windows or compact registers, which leave the banks less to do, so many times as many."""
 
 PROGRAM = Program(name="random", source="", instructions=(), lines=(), registers=REGISTERS)
-"""What the twin needs to know of the stream."""
+"""What the model needs to know of the stream."""
 
 WARP_MASK = (1 << WARP_BITS) - 1
 
 
 class DatapathCheck:
-    """Probe, activity, dispatches with operands, completions, readiness and written words equal the twin's in every
+    """Probe, activity, dispatches with operands, completions, readiness and written words equal the model's in every
     cycle."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._config = ports.config
-        tables = (place_fields(ports.config), stored_fields(ports.config), hint_fields(ports.config))
+        tables = (address_fields(ports.config), stored_fields(ports.config), hint_fields(ports.config))
         self._destination = [name for table in tables for name, _ in table]
         self._coalescing = ports.config.has_sides
         self._has_window = ports.config.has_window
-        self.twin: Any = datapath_of(ports.config, PROGRAM, evaluate, uniform_answer)
-        self._probe = Probe(ports.codecs["probe"], self.twin.observed)
+        self.model: Any = datapath_of(ports.config, PROGRAM, evaluate, uniform_answer)
+        self._probe = Probe(ports.codecs["probe"], self.model.observed)
         self._sets = ports.config.schedulers if ports.config.has_compact_slots else 0
         self.completions = 0
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
-        twin, equal = self.twin, self._checker.equal
-        twin.settle()
-        probe = twin.observe()
+        """Check one cycle, then step the model through its end."""
+        model, equal = self.model, self._checker.equal
+        model.settle()
+        probe = model.observe()
         self._checker.checks += 1
         if seen["probe"] != self._probe.pack(probe):
             actual = self._probe.unpack(seen["probe"])
             for name, expected in zip(self._probe.names, probe, strict=True):
                 equal(name, actual[name], expected)
-        equal("activity", self._codecs["activity"].unpack(seen["activity"]), twin.activity())
-        equal("issue.ready", seen["issue__ready"], int(twin.operands.issue_ready))
-        equal("dispatch.valid", seen["dispatch__valid"], int(twin.sent is not None))
-        if twin.sent is not None and seen["dispatch__valid"]:
-            self._dispatch(seen, twin.sent)
+        equal("activity", self._codecs["activity"].unpack(seen["activity"]), model.activity())
+        equal("issue.ready", seen["issue__ready"], int(model.operands.issue_ready))
+        equal("dispatch.valid", seen["dispatch__valid"], int(model.sent is not None))
+        if model.sent is not None and seen["dispatch__valid"]:
+            self._dispatch(seen, model.sent)
         for i, pipe in enumerate(self._config.pipes):
             writer = pipe.name
-            self._completion(seen, writer, twin.done[i])
+            self._completion(seen, writer, model.done[i])
             if pipe.credits:
-                equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(twin.ready[i]))
-                self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not twin.ready[i])
+                equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(model.ready[i]))
+                self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not model.ready[i])
         if self._has_window:
-            equal("room", seen["room"], join(twin.operands.room, ROOM_BITS))
-            cover_window(twin, self._coverage)
-        self._stored(seen, twin.writes())
+            equal("free_entries", seen["free_entries"], join(model.operands.free_entries, FREE_BITS))
+            cover_window(model, self._coverage)
+        self._stored(seen, model.writes())
         if self._config.has_compact_slots:
-            self._affine(seen, twin)
-        twin.clock(Inputs(
+            self._affine(seen, model)
+        model.clock(Inputs(
             issue=self._fields(seen, "issue"),
             results=[self._fields(seen, f"result_{writer}") for writer in self._config.writers],
             credits=sum(seen.get(f"credit_{writer}", 0) << i for i, writer in enumerate(self._config.writers)),
@@ -118,17 +118,17 @@ class DatapathCheck:
             for outcome, _ in promised(expected["trivial"]):
                 self._coverage.hit(f"outcome {outcome.name}")
 
-    def _affine(self, seen: Observation, twin: Any) -> None:
+    def _affine(self, seen: Observation, model: Any) -> None:
         """Outcomes and requests of every set, and whether the address slot is free."""
-        for number, (outcome, asked) in enumerate(zip(twin.affine.outcomes, twin.affine.requests, strict=True)):
+        for number, (outcome, asked) in enumerate(zip(model.affine.outcomes, model.affine.requests, strict=True)):
             self._checker.equal(f"outcome_{number}", self._fields(seen, f"outcome_{number}"), outcome)
             self._checker.equal(f"uniform_{number}", self._fields(seen, f"uniform_{number}"), asked)
             if outcome is not None:
                 self._coverage.hit("accepted" if outcome["accepted"] else "refused")
             self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
-            self._checker.equal("address_ready", seen["address_ready"], int(twin.operands.address_ready))
-            self._coverage.hit("the address slot is taken", not twin.operands.address_ready)
+            self._checker.equal("address_ready", seen["address_ready"], int(model.operands.address_ready))
+            self._coverage.hit("the address slot is taken", not model.operands.address_ready)
         everywhere = all(seen[f"attempt_{number}__valid"] for number in range(self._sets))
         self._coverage.hit("attempts of all sets", everywhere)
 
@@ -186,15 +186,15 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
 
 def _contention(check: DatapathCheck, checker: Checker) -> None:
     """What is shared was wanted by several. A bypassing collector takes one operand at a time, which needs no port."""
-    twin, window = check.twin, check.twin.config.has_window
-    checker.holds("banks were contended", twin.register_file.bank_conflicts > 0)
-    checker.equal("ports were contended", twin.register_file.port_conflicts > 0, not window)
-    if twin.config.has_sides:
-        traffic = twin.register_file.traffic()
+    model, window = check.model, check.model.config.has_window
+    checker.holds("banks were contended", model.register_file.bank_conflicts > 0)
+    checker.equal("ports were contended", model.register_file.port_conflicts > 0, not window)
+    if model.config.has_sides:
+        traffic = model.register_file.traffic()
         checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
         checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, not window)
-    for event in events(twin.config):
-        checker.holds(f"{event} > 0", getattr(twin.counts, event) > 0)
+    for event in events(model.config):
+        checker.holds(f"{event} > 0", getattr(model.counts, event) > 0)
 
 
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:

@@ -33,7 +33,7 @@ class DispatchBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
-        self._twin = Dispatcher(ports.config, OldestFirst())
+        self._model = Dispatcher(ports.config, OldestFirst())
         self._held: list[Held | None] = [None] * ports.config.collectors
         self._issue: tuple[int, Held] | None = None
         self._owed = {Pipe.SFU: 0, Pipe.MEM: 0}
@@ -66,7 +66,7 @@ class DispatchBench:
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then carry out what was selected and issued."""
-        expected = self._twin.select([self._view(held) for held in self._held])
+        expected = self._model.select([self._view(held) for held in self._held])
         self._checker.equal("select", seen["select"], 0 if expected is None else 1 << expected)
         index = seen["select"].bit_length() - 1 if seen["select"] else None
         chosen = None if index is None else self._held[index]
@@ -81,15 +81,15 @@ class DispatchBench:
             self._properties(chosen)
             self._held[index] = None
         fields = {"pipe": chosen.pipe, "timing": chosen.timing} if chosen else {}
-        self._twin.step(index, fields, seen["credit_sfu"] << Pipe.SFU | seen["credit_mem"] << Pipe.MEM)
+        self._model.step(index, fields, seen["credit_sfu"] << Pipe.SFU | seen["credit_mem"] << Pipe.MEM)
         self._owed[Pipe.SFU] -= seen["credit_sfu"]
         self._owed[Pipe.MEM] -= seen["credit_mem"]
         if self._issue:
             self._held[self._issue[0]] = self._issue[1]
-            self._twin.issued(self._issue[0])
+            self._model.issued(self._issue[0])
 
     def _view(self, held: Held | None) -> Any:
-        """A collector, as the twin sees it."""
+        """A collector, as the model sees it."""
         return held and SimpleNamespace(fields={"pipe": held.pipe, "timing": held.timing}, present=7 * held.ready)
 
     def _properties(self, chosen: Held) -> None:

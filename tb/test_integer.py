@@ -59,11 +59,11 @@ class Work(NamedTuple):
 
 
 class IntegerCheck:
-    """Results equal the twin's in the lanes that execute, and as many come out as went in; stages load for each."""
+    """Results equal the model's in the lanes that execute, and as many come out as went in; stages load for each."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = IntegerUnit(ports.config)
+        self._model = IntegerUnit(ports.config)
         self._stages = deque([Work()] * STAGES, STAGES)
         self.entered = self.left = 0
 
@@ -77,7 +77,7 @@ class IntegerCheck:
             self._coverage.hit("not an integer operation", dispatch["op"] > Op.SEL)
             self._coverage.hit("some lanes", 0 < dispatch["lanes"] < ALL_LANES)
         self._check_loads(seen, dispatch)
-        expected = self._twin.step(dispatch)
+        expected = self._model.step(dispatch)
         self._checker.equal("result.valid", seen["result__valid"], int(expected is not None))
         if expected is not None:
             actual = self._codecs["result__payload"].unpack(seen["result__payload"])

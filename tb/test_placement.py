@@ -27,22 +27,22 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class PlacerCheck:
-    """Every place equals that of the layout, which fits the banks."""
+    """Every address equals that of the layout, which fits the banks."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
-        places = Placement(self._config, seen["stride"])
+        addresses = Placement(self._config, seen["stride"])
         issue = self._codecs["issue"].unpack(seen["issue"])
         sources = self._codecs["source"].unpack(seen["source"])
         actual = [*sources.values(), self._codecs["destination"].unpack(seen["destination"])]
-        for name, place in zip((*SOURCES, "dst"), actual, strict=True):
-            expected = places[issue["warp"] << 8 | issue[name]]
-            self._checker.equal(name, place, expected._asdict())
-            self._coverage.hit("last bank", place["bank"] == self._config.banks - 1)
-            self._coverage.hit("upper rows", place["row"] >= self._config.rows // 2)
+        for name, address in zip((*SOURCES, "dst"), actual, strict=True):
+            expected = addresses[issue["warp"] << 8 | issue[name]]
+            self._checker.equal(name, address, expected._asdict())
+            self._coverage.hit("last bank", address["bank"] == self._config.banks - 1)
+            self._coverage.hit("upper rows", address["row"] >= self._config.rows // 2)
 
 
 @cocotb.test()

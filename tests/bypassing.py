@@ -6,7 +6,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import NO_SLOT, Pipe, TimingClass
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.words import ALL_LANES, broadcast
 
 LOW, HIGH = 0xFFFF, 0xFFFF0000
@@ -36,8 +36,8 @@ class Driven(BypassingCollector):
     def take(self, *instruction: Any, **fields: Any) -> None:
         """A cycle in which the collector takes an instruction made by `issue`."""
         taken = issue(*instruction, **fields)
-        places = [Place(1, taken[name], False) for name in ("src0", "src1", "src2", "dst")]
-        self.clock(take=Taken(taken, places[:3], places[3], [{}] * 4))
+        addresses = [Address(1, taken[name], False) for name in ("src0", "src1", "src2", "dst")]
+        self.clock(take=Taken(taken, addresses[:3], addresses[3], [{}] * 4))
 
     def fetch(self, value: int = 0) -> None:
         """The cycles in which the requested operands arrive: one value in all lanes."""

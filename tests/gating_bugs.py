@@ -2,7 +2,7 @@
 
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.register_file import width
-from warploom.golden_model.register_file.width import Code, Stored
+from warploom.golden_model.register_file.width import Encoding, Stored
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
@@ -96,20 +96,20 @@ class NoExplicitZerosBelow(Interleaved):
     """A granule below the width is stored from now on, but the other lanes' zeros in it are not."""
 
     def renew(  # noqa: PLR0917 - as the method under test
-        self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
+        self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool
     ) -> Rewrite:
-        rewrite = super().renew(old, old_code, stored, word, lanes, full)
-        return rewrite._replace(byte_mask=rewrite.byte_mask & (spread(lanes) | ~BELOW[old_code.width]))
+        rewrite = super().renew(old, old_encoding, stored, word, lanes, full)
+        return rewrite._replace(byte_mask=rewrite.byte_mask & (spread(lanes) | ~BELOW[old_encoding.width]))
 
 
 class NoFillWithOnes(Interleaved):
     """The other lanes do not get the sign bytes that they now need."""
 
     def renew(  # noqa: PLR0917 - as the method under test
-        self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
+        self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool
     ) -> Rewrite:
-        rewrite = super().renew(old, old_code, stored, word, lanes, full)
-        unfilled = (BELOW[4] & ~BELOW[old_code.width] & ~spread(lanes)) * old_code.sign
+        rewrite = super().renew(old, old_encoding, stored, word, lanes, full)
+        unfilled = (BELOW[4] & ~BELOW[old_encoding.width] & ~spread(lanes)) * old_encoding.sign
         return rewrite._replace(byte_mask=rewrite.byte_mask & ~unfilled)
 
 
@@ -117,30 +117,30 @@ class OnesAboveCountAsZero(Interleaved):
     """Bytes above the width count as zero whatever the sign."""
 
     def renew(  # noqa: PLR0917 - as the method under test
-        self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
+        self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool
     ) -> Rewrite:
-        return super().renew(old, old_code._replace(sign=0), stored, word, lanes, full)
+        return super().renew(old, old_encoding._replace(sign=0), stored, word, lanes, full)
 
 
 class TakesOnesForZero(Interleaved):
     """A lane with only ones above the width counts as zero."""
 
-    def known_zero(self, zero: Zero, code: Code) -> int:
-        return super().known_zero(zero, code._replace(sign=0))
+    def known_zero(self, zero: Zero, encoding: Encoding) -> int:
+        return super().known_zero(zero, encoding._replace(sign=0))
 
 
 class ForgetsTheSide(Interleaved):
     """On the left columns are enabled as if they were on the right."""
 
-    def needed(self, lanes: int, zero: Zero, code: Code) -> int:
-        return super().needed(lanes, zero, code._replace(left=False))
+    def needed(self, lanes: int, zero: Zero, encoding: Encoding) -> int:
+        return super().needed(lanes, zero, encoding._replace(left=False))
 
 
 class WidthOnly(Interleaved):
     """The zero mask is not applied to the read word."""
 
-    def restore(self, word: int, zero: Zero, code: Code) -> int:
-        return width.restore(word, code)
+    def restore(self, word: int, zero: Zero, encoding: Encoding) -> int:
+        return width.restore(word, encoding)
 
 
 ACTIVE, IN_LANE, CROSS_LANE = Gating.ACTIVE, Gating.IN_LANE, Gating.CROSS_LANE

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Zero
 
 Name = tuple[str, ...]
@@ -45,7 +45,7 @@ def lane_order(gating: Gating, old: Zero, new: Zero, lanes: int, full: bool) -> 
 
 
 def interleaved(  # noqa: PLR0917 - a register before and after
-    gating: Gating, old: Zero, old_code: Code, new: Zero, code: Code, lanes: int, full: bool
+    gating: Gating, old: Zero, old_encoding: Encoding, new: Zero, encoding: Encoding, lanes: int, full: bool
 ) -> Iterator[Name]:
     """The effects of a write with coalescing."""
     for group in range(8):
@@ -53,13 +53,13 @@ def interleaved(  # noqa: PLR0917 - a register before and after
         yield meeting
         if gating is Gating.CROSS_LANE:
             for k in range(4):
-                yield kind, pattern, "granule", _granule(old, old_code, group, k), _granule(new, code, group, k)
+                yield kind, pattern, "granule", _granule(old, old_encoding, group, k), _granule(new, encoding, group, k)
     if gating is Gating.IN_LANE:
         yield from _lanes(old, new, lanes, full)
-        if not full and code.width > old_code.width:
+        if not full and encoding.width > old_encoding.width:
             for lane in range(32):
                 if not lanes >> lane & 1:
-                    yield "filled", str(old_code.sign), _BITS[old.mask >> lane & 1]
+                    yield "filled", str(old_encoding.sign), _BITS[old.mask >> lane & 1]
 
 
 def possible(gating: Gating, *, coalescing: bool) -> set[Name]:
@@ -119,5 +119,5 @@ def _meeting(lanes: int, full: bool) -> tuple[str, str]:
     return "full" if full else "whole" if lanes == 0xF else "bound", _PATTERNS[lanes]
 
 
-def _granule(zero: Zero, code: Code, group: int, k: int) -> str:
-    return _ABOVE[code.sign] if k >= code.width else _BITS[zero.mask >> 8 * k + group & 1]
+def _granule(zero: Zero, encoding: Encoding, group: int, k: int) -> str:
+    return _ABOVE[encoding.sign] if k >= encoding.width else _BITS[zero.mask >> 8 * k + group & 1]

@@ -13,11 +13,11 @@ from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.register_file.width import renew
 from warploom.golden_model.register_file.zero_mask import LaneOrder
 
-_room, _scoreboard, _renew = BypassingCollector.room, Scoreboard.__init__, LaneOrder.renew
+_free_entries, _scoreboard, _renew = BypassingCollector.free_entries, Scoreboard.__init__, LaneOrder.renew
 
 BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     # a warp issues while an eviction of its collector is in flight to the register file
-    "hidden_eviction": (BypassingCollector, "room", lambda collector, blocked: _room(collector, False)),
+    "hidden_eviction": (BypassingCollector, "free_entries", lambda collector, blocked: _free_entries(collector, False)),
     # a register that the datapath has written stays compact
     "stale_tag": (AffineRegisterFile, "make_generic", lambda *_: None),
     # the width of a partial write is that of the lanes that are written

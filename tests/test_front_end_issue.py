@@ -21,21 +21,21 @@ class Room:
     def __init__(self) -> None:
         self.refused = 0
 
-    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+    def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`."""
-        return [mask & ~self.refused for mask in roomy]
+        return [mask & ~self.refused for mask in free]
 
     demand = issued = fields = flight = None
 
 
 def issue_of(*settings: str, slots: int = 4) -> tuple[Issue, Room]:
     """An issue stage with warps in all slots, none of which has come to an instruction."""
-    room = Room()
+    free = Room()
     config = SmConfig().with_settings([f"warps={slots}", "scheduler=lrr", *settings])
-    issue = Issue(config, room)  # type: ignore[arg-type]
+    issue = Issue(config, free)  # type: ignore[arg-type]
     for slot in range(slots):
         issue.joined(slot)
-    return issue, room
+    return issue, free
 
 
 def test_candidates_are_those_of_their_sets() -> None:
@@ -49,11 +49,11 @@ def test_candidates_are_those_of_their_sets() -> None:
         sets.demand(slot, demand)
         states[slot], demands[slot] = state, demand
         assert sets.ready == _mask(state == READY for state in states)
-        roomy = [*(rng.getrandbits(6) for _ in range(4)), 0]
-        portless, entering = sets.able(roomy)
+        free = [*(rng.getrandbits(6) for _ in range(4)), 0]
+        portless, entering = sets.able(free)
         assert portless == sets.ready & _mask(demand == NO_PORT for demand in demands)
         assert entering == sets.ready & _mask(
-            demand is not None and roomy[demand] >> slot & 1 for slot, demand in enumerate(demands))
+            demand is not None and free[demand] >> slot & 1 for slot, demand in enumerate(demands))
         scope = rng.getrandbits(6)
         held = [state for slot, state in enumerate(states) if scope >> slot & 1 and state in HOLDS]
         assert sets.cause(scope, Stall.DRAINED) == min(held, default=Stall.DRAINED)
@@ -83,11 +83,11 @@ def test_what_needs_no_port_issues_beside() -> None:
 
 
 def test_room_is_asked_for_the_registers_of_each_warp() -> None:
-    issue, room = issue_of("schedulers=1")
+    issue, free = issue_of("schedulers=1")
     for slot in range(4):
         issue.comes(slot, slot, READY)
     assert issue.select(0, True, (0, 0, 0b0100, 0b0111)) == [2]
-    room.refused = 0b0100
+    free.refused = 0b0100
     assert not issue.select(1, True, (0, 0, 0b0100, 0b0111))
     assert issue.stalls.now == [Stall.COLLECTOR]
 

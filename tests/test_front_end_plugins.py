@@ -20,7 +20,7 @@ from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 
 WARPS = 4
-CODE = [Instruction(op=Op.MOV, dst=number % 8, imm_slot=0, imm=number) for number in range(40)]
+ENCODING = [Instruction(op=Op.MOV, dst=number % 8, imm_slot=0, imm=number) for number in range(40)]
 
 
 class Abreast:
@@ -82,7 +82,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], *
         return plug_in(Direct(Instructions(trace, statics)))
 
     monkeypatch.setattr(warploom.golden_model.sm, "decisions_of", decisions_of)
-    return Sm(SmConfig().with_settings(["scheduler=gto", "schedulers=1"]), trace_of(CODE, **fields), check=True)
+    return Sm(SmConfig().with_settings(["scheduler=gto", "schedulers=1"]), trace_of(ENCODING, **fields), check=True)
 
 
 def entries(sm: Sm) -> list[tuple[int, int]]:
@@ -101,9 +101,9 @@ def test_a_plug_in_that_refuses(lead: int, monkeypatch: pytest.MonkeyPatch) -> N
     """Warps that a greedy picker would let run ahead stay together."""
     sm = plugged(monkeypatch, lambda direct: Abreast(direct, lead), warps=WARPS)
     found = entries(sm)
-    assert sorted(slot for slot, _ in found) == sorted(list(range(WARPS)) * len(CODE))
+    assert sorted(slot for slot, _ in found) == sorted(list(range(WARPS)) * len(ENCODING))
     assert sm.decisions.spread == lead  # type: ignore[attr-defined]
-    free = plugged(monkeypatch, lambda direct: Abreast(direct, len(CODE)), warps=WARPS)
+    free = plugged(monkeypatch, lambda direct: Abreast(direct, len(ENCODING)), warps=WARPS)
     assert entries(free) and free.decisions.spread > 3  # type: ignore[attr-defined]
 
 
@@ -112,7 +112,7 @@ def test_a_plug_in_that_delays(cycles: int, monkeypatch: pytest.MonkeyPatch) -> 
     """Each instruction is asked for in the cycle after its predecessor entered, and enters when the answer is there."""
     sm = plugged(monkeypatch, lambda direct: Delayed(direct, cycles), warps=1)
     entered = [cycle for _, cycle in entries(sm)]
-    assert len(entered) == len(CODE)
+    assert len(entered) == len(ENCODING)
     gaps = [later - earlier for earlier, later in pairwise(entered)]
     assert min(gaps) == cycles + 2
-    assert sm.front_end.stalls.counts[Stall.SCOREBOARD] >= cycles * len(CODE)
+    assert sm.front_end.stalls.counts[Stall.SCOREBOARD] >= cycles * len(ENCODING)

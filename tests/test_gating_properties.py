@@ -20,7 +20,7 @@ from warploom.arch.mechanisms import Gating
 from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.reorder import reorder
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, split, spread
 
@@ -144,34 +144,34 @@ class InterleavedRegisters(Registers):
     def __init__(self, rules: type[Interleaved], gating: Gating) -> None:
         super().__init__(gating)
         self.rules = rules(gating)
-        self.code = [Code(1, 0, left=row % 2 == 1) for row in range(ROWS)]
+        self.encoding = [Encoding(1, 0, left=row % 2 == 1) for row in range(ROWS)]
 
     def renew(self, write: Write) -> Rewrite:
         row, word, lanes, full = write
-        old, code = self.zero[row], self.code[row]
+        old, code = self.zero[row], self.encoding[row]
         stored = width.renew(code, word, lanes, full, toggle=True)
         rewrite = self.rules.renew(old, code, stored, word, lanes, full)
-        self.zero[row], self.code[row] = rewrite.zero, stored.code
+        self.zero[row], self.encoding[row] = rewrite.zero, stored.encoding
         self.covered.update(
-            gating_transitions.interleaved(self.gating, old, code, rewrite.zero, stored.code, lanes, full)
+            gating_transitions.interleaved(self.gating, old, code, rewrite.zero, stored.encoding, lanes, full)
         )
         return rewrite
 
     def place(self, row: int, word: int) -> int:
-        return to_sub_banks(word, self.code[row].left)
+        return to_sub_banks(word, self.encoding[row].left)
 
     def unknown(self, row: int) -> int:
         unmarked = spread(ALL_LANES & ~self.zero[row].mask)
         if self.gating is Gating.CROSS_LANE:  # bit 8k + g is where column 8s + g is on the right
             unmarked = from_sub_banks(unmarked, left=False)
-        return unmarked & BELOW[self.code[row].width]
+        return unmarked & BELOW[self.encoding[row].width]
 
     def needed(self, row: int, lanes: int) -> tuple[int, int]:
-        zero, code = self.zero[row], self.code[row]
+        zero, code = self.zero[row], self.encoding[row]
         return self.rules.needed(lanes, zero, code), self.rules.known_zero(zero, code)
 
     def restore(self, row: int, columns: int) -> int:
-        code = self.code[row]
+        code = self.encoding[row]
         return self.rules.restore(from_sub_banks(columns, code.left), self.zero[row], code)
 
 

@@ -14,7 +14,7 @@ from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file.forms import Packed
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.words import ALL_LANES
 
@@ -85,10 +85,11 @@ class Observer:
     def _needed(self, collector: Any, slot: int) -> int:
         """Columns of a slot, from the text: one after the other."""
         metadata = collector.metadata[slot]
-        code = metadata.code if isinstance(metadata, Packed) else metadata if isinstance(metadata, Code) else None
+        narrow = metadata.encoding if isinstance(metadata, Packed) else metadata
+        code = narrow if isinstance(narrow, Encoding) else None
         return sum(1 << column for column in range(32) if self._is_needed(collector, slot, column, code))
 
-    def _is_needed(self, collector: Any, slot: int, column: int, code: Code | None) -> bool:
+    def _is_needed(self, collector: Any, slot: int, column: int, code: Encoding | None) -> bool:
         group, byte = column // 4, column % 4
         if code is not None:
             group, byte = column % 8, 3 - column // 8 if code.left else column // 8

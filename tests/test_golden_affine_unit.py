@@ -102,17 +102,17 @@ def test_registers_are_apart() -> None:
     registers = 20
     file, rng = AffineRegisterFile(CONFIG, registers), random.Random(6)
     wanted: dict[tuple[int, int], Compact | None] = {}
-    places = list(itertools.product(range(CONFIG.warps), range(registers)))
-    assert all(file.read(*place) is None and file.tag(*place) is Tag.GENERIC for place in places)
+    addresses = list(itertools.product(range(CONFIG.warps), range(registers)))
+    assert all(file.read(*address) is None and file.tag(*address) is Tag.GENERIC for address in addresses)
     for _ in range(2000):
-        place = rng.choice(places)
-        wanted[place] = Compact(rng.getrandbits(32), rng.choice((0, 5))) if rng.random() < 0.7 else None
-        if value := wanted[place]:
-            file.write(*place, value)
+        address = rng.choice(addresses)
+        wanted[address] = Compact(rng.getrandbits(32), rng.choice((0, 5))) if rng.random() < 0.7 else None
+        if value := wanted[address]:
+            file.write(*address, value)
         else:
-            file.make_generic(*place)
-    assert {place: file.read(*place) for place in wanted} == wanted
-    assert all(file.tag(*place) is (value.tag if value else Tag.GENERIC) for place, value in wanted.items())
+            file.make_generic(*address)
+    assert {address: file.read(*address) for address in wanted} == wanted
+    assert all(file.tag(*address) is (value.tag if value else Tag.GENERIC) for address, value in wanted.items())
 
 
 def test_a_warp_that_does_not_fit() -> None:

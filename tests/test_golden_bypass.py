@@ -122,7 +122,7 @@ def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
     for datapath in cycles(sm):
         if datapath.operands.evictions.blocked:
             blocked += 1
-            assert datapath.operands.room[0] == 0 and sm.inputs.issue is None
+            assert datapath.operands.free_entries[0] == 0 and sm.inputs.issue is None
     counts = sm.datapath.counts
     assert blocked >= counts.slid > 1 and counts.fetched == 1
 
@@ -213,7 +213,7 @@ def test_counts_add_up(mode: str) -> None:
 
 @pytest.mark.parametrize("files", [[], ["coalescing=on", "gating=cross_lane"]], ids=" ".join)
 def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
-    """The probe shows the state of collectors; fields fit their ports; `room` is that of each collector."""
+    """The probe shows the state of collectors; fields fit their ports; `free_entries` is that of each collector."""
     setting = config("bow_hints", *files, "entries=4")
     sm, evictions = Sm(setting, hinted(random_trace(5), setting)), 0
     port = probe_of(setting, sm)
@@ -224,8 +224,8 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
             for name, value in shown_by(collector).items():
                 assert probe[f"collector{collector.index}_{name}"] == value
             blocked = bool(datapath.operands.evictions.blocked >> collector.index & 1)
-            assert datapath.operands.room[collector.index] == collector.room(blocked)
-        assert datapath.operands.issue_ready == any(datapath.operands.room)
+            assert datapath.operands.free_entries[collector.index] == collector.free_entries(blocked)
+        assert datapath.operands.issue_ready == any(datapath.operands.free_entries)
         _fits(setting, sm, datapath)
         evictions += probe["evict_latched"]
         assert probe["evict_valid"] == (datapath.operands.evictions.held is not None)

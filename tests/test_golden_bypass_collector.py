@@ -54,7 +54,7 @@ def test_a_source_takes_over_the_entry_of_its_destination_last() -> None:
     collector.take([4], 1)
     assert collector.registers == [1, 2, 3, 4]
     collector.leave()
-    assert collector.result(1) and collector.room(False) == 2
+    assert collector.result(1) and collector.free_entries(False) == 2
     full = Driven("bow_wr", *FOUR, "window=8")
     full.take([1])
     full.leave()
@@ -70,7 +70,7 @@ def test_the_first_instruction_of_a_warp_forgets() -> None:
     collector = Driven("bow_wr", *FOUR)
     for register in (1, 2, 3):
         collector.write(register)
-    assert shown_by(collector)["dirty"] and collector.room(False) < 4
+    assert shown_by(collector)["dirty"] and collector.free_entries(False) < 4
     collector.take([3], 4, first=1)
     assert collector.registers == [3, 4, None, None]
     assert shown_by(collector) == {"held": 1, "used": 0b0011, "wanted": 0b0001, "dirty": 0}
@@ -126,16 +126,16 @@ def test_ages() -> None:
 def test_room(registers: int) -> None:
     collector = Driven("bow_wr", *FOUR, "window=8")
     collector.take(list(range(registers)), 9)
-    assert collector.room(False) == min(4, 1 + 3 - registers)
-    assert collector.room(True) == 0
+    assert collector.free_entries(False) == min(4, 1 + 3 - registers)
+    assert collector.free_entries(True) == 0
 
 
 def test_a_collector_holds_a_window() -> None:
     collector = Driven("bow_wr", "window=2")
     collector.take([1])
-    assert collector.room(False) == 4
+    assert collector.free_entries(False) == 4
     collector.take([1])
-    assert collector.room(False) == 0
+    assert collector.free_entries(False) == 0
 
 
 # ---------------------------------------------------------------------- operands
@@ -147,7 +147,7 @@ def test_the_oldest_instruction_requests_its_lowest_slot_first() -> None:
     collector.take([3])
     rows = []
     while (request := collector.request()) is not None:
-        rows.append((request.place.bank, request.place.row))
+        rows.append((request.address.bank, request.address.row))
         collector.clock(granted=True, arriving_word=None if len(rows) == 1 else 0)
     assert rows == [(1, 5), (1, 4), (1, 3)]
 

@@ -17,7 +17,7 @@ from warploom.golden_model.cached.last_use import last_uses
 from warploom.golden_model.cached.register_file import CachedFile
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.functional.executor import execute
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -113,23 +113,23 @@ def test_who_reads_the_lanes_that_the_cache_has_reads_once() -> None:
 
 def test_the_cache_alone() -> None:
     cache = RegisterFileCache(SmConfig.preset("small").with_settings(["entries=4"]))
-    places = [Place(0, row, False) for row in range(8)]
-    for place in places[:4]:
-        assert cache.write(0, place, broadcast(7), ALL_LANES) is None
-    assert cache.target(0, places[4]) is cache.find(places[0])
-    assert cache.target(0, places[3]) is cache.find(places[3])
-    cache.write(0, places[0], broadcast(9), HALF)
-    cache.read_last(places[0], 0xFF)
+    addresses = [Address(0, row, False) for row in range(8)]
+    for address in addresses[:4]:
+        assert cache.write(0, address, broadcast(7), ALL_LANES) is None
+    assert cache.target(0, addresses[4]) is cache.find(addresses[0])
+    assert cache.target(0, addresses[3]) is cache.find(addresses[3])
+    cache.write(0, addresses[0], broadcast(9), HALF)
+    cache.read_last(addresses[0], 0xFF)
     word = merge(broadcast(7), broadcast(9), HALF)
-    assert cache.write(0, places[4], 0, 1) == Eviction(places[0], word, 0xFFFFFF00)
-    cache.read_last(places[1], ALL_LANES)
-    assert cache.write(0, places[5], 0, 1) is None
-    cache.read_last(places[2], ALL_LANES)
-    cache.pending[places[2]] += 1  # an instruction that issued before still has to read it
-    assert cache.write(0, places[6], 0, 1) == Eviction(places[2], broadcast(7), ALL_LANES)
-    cache.read_last(places[3], ALL_LANES)
-    cache.write(0, places[3], broadcast(5), 1)  # lives again in one lane
-    evicted = cache.write(0, places[7], 0, 1)
+    assert cache.write(0, addresses[4], 0, 1) == Eviction(addresses[0], word, 0xFFFFFF00)
+    cache.read_last(addresses[1], ALL_LANES)
+    assert cache.write(0, addresses[5], 0, 1) is None
+    cache.read_last(addresses[2], ALL_LANES)
+    cache.pending[addresses[2]] += 1  # an instruction that issued before still has to read it
+    assert cache.write(0, addresses[6], 0, 1) == Eviction(addresses[2], broadcast(7), ALL_LANES)
+    cache.read_last(addresses[3], ALL_LANES)
+    cache.write(0, addresses[3], broadcast(5), 1)  # lives again in one lane
+    evicted = cache.write(0, addresses[7], 0, 1)
     assert evicted is not None and evicted.lanes == 1
 
 
@@ -172,10 +172,10 @@ def cycle(register_file: CachedFile) -> None:
 
 
 def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() -> None:
-    first, second = (Eviction(Place(0, row, False), broadcast(row), HALF) for row in (3, 4))
+    first, second = (Eviction(Address(0, row, False), broadcast(row), HALF) for row in (3, 4))
     register_file = evicting(first, second)
     load = {"tag": 1, "writes": 1, "bank": 1, "row": 2, "left": False, "lanes": ALL_LANES, "data": 5, "pred": 0}
-    register_file._warps[Place(1, 2, False)] = 0
+    register_file._warps[Address(1, 2, False)] = 0
     assert [(write.row, write.lanes) for write in register_file.writes()] == [(3, HALF)]
     register_file.write((None, None, load))
     register_file._evictions[0] = first
@@ -190,12 +190,12 @@ def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() 
 
 
 def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
-    place = Place(0, 4, False)
-    register_file = evicting(Eviction(Place(0, 3, False), 0, 1), Eviction(place, broadcast(4), ALL_LANES))
-    register_file._warps[place] = 0
-    result = {"tag": 1, "writes": 1, **place._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0}
+    address = Address(0, 4, False)
+    register_file = evicting(Eviction(Address(0, 3, False), 0, 1), Eviction(address, broadcast(4), ALL_LANES))
+    register_file._warps[address] = 0
+    result = {"tag": 1, "writes": 1, **address._asdict(), "lanes": HALF, "data": broadcast(9), "pred": 0}
     register_file.write((result, None, None))
-    register_file._evictions[0] = Eviction(Place(0, 3, False), 0, 1)  # another one, so that it waits on
+    register_file._evictions[0] = Eviction(Address(0, 3, False), 0, 1)  # another one, so that it waits on
     register_file.arbitrate()
     cycle(register_file)
     assert [write.lanes for write in register_file.writes()] == [ALL_LANES & ~HALF]
@@ -258,10 +258,10 @@ def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPa
     """No evicted value is written; or values die that are still to be read."""
     original = RegisterFileCache._replace
 
-    def forgets(self: RegisterFileCache, entry: object, place: Place) -> None:
-        original(self, entry, place)  # type: ignore[arg-type]
+    def forgets(self: RegisterFileCache, entry: object, address: Address) -> None:
+        original(self, entry, address)  # type: ignore[arg-type]
 
-    def kills(self: RegisterFileCache, place: Place, lanes: int) -> None:
+    def kills(self: RegisterFileCache, address: Address, lanes: int) -> None:
         for entry in self._found.values():
             entry.dead = entry.held
 

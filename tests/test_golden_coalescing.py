@@ -20,7 +20,7 @@ from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision
 from warploom.golden_model.coalescing.crossbar import SlicedCrossbar
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
-from warploom.golden_model.register_file.width import Code, renew
+from warploom.golden_model.register_file.width import Encoding, renew
 from warploom.golden_model.words import ALL_LANES, broadcast
 
 RIGHT, LEFT = 0, 1
@@ -56,8 +56,8 @@ def test_eight_coalescable_requests_take_one_cycle(diagonal: int) -> None:
 
 def stored(width: int, left: int, value: int) -> tuple[int, int]:
     """Word and byte mask, in sub-bank form, of a full write of the value to all lanes."""
-    write = renew(Code(1, 0, left == LEFT), broadcast(value), ALL_LANES, full=True, toggle=False)
-    assert write.code.width == width
+    write = renew(Encoding(1, 0, left == LEFT), broadcast(value), ALL_LANES, full=True, toggle=False)
+    assert write.encoding.width == width
     return to_sub_banks(write.word, left == LEFT), to_sub_banks(write.byte_mask, left == LEFT)
 
 
@@ -266,19 +266,20 @@ def test_codes_are_kept(alignment: Alignment) -> None:
     stores_side = alignment is Alignment.WRITE
     for row in range(16):
         for left in (False, True):
-            assert buffer.read(1, row, left) == Code(1, 0, row % 2 == 1 if stores_side else left)
-    codes = [Code(width, sign, left) for width in (1, 2, 3, 4) for sign in (0, 1) for left in (False, True)]
-    for row, code in enumerate(codes):
-        buffer.write(3, row, code)
-    for row, code in enumerate(codes):
-        assert buffer.read(3, row, code.left) == code
-        assert buffer.read(3, row, not code.left) == (code if stores_side else code._replace(left=not code.left))
-    assert sorted(code.packed for code in codes) == list(range(16))
+            assert buffer.read(1, row, left) == Encoding(1, 0, row % 2 == 1 if stores_side else left)
+    encodings = [Encoding(width, sign, left) for width in (1, 2, 3, 4) for sign in (0, 1) for left in (False, True)]
+    for row, encoding in enumerate(encodings):
+        buffer.write(3, row, encoding)
+    for row, encoding in enumerate(encodings):
+        assert buffer.read(3, row, encoding.left) == encoding
+        other = encoding if stores_side else encoding._replace(left=not encoding.left)
+        assert buffer.read(3, row, not encoding.left) == other
+    assert sorted(encoding.packed for encoding in encodings) == list(range(16))
 
 
 def test_masks_of_codes() -> None:
-    assert [Code(width, 0, False).mask for width in (1, 2, 3, 4)] == [0b0001, 0b0011, 0b0111, 0b1111]
-    assert [Code(width, 0, True).mask for width in (1, 2, 3, 4)] == [0b1000, 0b1100, 0b1110, 0b1111]
+    assert [Encoding(width, 0, False).mask for width in (1, 2, 3, 4)] == [0b0001, 0b0011, 0b0111, 0b1111]
+    assert [Encoding(width, 0, True).mask for width in (1, 2, 3, 4)] == [0b1000, 0b1100, 0b1110, 0b1111]
 
 
 def test_a_byte_of_every_lane_is_in_one_sub_bank() -> None:
@@ -304,12 +305,12 @@ def test_a_byte_enable_for_each_byte() -> None:
 def test_the_sub_banks_written_are_those_of_the_mask() -> None:
     random.seed(3)
     for _ in range(2000):
-        old = Code(random.randint(1, 4), random.getrandbits(1), random.random() < 0.5)
+        old = Encoding(random.randint(1, 4), random.getrandbits(1), random.random() < 0.5)
         lanes, full = random.getrandbits(32) | 1, random.random() < 0.5
         word = random.getrandbits(1024) & broadcast((1 << 8 * random.randint(1, 4)) - 1)
         write = renew(old, word, lanes, full, toggle=random.random() < 0.5)
-        enables = byte_enables(to_sub_banks(write.byte_mask, write.code.left))
-        assert sum(1 << k for k in range(4) if enables >> 32 * k & ALL_LANES) == write.code.mask
+        enables = byte_enables(to_sub_banks(write.byte_mask, write.encoding.left))
+        assert sum(1 << k for k in range(4) if enables >> 32 * k & ALL_LANES) == write.encoding.mask
 
 
 def test_an_access_touches_only_its_bytes() -> None:

@@ -9,7 +9,7 @@ from golden_traces import random_trace, trace_of
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES
 from warploom.arch.isa import Instruction, Op
-from warploom.arch.layout import place
+from warploom.arch.layout import address
 from warploom.arch.mechanisms import Alignment
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.check import Mismatch
@@ -18,7 +18,7 @@ from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.ports import Write
-from warploom.golden_model.register_file.width import Code, restore
+from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -54,7 +54,7 @@ def cycles(sm: Sm) -> Iterator[Datapath]:
         sm.skip()
 
 
-def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Code]]:
+def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Encoding]]:
     """The SM after a run with every operand checked, its register writes, and the encodings that they left."""
     sm, writes, codes = Sm(config, trace, check=True), [], []
     for datapath in cycles(sm):
@@ -257,7 +257,7 @@ class Registers:
     def write(self, write: Write, latch_full: int) -> None:
         """A full write moves the register: lanes that are no longer live are left behind."""
         flight = self._sm.flight(write.tag)
-        where = place(self._config, self._sm.stride, flight.warp.slot, flight.static.instruction.dst)
+        where = address(self._config, self._sm.stride, flight.warp.slot, flight.static.instruction.dst)
         assert where == (write.bank, write.row)
         word, kept = self._words.get(where, (0, 0))
         result = flight.word

@@ -7,11 +7,11 @@ from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op, Pipe, TimingClass
-from warploom.arch.layout import place
+from warploom.arch.layout import address
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.operands.collector import Collector
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import Plain
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.sm import Sm
@@ -107,7 +107,7 @@ def test_places_come_back_with_the_results(layout: str) -> None:
             break
         for write in sm.datapath.writes():
             flight = sm.flight(write.tag)
-            expected = place(config, sm.stride, flight.warp.slot, flight.static.instruction.dst)
+            expected = address(config, sm.stride, flight.warp.slot, flight.static.instruction.dst)
             assert ((write.bank, write.row), write.byte_mask) == (expected, spread(flight.lanes))
             writers[write.writer] += 1
     assert set(writers) == {"sp", "sfu", "mem"}
@@ -132,7 +132,7 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
     dispatcher = Dispatcher(config, OldestFirst())
     collectors = [Collector(index, Plain()) for index in range(4)]
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
-    nowhere = Place(0, 0, 0)
+    nowhere = Address(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
                                             (0, TimingClass.INT_ADD)]):
         collectors[index].issue(common | {"pipe": pipe, "timing": timing, "lanes": 1}, [nowhere] * 3, nowhere,

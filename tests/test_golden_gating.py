@@ -19,7 +19,7 @@ from warploom.golden_model.check import Mismatch
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.observation import shown_by
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
@@ -118,11 +118,11 @@ def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> 
 
 def _is_stored(datapath: Any, result: Any) -> bool:
     """The fields of a result are the entries of mask buffer and zero buffer."""
-    place = result["bank"], result["row"], result["left"]
+    address = result["bank"], result["row"], result["left"]
     if datapath.config.coalescing is Coalescing.ON:
-        assert Code.of(result) == datapath.register_file.form.mask_buffer.read(*place)
+        assert Encoding.of(result) == datapath.register_file.form.mask_buffer.read(*address)
     if datapath.config.gating.has_zero_mask:
-        assert Zero(result["zero"], result.get("reorder", 0)) == datapath.register_file.form.zero_buffer.read(*place)
+        assert Zero(result["zero"], result.get("reorder", 0)) == datapath.register_file.form.zero_buffer.read(*address)
     return True
 
 

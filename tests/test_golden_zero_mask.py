@@ -8,7 +8,7 @@ import pytest
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.reorder import reorder
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import ALL_LANES, join, split
 
@@ -98,31 +98,31 @@ def lane_order(gating: Gating, old: Zero, result: Result) -> Rewrite:
     return written(Zero(mask_of(new), mask_of(reordered)), columns, byte)
 
 
-def interleaved(gating: Gating, old: Zero, code: Code, new_code: Code, result: Result) -> Rewrite:
+def interleaved(gating: Gating, old: Zero, encoding: Encoding, new_encoding: Encoding, result: Result) -> Rewrite:
     """Which bytes a write stores, `coalescing = on`."""
     z, new, columns = bits(old.mask), [False] * 32, set()
-    was = [z[8 * k + g] if k < code.width else not code.sign for k in BYTES for g in GROUPS]
+    was = [z[8 * k + g] if k < encoding.width else not encoding.sign for k in BYTES for g in GROUPS]
     if gating is Gating.IN_LANE:
         new = result.in_lane(old.mask)
     elif gating is Gating.CROSS_LANE:
         new = [result.granule_is_zero(g, k) and (result.free(g) or was[8 * k + g]) for k in BYTES for g in GROUPS]
 
     def of_others(lane: int, k: int, granule: int) -> int | None:
-        if k >= code.width:
+        if k >= encoding.width:
             in_lane = gating is Gating.IN_LANE and z[lane]
-            return None if in_lane else 0xFF * code.sign
+            return None if in_lane else 0xFF * encoding.sign
         return 0 if gating is Gating.CROSS_LANE and was[granule] else None
 
     def byte(lane: int, k: int) -> int | None:
         granule = 8 * k + lane // 4
-        if k >= new_code.width or (gating is Gating.CROSS_LANE and new[granule]):
+        if k >= new_encoding.width or (gating is Gating.CROSS_LANE and new[granule]):
             return None
         if result.executes[lane]:
             value = None if gating is Gating.IN_LANE and new[lane] else result.values[lane] >> 8 * k & 0xFF
         else:
             value = None if result.full else of_others(lane, k, granule)
         if value is not None:
-            columns.add(8 * (3 - k if new_code.left else k) + lane // 4)
+            columns.add(8 * (3 - k if new_encoding.left else k) + lane // 4)
         return value
 
     return written(Zero(mask_of(new)), columns, byte)
@@ -152,8 +152,8 @@ def random_zero(gating: Gating, *, reordered: bool) -> Zero:
     return Zero(mask, random.getrandbits(8) if reordered and gating is Gating.CROSS_LANE else 0)
 
 
-def random_code() -> Code:
-    return Code(random.randint(1, 4), random.getrandbits(1), bool(random.getrandbits(1)))
+def random_encoding() -> Encoding:
+    return Encoding(random.randint(1, 4), random.getrandbits(1), bool(random.getrandbits(1)))
 
 
 GATINGS = pytest.mark.parametrize("gating", [Gating.ACTIVE, Gating.IN_LANE, Gating.CROSS_LANE])
@@ -176,11 +176,12 @@ def test_an_interleaved_write(gating: Gating) -> None:
     random.seed(str(gating))
     rules = Interleaved(gating)
     for _ in range(1000):
-        old, code, word, lanes = random_zero(gating, reordered=False), random_code(), random_word(), random_lanes()
+        old, encoding = random_zero(gating, reordered=False), random_encoding()
+        word, lanes = random_word(), random_lanes()
         for full in (False, True):
-            stored = width.renew(code, word, lanes, full, toggle=full)
-            wanted = interleaved(gating, old, code, stored.code, Result(word, lanes, full))
-            assert rules.renew(old, code, stored, word, lanes, full) == wanted
+            stored = width.renew(encoding, word, lanes, full, toggle=full)
+            wanted = interleaved(gating, old, encoding, stored.encoding, Result(word, lanes, full))
+            assert rules.renew(old, encoding, stored, word, lanes, full) == wanted
 
 
 @GATINGS
@@ -207,17 +208,18 @@ def test_an_interleaved_read(gating: Gating) -> None:
     random.seed(str(gating))
     rules, across = Interleaved(gating), gating is Gating.CROSS_LANE
     for _ in range(1000):
-        zero, code, word, lanes = random_zero(gating, reordered=False), random_code(), random_word(), random_lanes()
-        z, stored = bits(zero.mask), range(code.width)
-        is_zero = [[z[8 * k + lane // 4] if k in stored else not code.sign for k in BYTES] if across
+        zero, encoding = random_zero(gating, reordered=False), random_encoding()
+        word, lanes = random_word(), random_lanes()
+        z, stored = bits(zero.mask), range(encoding.width)
+        is_zero = [[z[8 * k + lane // 4] if k in stored else not encoding.sign for k in BYTES] if across
                    else [z[lane]] * 4 for lane in LANES]
-        needs = {8 * (3 - k if code.left else k) + lane // 4 for lane in LANES for k in stored
+        needs = {8 * (3 - k if encoding.left else k) + lane // 4 for lane in LANES for k in stored
                  if lanes >> lane & 1 and not is_zero[lane][k]}
-        assert rules.needed(lanes, zero, code) == mask_of(column in needs for column in LANES)
-        read = [sum((0 if is_zero[lane][k] else value >> 8 * k & 0xFF if k in stored else 0xFF * code.sign) << 8 * k
+        assert rules.needed(lanes, zero, encoding) == mask_of(column in needs for column in LANES)
+        read = [sum((0 if is_zero[lane][k] else value >> 8 * k & 0xFF if k in stored else 0xFF * encoding.sign) << 8 * k
                     for k in BYTES) for lane, value in enumerate(split(word))]
-        assert rules.restore(word, zero, code) == join(read)
-        assert rules.known_zero(zero, code) == mask_of(all(is_zero[lane]) for lane in LANES)
+        assert rules.restore(word, zero, encoding) == join(read)
+        assert rules.known_zero(zero, encoding) == mask_of(all(is_zero[lane]) for lane in LANES)
 
 
 @pytest.mark.parametrize("arrangement", [LaneOrder, Interleaved])

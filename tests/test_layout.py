@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
-from warploom.arch.layout import affine_place, check_fits, left, place, resident_warps, rows_per_warp
+from warploom.arch.layout import address, affine_address, check_fits, left, resident_warps, rows_per_warp
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
 
@@ -19,9 +19,9 @@ from warploom.arch.program import Program
 def test_places_are_distinct_and_inside(layout, banks, rows, registers):
     config = SmConfig(layout=layout, banks=banks, rows=rows)
     stride, warps = rows_per_warp(config, registers), resident_warps(config, registers)
-    places = [place(config, stride, warp, register) for warp in range(warps) for register in range(registers)]
-    assert len(set(places)) == len(places)
-    assert all(0 <= bank < banks and 0 <= row < rows for bank, row in places)
+    addresses = [address(config, stride, warp, register) for warp in range(warps) for register in range(registers)]
+    assert len(set(addresses)) == len(addresses)
+    assert all(0 <= bank < banks and 0 <= row < rows for bank, row in addresses)
 
 
 @given(
@@ -31,16 +31,16 @@ def test_places_are_distinct_and_inside(layout, banks, rows, registers):
 def test_affine_places_are_distinct_and_inside(layout, banks, schedulers, registers):
     config = SmConfig(layout=layout, banks=banks, rows=256, schedulers=schedulers, affine="a")
     warps = range(resident_warps(config, registers))
-    places = [affine_place(config, registers, warp, register) for warp in warps for register in range(registers)]
-    assert len(set(places)) == len(places)
-    assert all(0 <= number < schedulers and 0 <= entry < config.affine_entries for number, entry in places)
+    addresses = [affine_address(config, registers, warp, register) for warp in warps for register in range(registers)]
+    assert len(set(addresses)) == len(addresses)
+    assert all(0 <= number < schedulers and 0 <= entry < config.affine_entries for number, entry in addresses)
 
 
 def test_layouts_of_the_seed():
     """[RADAIDEH], Fig. 3.10: all registers of a warp in bank `warp`, or interleaved from bank `warp` on."""
     wid, wshift = SmConfig(layout=Layout.WID), SmConfig(layout=Layout.WSHIFT)
-    assert {place(wid, 8, 5, register)[0] for register in range(8)} == {1}
-    assert [place(wshift, 2, 5, register)[0] for register in range(4)] == [1, 2, 3, 0]
+    assert {address(wid, 8, 5, register)[0] for register in range(8)} == {1}
+    assert [address(wshift, 2, 5, register)[0] for register in range(4)] == [1, 2, 3, 0]
 
 
 def test_sides_of_the_seed():

@@ -77,8 +77,8 @@ def test_random_programs(bypass: str, count: int) -> None:
 
 def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     """A collector that lets its warp issue while its eviction is in flight to the register file."""
-    room = BypassingCollector.room
-    monkeypatch.setattr(BypassingCollector, "room", lambda collector, blocked: room(collector, False))
+    free = BypassingCollector.free_entries
+    monkeypatch.setattr(BypassingCollector, "free_entries", lambda collector, blocked: free(collector, False))
     with pytest.raises(Mismatch, match="operand"):
         for case in samples(80, 1, bypasses=["bow_wr"]):
             simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)

@@ -8,7 +8,7 @@ import pytest
 from bypassing import LOW, config
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import place, rows_per_warp
+from warploom.arch.layout import address, rows_per_warp
 from warploom.arch.program import Program
 from warploom.golden_model.assembly import datapath_of
 from warploom.golden_model.compact import Compact
@@ -29,7 +29,7 @@ def readback(bypass: str, *, filed: int = 0, dirty: int = 0, restarted: bool = F
     datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
     entry = datapath.operands.collectors[WARP].entries[0]
     entry.used, entry.register, entry.dirty = True, REGISTER, dirty
-    shadow, where = Shadow(setting), place(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
+    shadow, where = Shadow(setting), address(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
     shadow.complete(WARP, where, 0, ALL_LANES, ALL_LANES)
     shadow.assign(WARP, where, filed, False)
     if restarted:
@@ -65,7 +65,7 @@ def test_compact_registers_are_read_in_all_lanes(stored: bool) -> None:
     datapath.affine.registers.write(WARP, REGISTER, Compact(7, 1))
     shadow = Shadow(setting)
     if stored:
-        where = place(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
+        where = address(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
         shadow.complete(WARP, where, 0, LOW, LOW)
         shadow.assign(WARP, where, LOW, False)
     reader = Readback(setting, REGISTERS, datapath, shadow)

@@ -24,11 +24,11 @@ from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.emit import generate
 from warploom.rtl.interfaces import (
-    CODE,
     COMPACT,
+    ENCODING,
+    address_layout,
     dispatch_layout,
     issue_layout,
-    place_layout,
     result_layout,
 )
 from warploom.rtl.lane_control import CONTROL, DECODING
@@ -106,7 +106,7 @@ def test_models_without_hardware(settings: list[str]) -> None:
 @pytest.mark.parametrize(("make", "table", "extra"), [
     (issue_layout, tables.issue_fields, 0), (dispatch_layout, tables.dispatch_fields, 3 * tables.WARP_BITS),
     (result_layout, tables.result_fields, tables.WARP_BITS),
-    (place_layout, tables.place_fields, 0), (lambda config: CODE, lambda config: tables.CODE_FIELDS, 0),
+    (address_layout, tables.address_fields, 0), (lambda config: ENCODING, lambda config: tables.ENCODING_FIELDS, 0),
     (lambda config: COMPACT, lambda config: tables.COMPACT_FIELDS, 0),
 ])
 def test_structs_are_the_tables(make: object, table: object, extra: int, config: SmConfig) -> None:

@@ -20,10 +20,10 @@ from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.register_file import width as width_module
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
-from warploom.golden_model.register_file.width import Code, Stored, detect, renew, restore
+from warploom.golden_model.register_file.width import Encoding, Stored, detect, renew, restore
 from warploom.golden_model.words import ALL_LANES, broadcast, join, split, spread
 
-Renew = Callable[[Code, int, int, bool, bool], Stored]
+Renew = Callable[[Encoding, int, int, bool, bool], Stored]
 
 ROWS = 16
 WIDTHS, SIGNS = (1, 2, 3, 4), (0, 1)
@@ -74,7 +74,7 @@ class Registers:
         """Lanes that have not written the register yet, or will not read it any more."""
         self.shadow[row] = [None if lanes >> lane & 1 else value for lane, value in enumerate(self.shadow[row])]
 
-    def code(self, row: int) -> Code:
+    def code(self, row: int) -> Encoding:
         return self.buffer.read(0, row, row % 2 == 1)
 
     def write(self, write: Write) -> None:
@@ -82,10 +82,10 @@ class Registers:
         row, word, lanes, full = write
         old, values = self.code(row), split(word)
         stored = self.renew(old, word, lanes, full, self.toggle)
-        left = stored.code.left
+        left = stored.encoding.left
         self.bank.write(row, to_sub_banks(stored.word, left), to_sub_banks(stored.byte_mask, left))
-        self.buffer.write(0, row, stored.code)
-        kept = to_sub_banks(_BELOW[stored.code.width], left)
+        self.buffer.write(0, row, stored.encoding)
+        kept = to_sub_banks(_BELOW[stored.encoding.width], left)
         self.bank.write(row, random.getrandbits(1024), ~kept)
         executing = [value for lane, value in enumerate(values) if lanes >> lane & 1]
         self.shadow[row] = [new if lanes >> lane & 1 else was
@@ -94,7 +94,7 @@ class Registers:
         if full or self.shadow[row].count(None) + len(executing) < 32:  # a partial one with other lanes to damage
             self.covered[old.width, old.sign, *needed(executing), full] += 1
 
-    def check_code(self, old: Code, new: Code, wanted: tuple[int, int], full: bool) -> None:
+    def check_code(self, old: Encoding, new: Encoding, wanted: tuple[int, int], full: bool) -> None:
         """A full write makes a register as narrow as its lanes; a partial one widens it no more than necessary."""
         width, sign = wanted
         if not full:
@@ -162,35 +162,35 @@ def test_lanes_read_what_was_written(alignment: Alignment) -> None:
     assert set(covered) == TRANSITIONS, f"never hit: {TRANSITIONS - set(covered)}"
 
 
-def no_fill(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def no_fill(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     """The other lanes do not get the bytes that were not stored so far."""
     stored = renew(old, word, lanes, full, toggle)
     mask = stored.byte_mask & spread(lanes)
-    return Stored(stored.code, stored.word & mask, mask)
+    return Stored(stored.encoding, stored.word & mask, mask)
 
 
-def fill_with_the_new_sign(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def fill_with_the_new_sign(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     """The other lanes get the sign of the result instead of their own."""
     stored = renew(old, word, lanes, full, toggle)
     filled = stored.byte_mask & ~spread(lanes)
-    return stored._replace(word=stored.word & ~filled | filled * stored.code.sign)
+    return stored._replace(word=stored.word & ~filled | filled * stored.encoding.sign)
 
 
-def narrow_on_a_change_of_sign(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def narrow_on_a_change_of_sign(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     """Two signs in one register, without its upper bytes."""
     stored, (width, sign) = renew(old, word, lanes, full, toggle), detect(word, lanes)
     if full or sign == old.sign:
         return stored
     width = max(width, old.width)
-    return Stored(stored.code._replace(width=width), stored.word & _BELOW[width], stored.byte_mask & _BELOW[width])
+    return Stored(stored.encoding._replace(width=width), stored.word & _BELOW[width], stored.byte_mask & _BELOW[width])
 
 
-def side_changes_with_partial_writes(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def side_changes_with_partial_writes(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     """The values of the other lanes are on the old side."""
     return renew(old._replace(left=old.left ^ (not full)), word, lanes, full, toggle)
 
 
-def detector_of_all_lanes(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def detector_of_all_lanes(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     """Lanes that do not execute count, which costs width but no data."""
     with patch.object(width_module, "detect", lambda word, _: detect(word, ALL_LANES)):
         return renew(old, word, lanes, full, toggle)
@@ -233,11 +233,11 @@ def test_detector_by_its_definition() -> None:
 
 def test_the_example_of_the_documentation() -> None:
     """docs/coalescing.md, When lanes diverge: half of the lanes write 0x1234, or a negative value, over one byte."""
-    half, old = 0xFFFF, Code(1, 0, False)
+    half, old = 0xFFFF, Encoding(1, 0, False)
     stored = renew(old, broadcast(0x1234), half, full=False, toggle=True)
-    assert stored == (Code(2, 0, False), join([0x1234] * 16 + [0] * 16), join([0xFFFF] * 16 + [0xFF00] * 16))
+    assert stored == (Encoding(2, 0, False), join([0x1234] * 16 + [0] * 16), join([0xFFFF] * 16 + [0xFF00] * 16))
     stored = renew(old, broadcast(0xFFFFFFFE), half, full=False, toggle=True)
     upper = join([0xFFFFFFFF] * 16 + [0xFFFFFF00] * 16)
-    assert stored == (Code(4, 1, False), join([0xFFFFFFFE] * 16 + [0] * 16), upper)
+    assert stored == (Encoding(4, 1, False), join([0xFFFFFFFE] * 16 + [0] * 16), upper)
     stored = renew(old, broadcast(0xFFFFFFFE), ALL_LANES, full=True, toggle=True)
-    assert stored == (Code(1, 1, True), broadcast(0xFE), broadcast(0xFF))
+    assert stored == (Encoding(1, 1, True), broadcast(0xFE), broadcast(0xFF))

@@ -16,7 +16,7 @@ from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.register_file.reorder import reorder
-from warploom.golden_model.register_file.width import Code, renew
+from warploom.golden_model.register_file.width import Encoding, renew
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
@@ -76,7 +76,7 @@ def test_000_fig_4_4() -> None:
     word = join([value for example in FIG_4_4 for value in example.lanes] + [0] * (32 - 4 * len(FIG_4_4)))
     in_lane, selected = (LaneOrder(gating).renew(Zero(0), word, ALL_LANES, full=True)
                          for gating in (Gating.IN_LANE, Gating.CROSS_LANE))
-    old = Code(1, 0, left=False)
+    old = Encoding(1, 0, left=False)
     stored = renew(old, word, ALL_LANES, full=True, toggle=False)
     across = Interleaved(Gating.CROSS_LANE).renew(Zero(0), old, stored, word, ALL_LANES, full=True)
     for group, example in enumerate(FIG_4_4):

@@ -1,1 +1,1 @@
-"""Compact registers and their arithmetic (docs/contract/affine.md): twins of the units in `warploom.rtl.affine`."""
+"""Compact registers and their arithmetic (docs/contract/affine.md): models of the units in `warploom.rtl.affine`."""

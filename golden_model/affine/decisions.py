@@ -46,12 +46,12 @@ class AffineDecisions:
 
     # ------------------------------------------------------------------ wires
 
-    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+    def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`."""
         if self._config.has_address_slot:
             address = self._addressing if self._operands.address_ready else 0
-            return (roomy[0] & ~self._addressing | address, *roomy[1:])
-        return roomy
+            return (free[0] & ~self._addressing | address, *free[1:])
+        return free
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         """By set: the fields of the attempts among what was picked."""

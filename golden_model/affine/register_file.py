@@ -2,7 +2,7 @@
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
-from warploom.arch.layout import affine_place
+from warploom.arch.layout import affine_address
 from warploom.golden_model.compact import Compact
 
 
@@ -16,7 +16,7 @@ class AffineRegisterFile:
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register, None if it is generic."""
-        number, entry = self._place(warp, register)
+        number, entry = self._address(warp, register)
         return self._sets[number][entry]
 
     def tag(self, warp: int, register: int) -> Tag:
@@ -33,8 +33,8 @@ class AffineRegisterFile:
         self._set(warp, register, None)
 
     def _set(self, warp: int, register: int, value: Compact | None) -> None:
-        number, entry = self._place(warp, register)
+        number, entry = self._address(warp, register)
         self._sets[number][entry] = value
 
-    def _place(self, warp: int, register: int) -> tuple[int, int]:
-        return affine_place(self._config, self._registers, warp, register)
+    def _address(self, warp: int, register: int) -> tuple[int, int]:
+        return affine_address(self._config, self._registers, warp, register)

@@ -1,2 +1,2 @@
-"""Bypassing operand collectors (docs/contract/operands.md, *Window collectors*): twins of the units in
+"""Bypassing operand collectors (docs/contract/operands.md, *Window collectors*): models of the units in
 `warploom.rtl.bypass`."""

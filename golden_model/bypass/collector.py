@@ -18,10 +18,10 @@ from warploom.golden_model.bypass.entries import (
 )
 from warploom.golden_model.bypass.lost import LostValues
 from warploom.golden_model.operands.collector import SOURCES
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 
-MOST_ROOM = 4
+MOST_FREE = 4
 """Room for any instruction: one more than the registers that it may read."""
 
 NOT_CROWDED = 3
@@ -108,21 +108,21 @@ class BypassingCollector:
         """Entries that an instruction may take over, in the order in which it does."""
         return [entry.index for entry in self._available]
 
-    def room(self, blocked: bool) -> int:
+    def free_entries(self, blocked: bool) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
         eviction of the warp is on its way."""
         if blocked or len(self.held) == self._window:
             return 0
-        return min(1 + len(self._available), MOST_ROOM)
+        return min(1 + len(self._available), MOST_FREE)
 
     def request(self) -> Request | None:
         """What is requested of the register file."""
         entry = self._requested
-        return None if entry is None else Request(entry.index, entry.place, entry.stored, entry.wanted)
+        return None if entry is None else Request(entry.index, entry.address, entry.stored, entry.wanted)
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The oldest instruction: fields of the issue port, and of its destination's place and stored form."""
+        """The oldest instruction: fields of the issue port, and of its destination's address and stored form."""
         return self.held[0].fields
 
     def operands(self) -> tuple[int, int, int]:
@@ -293,8 +293,8 @@ class BypassingCollector:
         ])
         if fields["writes"]:
             self._destination(take, sources, available)
-        place, stored = take.destination, take.stored[-1]
-        held = {**fields, "bank": place.bank, "row": place.row, "left": int(place.left), **stored}
+        address, stored = take.destination, take.stored[-1]
+        held = {**fields, "bank": address.bank, "row": address.row, "left": int(address.left), **stored}
         entries = tuple([entry for entry in slots if entry is not None])
         for entry in entries:
             entry.pins += 1
@@ -345,6 +345,6 @@ class BypassingCollector:
         entry.start(register)
         self._named[register] = entry
 
-    def _name(self, entry: Entry, place: Place, stored: Mapping[str, int]) -> None:
+    def _name(self, entry: Entry, address: Address, stored: Mapping[str, int]) -> None:
         """The instruction that is taken names the entry's register."""
-        entry.age, entry.place, entry.stored = 0, place, stored
+        entry.age, entry.address, entry.stored = 0, address, stored

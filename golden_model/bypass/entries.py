@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 
-_NOWHERE = Place(0, 0, False)
+_NOWHERE = Address(0, 0, False)
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Entry:
     index: int
     used: bool = False
     register: int = 0
-    place: Place = _NOWHERE
+    address: Address = _NOWHERE
     stored: Mapping[str, int] = field(default_factory=dict)
     valid: int = 0
     wanted: int = 0
@@ -45,8 +45,8 @@ class Entry:
 
 
 class Held(NamedTuple):
-    """An instruction that waits: the fields of the issue port and, of its destination, those of its place and of how it
-    is stored; the entry of each slot that reads a register; these entries alone, in the order of slots."""
+    """An instruction that waits: the fields of the issue port and, of its destination, those of its address and of how
+    it is stored; the entry of each slot that reads a register; these entries alone, in the order of slots."""
 
     fields: Mapping[str, Any]
     slots: tuple[Entry | None, ...]
@@ -54,13 +54,13 @@ class Held(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """An instruction that a collector takes: the fields of the issue port, the places of its registers, and how those
-    are stored (sources and, last, destination), by the names of `interfaces.stored_fields` (and `left`, where that is
-    not told by the number). Of registers that are not named, anything."""
+    """An instruction that a collector takes: the fields of the issue port, the addresses of its registers, and how
+    those are stored (sources and, last, destination), by the names of `interfaces.stored_fields` (and `left`, where
+    that is not told by the number). Of registers that are not named, anything."""
 
     fields: Mapping[str, Any]
-    sources: Sequence[Place]
-    destination: Place
+    sources: Sequence[Address]
+    destination: Address
     stored: Sequence[Mapping[str, int]]
 
 
@@ -68,7 +68,7 @@ class Request(NamedTuple):
     """What a collector requests: the entry, where and how its register is stored, and the lanes that it wants."""
 
     entry: int
-    place: Place
+    address: Address
     stored: Mapping[str, int]
     lanes: int
 

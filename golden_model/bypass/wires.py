@@ -1,22 +1,22 @@
 """`Wires`: what the datapath sees of its bypassing collectors, kept up to date one by one."""
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.bypass.collector import MOST_ROOM, BypassingCollector
+from warploom.golden_model.bypass.collector import MOST_FREE, BypassingCollector
 from warploom.golden_model.bypass.entries import Request
 
 
 class Wires:
     """Masks over the collectors, that is over the warps, and tables by them.
 
-    `room` is the room of each warp, and `roomy[k]` the warps that may issue an instruction which reads k different
-    registers. `ready` are collectors with a ready instruction, by its pipe; `requests` what collectors request of the
-    register file; `evicting` those that want to evict an entry. `restless` are those of which something will change at
-    the end of the cycle without any event.
+    `free_entries` is the room of each warp, and `free[k]` the warps that may issue an instruction which reads k
+    different registers. `ready` are collectors with a ready instruction, by its pipe; `requests` what collectors
+    request of the register file; `evicting` those that want to evict an entry. `restless` are those of which something
+    will change at the end of the cycle without any event.
     """
 
     def __init__(self, config: SmConfig) -> None:
-        self.room = [0] * config.warps
-        self.roomy = [0] * MOST_ROOM
+        self.free_entries = [0] * config.warps
+        self.free = [0] * MOST_FREE
         self.ready = [0] * len(config.pipes)
         self.requests: dict[int, Request] = {}
         self.evicting = self.restless = 0
@@ -25,9 +25,9 @@ class Wires:
     def observe(self, collector: BypassingCollector, blocked: bool) -> None:
         """A collector has changed, or whether an eviction of its warp is on its way; not what it requests."""
         index, bit = collector.index, 1 << collector.index
-        room = collector.room(blocked)
-        if room != self.room[index]:
-            self._set_room(index, room)
+        free = collector.free_entries(blocked)
+        if free != self.free_entries[index]:
+            self._set_free(index, free)
         pipe, before = collector.fields["pipe"] if collector.ready else None, self._ready_in[index]
         if pipe != before:
             if before is not None:
@@ -40,7 +40,7 @@ class Wires:
         self.evicting = self.evicting | bit if evicting else self.evicting & ~bit
         self.restless = self.restless | bit if collector.restless else self.restless & ~bit
 
-    def _set_room(self, index: int, room: int) -> None:
-        self.room[index], bit = room, 1 << index
-        for registers, mask in enumerate(self.roomy):
-            self.roomy[registers] = mask | bit if room > registers else mask & ~bit
+    def _set_free(self, index: int, free: int) -> None:
+        self.free_entries[index], bit = free, 1 << index
+        for registers, mask in enumerate(self.free):
+            self.free[registers] = mask | bit if free > registers else mask & ~bit

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.words import merge
 
 
 class Eviction(NamedTuple):
     """Lanes of a warp register on their way from the cache to the register file."""
 
-    place: Place
+    address: Address
     word: int
     lanes: int
 
@@ -23,7 +23,7 @@ class Entry:
     of these nobody reads the `dead` ones again, but for instructions that have issued."""
 
     bank: int
-    place: Place | None = None
+    address: Address | None = None
     word: int = 0
     held: int = 0
     dead: int = 0
@@ -42,41 +42,41 @@ class RegisterFileCache:
         self._entries = [[Entry((warp * size + index) % config.banks) for index in range(size)]
                          for warp in range(config.warps)]
         self._next = [0] * config.warps
-        self._found: dict[Place, Entry] = {}
-        self.pending: Counter[Place] = Counter()
+        self._found: dict[Address, Entry] = {}
+        self.pending: Counter[Address] = Counter()
 
-    def find(self, place: Place) -> Entry | None:
+    def find(self, address: Address) -> Entry | None:
         """The entry of a register, if it has one."""
-        return self._found.get(place)
+        return self._found.get(address)
 
-    def target(self, warp: int, place: Place) -> Entry:
+    def target(self, warp: int, address: Address) -> Entry:
         """The entry that a result would be written to."""
-        return self._found.get(place) or self._entries[warp][self._next[warp]]
+        return self._found.get(address) or self._entries[warp][self._next[warp]]
 
-    def read_last(self, place: Place, lanes: int) -> None:
+    def read_last(self, address: Address, lanes: int) -> None:
         """An instruction issued that reads a register for the last time in these lanes."""
-        if entry := self._found.get(place):
+        if entry := self._found.get(address):
             entry.dead |= lanes & entry.held
 
-    def write(self, warp: int, place: Place, word: int, lanes: int) -> Eviction | None:
+    def write(self, warp: int, address: Address, word: int, lanes: int) -> Eviction | None:
         """Write lanes of a register. Returns what must go to the register file to make room for it."""
-        entry, evicted = self._found.get(place), None
+        entry, evicted = self._found.get(address), None
         if entry is None:
             entry = self._entries[warp][self._next[warp]]
             self._next[warp] = (self._next[warp] + 1) % len(self._entries[warp])
-            evicted = self._replace(entry, place)
+            evicted = self._replace(entry, address)
         entry.word = merge(entry.word, word, lanes)
         entry.held |= lanes
         entry.dead &= ~lanes
         return evicted
 
-    def _replace(self, entry: Entry, place: Place) -> Eviction | None:
+    def _replace(self, entry: Entry, address: Address) -> Eviction | None:
         """Give an entry to another register."""
         evicted = None
-        if entry.place is not None:
-            del self._found[entry.place]
-            live = entry.held if self.pending[entry.place] else entry.held & ~entry.dead
-            evicted = Eviction(entry.place, entry.word, live) if live else None
-        entry.place, entry.held, entry.dead = place, 0, 0
-        self._found[place] = entry
+        if entry.address is not None:
+            del self._found[entry.address]
+            live = entry.held if self.pending[entry.address] else entry.held & ~entry.dead
+            evicted = Eviction(entry.address, entry.word, live) if live else None
+        entry.address, entry.held, entry.dead = address, 0, 0
+        self._found[address] = entry
         return evicted

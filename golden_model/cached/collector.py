@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.golden_model.operands.collector import Slots
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Metadata, Port, Read
 from warploom.golden_model.words import ALL_LANES, merge
 
@@ -18,9 +18,9 @@ class CachedCollector(Slots):
         self.missing = [0, 0, 0]
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
+        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
-        """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its places."""
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its addresses."""
         self._take(fields, sources, destination)
         self.missing = [fields["lanes"]] * 3
 

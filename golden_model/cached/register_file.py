@@ -9,7 +9,7 @@ from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
 from warploom.golden_model.operands.collector import SLOTS, SOURCES, plan
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.asked import Asked
 from warploom.golden_model.register_file.ports import Grant, Read, Write
 from warploom.golden_model.traffic import Traffic
@@ -53,12 +53,12 @@ class CachedFile:
         self._evictions: list[Eviction | None] = [None] * len(config.write_paths)
         self._asked = Asked()  # slots that wait
         self.request = self._asked.request
-        self._warps: dict[Place, int] = {}  # of every register that was a destination
+        self._warps: dict[Address, int] = {}  # of every register that was a destination
         self._paths = [pipe.write_path for pipe in config.pipes]
         self._first = [config.writers[path[0]] for path in config.write_paths]
         self._nothing = self.arbiter.decide((None,) * len(self._paths), [0] * 2 * config.banks)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[None]:
         """Note the reads of an instruction that is issued; there is no metadata."""
         self._warps[destination] = fields["warp"]
         waiting = plan(fields["reads"], *(fields[source] for source in SOURCES)).waiting
@@ -82,8 +82,8 @@ class CachedFile:
         self._refused = 0
         for eviction in self._writing:
             if eviction is not None:
-                self._refused += requests[eviction.place.bank].bit_count()
-                requests[eviction.place.bank] = 0
+                self._refused += requests[eviction.address.bank].bit_count()
+                requests[eviction.address.bank] = 0
         busy = self._offers or self.writeback.held
         self.decision = self.arbiter.decide(writes, requests) if busy else self._nothing
         self.done = self.writeback.done(self.decision.writes)
@@ -111,20 +111,20 @@ class CachedFile:
         writing: list[Eviction | None] = []
         taken = set()
         for eviction in self._evictions:
-            granted = eviction is not None and eviction.place.bank not in taken
+            granted = eviction is not None and eviction.address.bank not in taken
             writing.append(eviction if granted else None)
             if eviction is not None:
-                taken.add(eviction.place.bank)
+                taken.add(eviction.address.bank)
         return writing
 
     def _offer(self, client: int, reads: Sequence[Read], requests: list[int]) -> None:
         """Request every bank that has lanes of a waiting slot, for the lowest such slot; the cache before the file."""
         for read in reads:
-            (missing, executing), entry = read.metadata, self.cache.find(read.place)
+            (missing, executing), entry = read.metadata, self.cache.find(read.address)
             if entry is not None and entry.held & missing:
                 bank, lanes = self._cache_bank(entry.bank), entry.held & missing
             else:
-                bank, lanes = read.place.bank, ALL_LANES if missing == executing else missing
+                bank, lanes = read.address.bank, ALL_LANES if missing == executing else missing
             if not requests[bank] >> client & 1:
                 requests[bank] |= 1 << client
                 self._offers[bank, client] = read._replace(metadata=(lanes, not missing & ~lanes))
@@ -140,19 +140,19 @@ class CachedFile:
 
     def _fetch(self, bank: int, client: int, offer: Read) -> Grant:
         """A slot is granted a bank."""
-        place = offer.place
+        address = offer.address
         if bank < len(self.banks):
-            word = self.banks[bank].data[place.row]
+            word = self.banks[bank].data[address.row]
             self.bank_reads[bank] += 1
         else:
-            entry = self.cache.find(place)
+            entry = self.cache.find(address)
             assert entry is not None
             word = entry.word
             self.counts.cache_reads += 1
         lanes, is_last = offer.metadata
         self._operands += 1
         if is_last:
-            self.cache.pending[place] -= 1
+            self.cache.pending[address] -= 1
         else:
             self.counts.split_operands += 1
         return Grant(client, offer._replace(metadata=lanes), word)
@@ -162,8 +162,8 @@ class CachedFile:
         for path, eviction in enumerate(self._writing):
             if eviction is not None:
                 self._evictions[path] = None
-                self.banks[eviction.place.bank].write(eviction.place.row, eviction.word, eviction.lanes)
-                self.bank_writes[eviction.place.bank] += 1
+                self.banks[eviction.address.bank].write(eviction.address.row, eviction.word, eviction.lanes)
+                self.bank_writes[eviction.address.bank] += 1
         writeback, grants = self.writeback, self.decision.writes
         for writer, (latch, granted) in enumerate(zip(writeback.latches, grants, strict=True)):
             if granted and latch is not None:
@@ -173,11 +173,11 @@ class CachedFile:
 
     def _store(self, path: int, latch: Result) -> None:
         """A granted latch writes the cache; what it displaces will go to the register file."""
-        warp, place = self._register(latch)
+        warp, address = self._register(latch)
         for other, eviction in enumerate(self._evictions):
-            if eviction is not None and eviction.place == place:  # what is written now is newer
+            if eviction is not None and eviction.address == address:  # what is written now is newer
                 self._evictions[other] = eviction._replace(lanes=eviction.lanes & ~latch["lanes"])
-        evicted = self.cache.write(warp, place, latch["data"], latch["lanes"])
+        evicted = self.cache.write(warp, address, latch["data"], latch["lanes"])
         self.counts.cache_writes += 1
         if evicted is not None:
             self._evictions[path] = evicted
@@ -186,10 +186,10 @@ class CachedFile:
         """The bank that a result would be written to in this cycle."""
         return self._cache_bank(self.cache.target(*self._register(result)).bank)
 
-    def _register(self, result: Result) -> tuple[int, Place]:
-        """Warp and place of the register that a result writes."""
-        place = Place(result["bank"], result["row"], bool(result["left"]))
-        return self._warps[place], place
+    def _register(self, result: Result) -> tuple[int, Address]:
+        """Warp and address of the register that a result writes."""
+        address = Address(result["bank"], result["row"], bool(result["left"]))
+        return self._warps[address], address
 
     def _cache_bank(self, number: int) -> int:
         """A bank of the cache as the arbiter counts them."""
@@ -202,7 +202,7 @@ class CachedFile:
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
         return [
-            Write(self._first[path], *eviction.place[:2], eviction.lanes, eviction.word, 0, eviction.place.left,
+            Write(self._first[path], *eviction.address[:2], eviction.lanes, eviction.word, 0, eviction.address.left,
                   spread(eviction.lanes))
             for path, eviction in enumerate(self._writing) if eviction is not None
         ]

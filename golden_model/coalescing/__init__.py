@@ -1,1 +1,1 @@
-"""The coalescing register file (docs/contract/register_file.md): twins of the units in `warploom.rtl.coalescing`."""
+"""The coalescing register file (docs/contract/register_file.md): models of the units in `warploom.rtl.coalescing`."""

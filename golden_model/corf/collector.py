@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.golden_model.corf.allocation import Location
 from warploom.golden_model.operands.collector import WholeSlots
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Port, Read
 
 
@@ -23,9 +23,9 @@ class CorfCollector(WholeSlots):
         self._across = config.packs_across
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Location]
+        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Location]
     ) -> None:
-        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         locations of its sources."""
         columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
                    for slot, location in enumerate(metadata)]
@@ -37,7 +37,7 @@ class CorfCollector(WholeSlots):
         waiting = [read for read in self.reads if self.waiting >> read.key & 1]
         first, others = waiting[:1], waiting[1:]
         second = [read for read in others if self._coalescable(first[0].metadata, read.metadata)][:1]
-        return {(read.place.bank, side): read for side, read in enumerate(first + second)}
+        return {(read.address.bank, side): read for side, read in enumerate(first + second)}
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands; meaningful when ready."""

@@ -14,7 +14,7 @@ from warploom.golden_model.corf.storage import Storage
 from warploom.golden_model.corf.writeback import PartialWrites
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.operands.collector import SLOTS
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.asked import Asked
 from warploom.golden_model.register_file.ports import Grant, Write
 from warploom.golden_model.traffic import Traffic
@@ -48,7 +48,7 @@ class CorfFile:
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Location]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Location]:
         """Where the sources of an instruction are."""
         reads, locate = fields["reads"], self.storage.locate
         return [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
@@ -58,7 +58,7 @@ class CorfFile:
         writeback, requests = self.writeback, [0] * len(self.banks)
         writeback.held_back = self.partial.merging
         for client, reads in self._asked.reads.items():
-            requests[reads[0].place.bank] |= 1 << client
+            requests[reads[0].address.bank] |= 1 << client
         self.decision = self.arbiter.decide(writeback.requests(), requests)
         if writeback.held:
             writing = self.partial.writing(self.decision.writes)
@@ -106,31 +106,31 @@ class CorfFile:
 
     def _copy(self, latch: Result) -> int:
         """The register that a latch must read before it writes."""
-        location = self.storage.locate(_place(latch))
+        location = self.storage.locate(_address(latch))
         self.copies += 1
         self.bank_reads[latch["bank"]] += 1
         self._sub_bank_reads += location.width
         return self._word(latch["bank"], location)
 
     def _store(self, latch: Result) -> None:
-        place = _place(latch)
+        address = _address(latch)
         to = self._target(latch)
-        self.banks[place.bank].write(to.row, _aligned(latch["data"], to), _aligned(_covered(latch, to), to))
-        self.storage.move(place, to)
-        self.bank_writes[place.bank] += 1
+        self.banks[address.bank].write(to.row, _aligned(latch["data"], to), _aligned(_covered(latch, to), to))
+        self.storage.move(address, to)
+        self.bank_writes[address.bank] += 1
         self._sub_bank_writes += to.width
 
     def _target(self, latch: Result) -> Location:
         """Where a result is written: a partial write stays where the register is."""
-        place = _place(latch)
-        own = self.storage.locate(place)
+        address = _address(latch)
+        own = self.storage.locate(address)
         if own.mask and not latch["full"]:
             return own
-        return self.storage.choose(place, width.detect(latch["data"], latch["lanes"]))
+        return self.storage.choose(address, width.detect(latch["data"], latch["lanes"]))
 
     def _grows(self, result: Result) -> bool:
         """Whether a result that does not write all of a stored register needs more bytes than it has."""
-        own = self.storage.locate(_place(result))
+        own = self.storage.locate(_address(result))
         return bool(own.mask) and not result["full"] and width.detect(result["data"], result["lanes"]) > own.width
 
     def _word(self, bank: int, location: Location) -> int:
@@ -161,9 +161,9 @@ class CorfFile:
         return found
 
 
-def _place(result: Result) -> Place:
-    """The place that names the register of a result."""
-    return Place(result["bank"], result["row"], bool(result["left"]))
+def _address(result: Result) -> Address:
+    """The address that names the register of a result."""
+    return Address(result["bank"], result["row"], bool(result["left"]))
 
 
 def _positions(location: Location) -> int:

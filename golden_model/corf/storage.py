@@ -4,11 +4,11 @@ from warploom.arch.config import SmConfig
 from warploom.arch.program import Hints
 from warploom.golden_model.corf.allocation import NOWHERE, Allocator, Location, MaskTable
 from warploom.golden_model.corf.rename import RenameTable
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 
 
 class Storage:
-    """Rename table, mask table and free register map together. Registers are named by the place that the layout `wid`
+    """Rename table, mask table and free register map together. Registers are named by the address that the layout `wid`
     gives them; `stride` is `warploom.arch.layout.rows_per_warp`.
 
     The sides that `hints` give count only for CORF++ (`sides`). `packs` and `unpacks` count the moves of registers into
@@ -23,31 +23,31 @@ class Storage:
         self._partners = dict(hints.pairs) | {second: first for first, second in hints.pairs}
         self._left = hints.left if sides else frozenset()
 
-    def locate(self, place: Place) -> Location:
+    def locate(self, address: Address) -> Location:
         """Where a register is."""
-        return self._find(*self._name(place))
+        return self._find(*self._name(address))
 
-    def choose(self, place: Place, width: int) -> Location:
+    def choose(self, address: Address, width: int) -> Location:
         """Where a register goes that is written as a whole, with a width in bytes."""
-        warp, register = self._name(place)
-        return self.allocators[place.bank].choose(
+        warp, register = self._name(address)
+        return self.allocators[address.bank].choose(
             width, register in self._left, self._find(warp, register), self._partner(warp, register))
 
-    def move(self, place: Place, to: Location) -> None:
+    def move(self, address: Address, to: Location) -> None:
         """The end of the cycle in which the register is written."""
-        warp, register = self._name(place)
+        warp, register = self._name(address)
         own, partner = self._find(warp, register), self._partner(warp, register)
-        self.allocators[place.bank].move(own, to)
-        self.rename.write(warp, register, place.bank * self._rows + to.row)
+        self.allocators[address.bank].move(own, to)
+        self.rename.write(warp, register, address.bank * self._rows + to.row)
         self.masks.write(warp, register, to.mask)
         before, after = (bool(at.mask and partner.mask) and at.row == partner.row for at in (own, to))
         self.packs += after and not before
         self.unpacks += before and not after
 
-    def _name(self, place: Place) -> tuple[int, int]:
+    def _name(self, address: Address) -> tuple[int, int]:
         """Warp slot and register number."""
-        group, register = divmod(place.row, self._stride)
-        return group * self._banks + place.bank, register
+        group, register = divmod(address.row, self._stride)
+        return group * self._banks + address.bank, register
 
     def _find(self, warp: int, register: int) -> Location:
         mask = self.masks.read(warp, register)

@@ -19,11 +19,11 @@ class Candidates:
         self._in_state = [0] * (READY + 1)
         self._demanding = [0] * (NO_PORT + 1)
 
-    def able(self, roomy: Sequence[int]) -> tuple[int, int]:
+    def able(self, free: Sequence[int]) -> tuple[int, int]:
         """Of the slots that are ready: those whose instruction needs no issue port, and those whose instruction may
-        enter the datapath. `roomy` are the slots that may do so with one that reads 0 to 3 registers."""
+        enter the datapath. `free` are the slots that may do so with one that reads 0 to 3 registers."""
         none, one, two, three, portless = self._demanding
-        entering = none & roomy[0] | one & roomy[1] | two & roomy[2] | three & roomy[3]
+        entering = none & free[0] | one & free[1] | two & free[2] | three & free[3]
         return self.ready & portless, self.ready & entering
 
     def cause(self, scope: int, empty: Stall) -> Stall:

@@ -11,7 +11,7 @@ from warploom.golden_model.inputs import Attempts
 NO_PORT = 4
 """Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
 
-NO_ROOM = (0,) * 4
+NONE_FREE = (0,) * 4
 """By demand of 0 to 3 registers: no warp may issue into the datapath."""
 
 
@@ -26,15 +26,15 @@ class Issued(NamedTuple):
 
 
 class Decisions(Protocol):
-    """A plug-in of the front end. Within a cycle call `room`, then `attempts`; at its end `issued` for each warp that
-    issued, then `answers`."""
+    """A plug-in of the front end. Within a cycle call `free_entries`, then `attempts`; at its end `issued` for each
+    warp that issued, then `answers`."""
 
     @property
     def counts(self) -> Any:
         """A dataclass of what it counts, where there is anything. Its `operands` are the instructions that entered the
         datapath, by the registers that they read there."""
 
-    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+    def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """The masks of warps that may issue an instruction which reads 0 to 3 registers, of those of the operand store.
         """
 

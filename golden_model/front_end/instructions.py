@@ -54,9 +54,9 @@ class Direct:
         self.fields, self.flight = instructions.fields, instructions.flight
         self._entering = cache(lambda static: Issued(static, static.hazards.sources))
 
-    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+    def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`, here and below."""
-        return roomy
+        return free
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         return ()

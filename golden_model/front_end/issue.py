@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
-from warploom.golden_model.front_end.decisions import NO_ROOM, Decisions
+from warploom.golden_model.front_end.decisions import NONE_FREE, Decisions
 from warploom.golden_model.front_end.pickers import pickers_of
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 
@@ -24,9 +24,9 @@ class Issue:
         self._turns = [[self._pickers[(first + turn) % count] for turn in range(count)] for first in range(count)]
         self._idle: Sequence[Stall] = ()  # why the schedulers stall while no warp may issue, if it is known
 
-    def select(self, cycle: int, port: bool, roomy: Sequence[int]) -> Sequence[int]:
+    def select(self, cycle: int, port: bool, free: Sequence[int]) -> Sequence[int]:
         """The slots whose warps issue in this cycle, at most one of them into the datapath: if `port` says that it is
-        open, and `roomy` has the slot in the mask of those that may with so many registers to read, 0 to 3."""
+        open, and `free` has the slot in the mask of those that may with so many registers to read, 0 to 3."""
         if cycle % self._interval:
             self.stalls.count(())
             return ()
@@ -36,7 +36,7 @@ class Issue:
             self.stalls.count(self._idle)
             return ()
         picked: list[int] = []
-        portless, entering = candidates.able(self._decisions.room(roomy) if port else NO_ROOM)
+        portless, entering = candidates.able(self._decisions.free_entries(free) if port else NONE_FREE)
         refusal = Stall.COLLECTOR
         for picker in self._turns[cycle // self._interval % len(self._turns)]:
             able = picker.scope & (portless | entering)

@@ -1,1 +1,1 @@
-"""Gating (docs/contract/stored_forms.md): twins of the units in `warploom.rtl.gating`."""
+"""Gating (docs/contract/stored_forms.md): models of the units in `warploom.rtl.gating`."""

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from warploom.arch.config import COLUMNS
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Form, Metadata, Port, Read
 from warploom.golden_model.words import broadcast
 
@@ -53,7 +53,7 @@ class Slots:
     """One instruction and its three operands, the part that all collectors share.
 
     `waiting` and `present` are masks over slots, 0 when the collector is free; `fields` are those of the issue port,
-    and those of the destination's place and of how it is stored; `sources` and `words` hold each slot's place and
+    and those of the destination's address and of how it is stored; `sources` and `words` hold each slot's address and
     1024-bit word. `columns` is how many columns of each slot take its operand or constant, and `columns_stored` how
     many have done so since reset.
     """
@@ -66,13 +66,13 @@ class Slots:
         self.waiting = self.present = 0
         self.fields: Mapping[str, Any] = {}
         self._fills = (0, 0, 0)
-        self.sources: Sequence[Place] = ()
+        self.sources: Sequence[Address] = ()
         self.words = [0, 0, 0]
         self.columns: Sequence[int] = ALL_COLUMNS
         self.columns_stored = 0
 
     def _take(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place,
+        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address,
         stored: Mapping[str, int] = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
     ) -> None:
         """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
@@ -140,9 +140,9 @@ class Collector(WholeSlots):
         self._form = form
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place, metadata: Sequence[Metadata]
+        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
-        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its places and the
+        """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         metadata of its slots and, last, of its destination."""
         *self.metadata, written = metadata
         needed = self.needed = self._form.needed(fields["lanes"], self.metadata)
@@ -153,10 +153,10 @@ class Collector(WholeSlots):
         """What is requested at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
         for slot in _SLOTS_OF[self.waiting]:
-            place, metadata = self.sources[slot], self.metadata[slot]
-            for port in self._form.ports(place, metadata):
+            address, metadata = self.sources[slot], self.metadata[slot]
+            for port in self._form.ports(address, metadata):
                 if port not in found:
-                    found[port] = Read(slot, place, metadata, self.needed[slot])
+                    found[port] = Read(slot, address, metadata, self.needed[slot])
                     break
         return found
 

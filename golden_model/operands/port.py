@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from warploom.golden_model.dispatch import Dispatcher
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.writeback import Result
 
 
@@ -32,7 +32,7 @@ class OperandStore(Protocol):
         """The (warp, register) pairs granted in this cycle, where that lets others issue."""
 
     @property
-    def roomy(self) -> Sequence[int]:
+    def free(self) -> Sequence[int]:
         """If `issue_ready`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3 registers."""
 
     @property
@@ -63,8 +63,8 @@ class OperandStore(Protocol):
     def choose(self) -> int | None:
         """The holder that dispatches in this cycle."""
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        """An instruction is taken, with the places of its registers."""
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+        """An instruction is taken, with the addresses of its registers."""
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""

@@ -8,24 +8,24 @@ from warploom.arch.isa import Op
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Grant, Port, Read, RegisterFile
 from warploom.golden_model.writeback import Result
 
 _NOTHING: Mapping[Port, Read] = {}
-_ANY_ROOM = (-1,) * (len(SOURCES) + 1)
+_ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
 
 class SlotStore:
     """The lowest-numbered free collector takes an instruction. Where the configuration has an address slot, it is the
     last of the holders and takes loads that read no register of the register file.
 
-    `granted` lists the (warp, register) pairs read in the cycle before, where that lets others issue. `roomy` are the
+    `granted` lists the (warp, register) pairs read in the cycle before, where that lets others issue. `free` are the
     masks of warps that may issue an instruction which reads so many different registers, 0 to 3, if `issue_ready`.
     """
 
     counts = None
-    roomy: Sequence[int] = _ANY_ROOM
+    free: Sequence[int] = _ALL_FREE
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
         self.dispatcher = Dispatcher(config, OldestFirst())
@@ -83,8 +83,8 @@ class SlotStore:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        """An instruction is taken, with the places of its registers."""
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+        """An instruction is taken, with the addresses of its registers."""
         index = self._address if self._addresses(fields) else None
         if index is None:
             index = (self._free & -self._free).bit_length() - 1

@@ -15,7 +15,7 @@ from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Dispatcher
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.observation import Gathered
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Read, RegisterFile
 from warploom.golden_model.writeback import Result
 
@@ -24,7 +24,7 @@ class WindowStore:
     """Bypassing collectors, on any register file. The store has the same ports as
     `warploom.golden_model.operands.slots`.
 
-    A collector costs nothing in a cycle in which nothing happens to it. `room` is a wire, by warp.
+    A collector costs nothing in a cycle in which nothing happens to it. `free_entries` is a wire, by warp.
     """
 
     address_ready = False
@@ -39,7 +39,7 @@ class WindowStore:
         ]
         self.evictions = EvictionUnit()
         self._wires = Wires(config)
-        self.room, self.roomy = self._wires.room, self._wires.roomy
+        self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
         self._paths = config.write_paths
@@ -58,7 +58,7 @@ class WindowStore:
     @property
     def issue_ready(self) -> bool:
         """Some warp may issue an instruction."""
-        return self.roomy[0] != 0
+        return self.free[0] != 0
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
         """Whether the instruction on the issue port is taken."""
@@ -109,8 +109,8 @@ class WindowStore:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> None:
-        """An instruction is taken, with the places of its registers."""
+    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+        """An instruction is taken, with the addresses of its registers."""
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
         self._taking = 1 << fields["warp"]
@@ -173,8 +173,8 @@ class WindowStore:
         """What a collector requests from the next cycle on."""
         form, metadata = self._file.form, self._file.form.of(request.stored)
         (columns,) = form.needed(request.lanes, [metadata])
-        read = Read(request.entry, request.place, metadata, columns)
-        self._file.request(index, {form.ports(request.place, metadata)[0]: read})
+        read = Read(request.entry, request.address, metadata, columns)
+        self._file.request(index, {form.ports(request.address, metadata)[0]: read})
 
     def _deliver(self, done: Sequence[Result | None]) -> None:
         """Results that complete reach their collectors."""
@@ -222,6 +222,6 @@ class WindowStore:
         self._events[index]["evicted"] = True
         entry = collector.entries[leaving.entry]
         return {
-            "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.place._asdict(), **entry.stored,
+            "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.address._asdict(), **entry.stored,
             "lanes": entry.dirty, "full": int(entry.full), "pred": 0, "data": entry.word,
         }

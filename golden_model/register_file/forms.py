@@ -1,6 +1,6 @@
 """Stored forms: whole words, bytes as needed ([RADAIDEH], chapter 3), a zero mask (chapter 4), or both.
 
-The metadata of a register is None, its `Code`, its `Zero`, or both (`Packed`).
+The metadata of a register is None, its `Encoding`, its `Zero`, or both (`Packed`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.operands.collector import NOTHING_STORED, SLOTS
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
-from warploom.golden_model.register_file.width import BYTES, Code
+from warploom.golden_model.register_file.width import BYTES, Encoding
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
 
 ALL_COLUMNS = (1 << COLUMNS) - 1
 
-NO_REGISTER = Code(width=SUB_BANKS, sign=0, left=False)
-"""The code of an operand that comes from no register: it passes as it is."""
+NO_REGISTER = Encoding(width=SUB_BANKS, sign=0, left=False)
+"""The encoding of an operand that comes from no register: it passes as it is."""
 
 _EVERY = (ALL_COLUMNS,) * len(SLOTS)
 _NONE = (None,) * (len(SLOTS) + 1)
@@ -42,7 +42,7 @@ class Plain:
 
     shown = ()
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[None]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[None]:
         """See `Form`, here and below."""
         return _NONE
 
@@ -52,8 +52,8 @@ class Plain:
     def of(self, fields: Mapping[str, int]) -> None:
         return None
 
-    def ports(self, place: Place, metadata: None) -> Sequence[Port]:
-        return ((place.bank, 0),)
+    def ports(self, address: Address, metadata: None) -> Sequence[Port]:
+        return ((address.bank, 0),)
 
     def needed(self, lanes: int, metadata: Sequence[None]) -> Sequence[int]:
         return _EVERY[: len(metadata)]
@@ -75,54 +75,54 @@ class Plain:
 
 
 class Narrow:
-    """As many bytes of each lane as the widest value needs. `mask_buffer` holds the codes. With the bounds of
+    """As many bytes of each lane as the widest value needs. `mask_buffer` holds the encodings. With the bounds of
     `Alignment` sides mean nothing: the lower of two slots in a bank goes to one port, the other one to the other."""
 
-    shown = ("code",)
+    shown = ("encoding",)
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer = MaskBuffer(config)
         self._toggles = config.stores_sides
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Code]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
         reads, read = fields["reads"], self.mask_buffer.read
-        codes = [read(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
-        codes.append(read(*destination) if fields["writes"] else NO_REGISTER)
-        return codes
+        encodings = [read(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
+        encodings.append(read(*destination) if fields["writes"] else NO_REGISTER)
+        return encodings
 
-    def fields(self, metadata: Code) -> Mapping[str, int]:
+    def fields(self, metadata: Encoding) -> Mapping[str, int]:
         return metadata.fields
 
-    def of(self, fields: Mapping[str, int]) -> Code:
-        return Code.of(fields)
+    def of(self, fields: Mapping[str, int]) -> Encoding:
+        return Encoding.of(fields)
 
-    def code(self, metadata: Code) -> Code:
+    def encoding(self, metadata: Encoding) -> Encoding:
         """How the register is stored."""
         return metadata
 
-    def ports(self, place: Place, metadata: Code) -> Sequence[Port]:
-        bank = place.bank
+    def ports(self, address: Address, metadata: Encoding) -> Sequence[Port]:
+        bank = address.bank
         return ((bank, int(metadata.left)),) if self._sided else ((bank, 0), (bank, 1))
 
-    def needed(self, lanes: int, metadata: Sequence[Code]) -> Sequence[int]:
-        return [_COLUMNS[code.width, code.left] for code in metadata]
+    def needed(self, lanes: int, metadata: Sequence[Encoding]) -> Sequence[int]:
+        return [_COLUMNS[encoding.width, encoding.left] for encoding in metadata]
 
-    def restore(self, word: int, metadata: Code) -> int:
+    def restore(self, word: int, metadata: Encoding) -> int:
         return width.restore(word, metadata)
 
-    def known_zero(self, metadata: Code) -> int:
+    def known_zero(self, metadata: Encoding) -> int:
         return 0
 
     def renew(self, result: Result) -> Written:
-        stored = width.renew(Code.of(result), result["data"], result["lanes"], bool(result["full"]), self._toggles)
-        code = stored.code
-        return Written(code, stored.word, stored.byte_mask, _COLUMNS[code.width, code.left])
+        stored = width.renew(Encoding.of(result), result["data"], result["lanes"], bool(result["full"]), self._toggles)
+        encoding = stored.encoding
+        return Written(encoding, stored.word, stored.byte_mask, _COLUMNS[encoding.width, encoding.left])
 
-    def write(self, bank: int, row: int, metadata: Code) -> None:
+    def write(self, bank: int, row: int, metadata: Encoding) -> None:
         self.mask_buffer.write(bank, row, metadata)
 
-    def show(self, metadata: Code) -> Sequence[int]:
+    def show(self, metadata: Encoding) -> Sequence[int]:
         return (metadata.packed,)
 
 
@@ -139,7 +139,7 @@ class ZeroMasked:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
         self.shown = [name for name, _ in zero_fields(config)]
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Zero]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Zero]:
         return _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), _RIGHT)
 
     def fields(self, metadata: Zero) -> Mapping[str, int]:
@@ -148,8 +148,8 @@ class ZeroMasked:
     def of(self, fields: Mapping[str, int]) -> Zero:
         return _known(fields)
 
-    def ports(self, place: Place, metadata: Zero) -> Sequence[Port]:
-        return ((place.bank, 0),)
+    def ports(self, address: Address, metadata: Zero) -> Sequence[Port]:
+        return ((address.bank, 0),)
 
     def needed(self, lanes: int, metadata: Sequence[Zero]) -> Sequence[int]:
         return [self._rules.needed(lanes, zero) for zero in metadata]
@@ -173,7 +173,7 @@ class ZeroMasked:
 class Packed(NamedTuple):
     """How a register is stored in few bytes, and what is known of it."""
 
-    code: Code
+    encoding: Encoding
     zero: Zero
 
 
@@ -186,61 +186,61 @@ class NarrowZeroMasked:
         self._names = [name for name, _ in zero_fields(config)]
         self.shown = (*self._narrow.shown, *self._names)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Packed]:
-        codes = self._narrow.lookup(fields, sources, destination)
-        lefts = [code.left for code in codes]
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Packed]:
+        encodings = self._narrow.lookup(fields, sources, destination)
+        lefts = [encoding.left for encoding in encodings]
         zeros = _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), lefts)
-        return list(map(Packed, codes, zeros))
+        return list(map(Packed, encodings, zeros))
 
     def fields(self, metadata: Packed) -> Mapping[str, int]:
-        return metadata.code.fields | dict(zip(self._names, metadata.zero, strict=False))
+        return metadata.encoding.fields | dict(zip(self._names, metadata.zero, strict=False))
 
     def of(self, fields: Mapping[str, int]) -> Packed:
-        return Packed(Code.of(fields), _known(fields))
+        return Packed(Encoding.of(fields), _known(fields))
 
-    def code(self, metadata: Packed) -> Code:
+    def encoding(self, metadata: Packed) -> Encoding:
         """How the register is stored, whatever is known to be zero."""
-        return metadata.code
+        return metadata.encoding
 
-    def ports(self, place: Place, metadata: Packed) -> Sequence[Port]:
-        return self._narrow.ports(place, metadata.code)
+    def ports(self, address: Address, metadata: Packed) -> Sequence[Port]:
+        return self._narrow.ports(address, metadata.encoding)
 
     def needed(self, lanes: int, metadata: Sequence[Packed]) -> Sequence[int]:
-        return [self._rules.needed(lanes, zero, code) for code, zero in metadata]
+        return [self._rules.needed(lanes, zero, encoding) for encoding, zero in metadata]
 
     def restore(self, word: int, metadata: Packed) -> int:
-        return self._rules.restore(word, metadata.zero, metadata.code)
+        return self._rules.restore(word, metadata.zero, metadata.encoding)
 
     def known_zero(self, metadata: Packed) -> int:
-        return self._rules.known_zero(metadata.zero, metadata.code)
+        return self._rules.known_zero(metadata.zero, metadata.encoding)
 
     def renew(self, result: Result) -> Written:
-        code, word, byte_mask, _ = self._narrow.renew(result)
+        encoding, word, byte_mask, _ = self._narrow.renew(result)
         zero, word, byte_mask, columns = self._rules.renew(
-            _known(result), Code.of(result), width.Stored(code, word, byte_mask), result["data"], result["lanes"],
-            bool(result["full"]))
-        return Written(Packed(code, zero), word, byte_mask, columns)
+            _known(result), Encoding.of(result), width.Stored(encoding, word, byte_mask), result["data"],
+            result["lanes"], bool(result["full"]))
+        return Written(Packed(encoding, zero), word, byte_mask, columns)
 
     def write(self, bank: int, row: int, metadata: Packed) -> None:
-        self.mask_buffer.write(bank, row, metadata.code)
-        self.zero_buffer.write(bank, row, metadata.code.left, metadata.zero)
+        self.mask_buffer.write(bank, row, metadata.encoding)
+        self.zero_buffer.write(bank, row, metadata.encoding.left, metadata.zero)
 
     def show(self, metadata: Packed) -> Sequence[int]:
-        return (metadata.code.packed, *metadata.zero[: len(self._names)])
+        return (metadata.encoding.packed, *metadata.zero[: len(self._names)])
 
 
 def _zeros(
-    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], places: Sequence[Place],
+    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], addresses: Sequence[Address],
     lefts: Sequence[bool],
 ) -> list[Zero]:
     """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
     tells."""
     reads, imm_slot = fields["reads"], fields["imm_slot"]
     zeros = [
-        buffer.read(places[slot].bank, places[slot].row, lefts[slot]) if reads >> slot & 1
+        buffer.read(addresses[slot].bank, addresses[slot].row, lefts[slot]) if reads >> slot & 1
         else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
     ]
-    destination = places[-1]
+    destination = addresses[-1]
     zeros.append(buffer.read(destination.bank, destination.row, lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
     return zeros
 

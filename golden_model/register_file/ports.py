@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from warploom.golden_model.activity import ColumnMeter
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Latches, Result
 
@@ -20,7 +20,7 @@ class Read(NamedTuple):
     stored, and the 32-bit mask of columns that it enables."""
 
     key: int
-    place: Place
+    address: Address
     metadata: Metadata
     columns: int
 
@@ -44,7 +44,7 @@ class Written(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A register write of this cycle: writer's name, place, executing lanes, the 1024-bit word as it is written, tag,
+    """A register write of this cycle: writer's name, address, executing lanes, the 1024-bit word as it is written, tag,
     whether it lies on the left, and the 1024-bit mask of the bits that are written."""
 
     writer: str
@@ -60,7 +60,7 @@ class Write(NamedTuple):
 class Form(Protocol):
     """How a register file stores a warp register: the only place that knows what its bytes mean."""
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Metadata]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
         """Of the registers of an instruction: of each slot, also of one that reads none, and of the destination."""
 
     def fields(self, metadata: Metadata) -> Mapping[str, int]:
@@ -69,7 +69,7 @@ class Form(Protocol):
     def of(self, fields: Mapping[str, int]) -> Metadata:
         """The metadata that `fields` gave, among others maybe."""
 
-    def ports(self, place: Place, metadata: Metadata) -> Sequence[Port]:
+    def ports(self, address: Address, metadata: Metadata) -> Sequence[Port]:
         """Where a client may request a register: at the first of these ports that it requests nothing else of."""
 
     def needed(self, lanes: int, metadata: Sequence[Metadata]) -> Sequence[int]:
@@ -150,7 +150,7 @@ class RegisterFile(Protocol):
     def quiet(self) -> bool:
         """Nothing is requested, and no latch holds anything."""
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Place], destination: Place) -> Sequence[Metadata]:
+    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
         """The metadata of an instruction that is issued: of its slots and, last, of its destination."""
 
     def arbitrate(self) -> None:

@@ -80,8 +80,8 @@ class SharedFile:
 
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
         """What a write requests of the arbiter."""
-        code = self.form.code(written.metadata)
-        return result["bank"], int(code.left), code.width
+        encoding = self.form.encoding(written.metadata)
+        return result["bank"], int(encoding.left), encoding.width
 
     def _granted_writes(self) -> list[tuple[int, Result, Written]]:
         granted = []
@@ -96,7 +96,7 @@ class SharedFile:
         """The register writes of this cycle."""
         return [
             Write(self.writeback.writers[writer], latch["bank"], latch["row"], latch["lanes"], written.word,
-                  latch["tag"], self.form.code(written.metadata).left, written.byte_mask)
+                  latch["tag"], self.form.encoding(written.metadata).left, written.byte_mask)
             for writer, latch, written in self._writing
         ]
 
@@ -104,10 +104,10 @@ class SharedFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """What a client requests from the next cycle on."""
-        code = self.form.code
+        encoding = self.form.encoding
         if reads:
             self._asked[client] = {
-                _request(bank, side, client, code(read.metadata).width): read
+                _request(bank, side, client, encoding(read.metadata).width): read
                 for (bank, side), read in reads.items()
             }
         else:
@@ -121,13 +121,13 @@ class SharedFile:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
-        code = self.form.code
-        self._shared.count([(latch["bank"], code(written.metadata).width) for _, latch, written in self._writing],
+        encoding = self.form.encoding
+        self._shared.count([(latch["bank"], encoding(written.metadata).width) for _, latch, written in self._writing],
                            decision.reads)
         return [self._read(read.collector, self._asked[read.collector][read]) for read in decision.reads]
 
     def _read(self, client: int, read: Read) -> Grant:
-        bank, row, _ = read.place
+        bank, row, _ = read.address
         self.bank_reads[bank] += 1
         if self.meter is not None:
             self.meter.read(read.columns)
@@ -160,10 +160,10 @@ class SharedFile:
         reads = [(read, self._asked[read.collector][read]) for read in self.decision.reads]
         accesses = [_IDLE] * (len(SIDES) * len(self.banks))
         for read, asked in reads:
-            accesses[len(SIDES) * read.bank + read.side] = (1, 0, asked.place.row, read.collector, read.mask)
+            accesses[len(SIDES) * read.bank + read.side] = (1, 0, asked.address.row, read.collector, read.mask)
         for writer, latch, written in self._writing:
-            code = self.form.code(written.metadata)
-            accesses[len(SIDES) * latch["bank"] + code.left] = (1, 1, latch["row"], writer, code.mask)
+            encoding = self.form.encoding(written.metadata)
+            accesses[len(SIDES) * latch["bank"] + encoding.left] = (1, 1, latch["row"], writer, encoding.mask)
         columns: Sequence[int] = ()
         if self.meter is not None:
             columns = enabled_columns(len(self.banks), ((read.bank, asked.columns) for read, asked in reads),

@@ -113,7 +113,7 @@ class SingleFile:
                 self.bank_reads[bank] += 1
                 if self.meter is not None:
                     self.meter.read(read.columns)
-                found.append(Grant(client, read, self.banks[bank].data[read.place.row]))
+                found.append(Grant(client, read, self.banks[bank].data[read.address.row]))
         return found
 
     def write(self, results: Sequence[Result | None]) -> None:
@@ -149,11 +149,11 @@ class SingleFile:
         reads, writes = self._granted(), self._writing()
         accesses = [_IDLE] * len(self.banks)
         for client, read in reads:
-            accesses[read.place.bank] = (1, 0, read.place.row, client)
+            accesses[read.address.bank] = (1, 0, read.address.row, client)
         for writer, latch, _ in writes:
             accesses[latch["bank"]] = (1, 1, latch["row"], writer)
         columns: Sequence[int] = ()
         if self.meter is not None:
-            columns = enabled_columns(len(self.banks), ((read.place.bank, read.columns) for _, read in reads),
+            columns = enabled_columns(len(self.banks), ((read.address.bank, read.columns) for _, read in reads),
                                       ((latch["bank"], written.columns) for _, latch, written in writes))
         return [*self._parts.observe(), *chain.from_iterable(accesses), *columns]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from warploom.arch.interfaces import CODE_FIELDS, pack
+from warploom.arch.interfaces import ENCODING_FIELDS, pack
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
@@ -22,7 +22,7 @@ _BELOW = [broadcast((1 << 8 * width) - 1) for width in range(BYTES + 1)]  # the 
 _FILL = [0, _ONES]  # by sign
 
 
-class Code(NamedTuple):
+class Encoding(NamedTuple):
     """How a warp register is stored: bytes below `width` (1..4) of every lane; those above are copies of `sign` (0, 1).
     Byte k is in sub-bank k, or in 3 - k on the `left`."""
 
@@ -37,25 +37,25 @@ class Code(NamedTuple):
 
     @property
     def packed(self) -> int:
-        """The code as `CODE_FIELDS`."""
-        return pack(CODE_FIELDS, self.fields)
+        """The encoding as `ENCODING_FIELDS`."""
+        return pack(ENCODING_FIELDS, self.fields)
 
     @property
     def fields(self) -> dict[str, int]:
-        """The code by the names of `CODE_FIELDS`."""
+        """The encoding by the names of `ENCODING_FIELDS`."""
         return {"size": self.width - 1, "sign": self.sign, "left": int(self.left)}
 
     @classmethod
-    def of(cls, fields: Mapping[str, int]) -> "Code":
-        """The code that `CODE_FIELDS` say, among others maybe."""
+    def of(cls, fields: Mapping[str, int]) -> "Encoding":
+        """The encoding that `ENCODING_FIELDS` say, among others maybe."""
         return cls(fields["size"] + 1, fields["sign"], bool(fields["left"]))
 
 
 class Stored(NamedTuple):
-    """A register write: the code that the register will have, the bytes written (0 elsewhere), and their mask, ones in
-    each byte that is written; both 1024 bits."""
+    """A register write: the encoding that the register will have, the bytes written (0 elsewhere), and their mask, ones
+    in each byte that is written; both 1024 bits."""
 
-    code: Code
+    encoding: Encoding
     word: int
     byte_mask: int
 
@@ -71,8 +71,8 @@ def detect(word: int, lanes: int) -> tuple[int, int]:
     return 1, sign
 
 
-def renew(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
-    """The write of a result in the lanes of the mask over a register with the code `old`.
+def renew(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+    """The write of a result in the lanes of the mask over a register with the encoding `old`.
 
     `full` says that the lanes are all that are still live; `toggle`, that a full write changes the side
     (`Alignment.WRITE`). On a partial write the other lanes get the bytes that they now need and that were not stored.
@@ -80,16 +80,16 @@ def renew(old: Code, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
     width, sign = detect(word, lanes)
     if full:
         written = _written(lanes, width)
-        return Stored(Code(width, sign, old.left ^ toggle), word & written, written)
+        return Stored(Encoding(width, sign, old.left ^ toggle), word & written, written)
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
-    return Stored(Code(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
+    return Stored(Encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
 
 
-def restore(word: int, code: Code) -> int:
+def restore(word: int, encoding: Encoding) -> int:
     """What the lanes read: the stored bytes, and copies of the sign above them."""
-    stored = _BELOW[code.width]
-    return word & stored | _FILL[code.sign] & ~stored
+    stored = _BELOW[encoding.width]
+    return word & stored | _FILL[encoding.sign] & ~stored
 
 
 @lru_cache(maxsize=1 << 16)

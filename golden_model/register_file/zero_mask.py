@@ -12,7 +12,7 @@ from warploom.arch.config import GROUP, LANES
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.byte_order import WORD_BYTES
 from warploom.golden_model.register_file import width
-from warploom.golden_model.register_file.width import BYTES, Code, Stored
+from warploom.golden_model.register_file.width import BYTES, Encoding, Stored
 from warploom.golden_model.words import ALL_LANES, nonzero_lanes, spread
 
 _GROUPS = 0x11111111
@@ -111,39 +111,39 @@ class LaneOrder(_Rules):
 class Interleaved(_Rules):
     """The rules with coalescing: a column holds a granule."""
 
-    def needed(self, lanes: int, zero: Zero, code: Code) -> int:
+    def needed(self, lanes: int, zero: Zero, encoding: Encoding) -> int:
         """The columns that a read enables for the executing lanes."""
         granules = _granules(lanes) & ~zero.mask if self._across else _granules(lanes & ~zero.mask)
-        return _columns(granules & _BELOW[code.width], code.left)
+        return _columns(granules & _BELOW[encoding.width], encoding.left)
 
     def renew(  # noqa: PLR0917 - a write as the latch has it, called for every result
-        self, old: Zero, old_code: Code, stored: Stored, word: int, lanes: int, full: bool
+        self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool
     ) -> Rewrite:
-        """The write of a result in the lanes of the mask over a register with `old_code` of which `old` is known.
+        """The write of a result in the lanes of the mask over a register with `old_encoding` of which `old` is known.
         `stored` is the write without gating; `full` says that the lanes are all that are still live."""
         word &= spread(lanes)
         if self._across:
-            zero, byte_mask, columns = _mark_granules(old, old_code, stored.code, _used(word)[1], lanes, full)
+            zero, byte_mask, columns = _mark_granules(old, old_encoding, stored.encoding, _used(word)[1], lanes, full)
         else:
             used = nonzero_lanes(word) if self._has_mask else lanes
             zero = self._renew_lanes(old, used, lanes)
             others = 0 if full else ALL_LANES & ~(lanes | old.mask)
-            byte_mask, columns = _write_lanes(used, others, old_code.width, stored.code)
+            byte_mask, columns = _write_lanes(used, others, old_encoding.width, stored.encoding)
         return Rewrite(zero, stored.word & byte_mask, byte_mask, columns)
 
-    def restore(self, word: int, zero: Zero, code: Code) -> int:
+    def restore(self, word: int, zero: Zero, encoding: Encoding) -> int:
         """What the lanes read."""
         if not zero.mask:
-            return width.restore(word, code)
+            return width.restore(word, encoding)
         if self._across:
-            return width.restore(word & _kept_granules(zero.mask), code)
-        return width.restore(word, code) & spread(ALL_LANES & ~zero.mask)
+            return width.restore(word & _kept_granules(zero.mask), encoding)
+        return width.restore(word, encoding) & spread(ALL_LANES & ~zero.mask)
 
-    def known_zero(self, zero: Zero, code: Code) -> int:
+    def known_zero(self, zero: Zero, encoding: Encoding) -> int:
         """The lanes that are known to be zero."""
         if not self._across:
             return zero.mask
-        granules = _known(zero, code)
+        granules = _known(zero, encoding)
         return _LANES_OF[granules & granules >> 8 & granules >> 16 & granules >> 24]
 
 
@@ -166,28 +166,28 @@ def _select(old: Zero, lanes_used: int, granules_used: int, lanes: int, full: bo
 
 @lru_cache(maxsize=1 << 16)
 def _mark_granules(  # noqa: PLR0917 - hashed by position, called for every result
-    old: Zero, old_code: Code, code: Code, granules_used: int, lanes: int, full: bool
+    old: Zero, old_encoding: Encoding, encoding: Encoding, granules_used: int, lanes: int, full: bool
 ) -> _Choice:
     """`Interleaved.renew` with `Gating.CROSS_LANE`; `granules_used` has (g, k) in bit 4g + k."""
     used = sum(_PACKED[granules_used >> k & _GROUPS] << 8 * k for k in range(BYTES))
-    was, bound = _known(old, old_code), 0 if full else ~(_EACH_BYTE * _PACKED[_every(lanes)])
+    was, bound = _known(old, old_encoding), 0 if full else ~(_EACH_BYTE * _PACKED[_every(lanes)])
     mask = ~used & (was | ~bound) & ALL_LANES
-    stored = ~mask & _BELOW[code.width]
-    completed = stored & bound & (was | ~_BELOW[old_code.width])  # in the other lanes too
+    stored = ~mask & _BELOW[encoding.width]
+    completed = stored & bound & (was | ~_BELOW[old_encoding.width])  # in the other lanes too
     byte_mask = _byte_mask(*(
         lanes & _LANES_OF[stored >> 8 * k & 0xFF] | _LANES_OF[completed >> 8 * k & 0xFF] for k in range(BYTES)
     ))
-    return _Choice(Zero(mask), byte_mask, _columns(stored & _granules(lanes) | completed, code.left))
+    return _Choice(Zero(mask), byte_mask, _columns(stored & _granules(lanes) | completed, encoding.left))
 
 
 @lru_cache(maxsize=1 << 16)
-def _write_lanes(used: int, others: int, old_width: int, code: Code) -> tuple[int, int]:
+def _write_lanes(used: int, others: int, old_width: int, encoding: Encoding) -> tuple[int, int]:
     """`Interleaved.renew` with a bit for each lane: byte mask and columns. The `used` lanes write their bytes, and the
     `others` those that were not stored so far."""
-    below, stored = _BELOW[old_width], _BELOW[code.width]
-    columns = _columns((_granules(used) | _granules(others) & ~below) & stored, code.left)
-    planes = [used | others if k >= old_width else used for k in range(code.width)]
-    return _byte_mask(*planes, *[0] * (BYTES - code.width)), columns
+    below, stored = _BELOW[old_width], _BELOW[encoding.width]
+    columns = _columns((_granules(used) | _granules(others) & ~below) & stored, encoding.left)
+    planes = [used | others if k >= old_width else used for k in range(encoding.width)]
+    return _byte_mask(*planes, *[0] * (BYTES - encoding.width)), columns
 
 
 def _used(word: int) -> tuple[int, int]:
@@ -227,10 +227,10 @@ def _count(bits: int) -> int:
     return (bits & _GROUPS) + (bits >> 1 & _GROUPS) + (bits >> 2 & _GROUPS) + (bits >> 3 & _GROUPS)
 
 
-def _known(zero: Zero, code: Code) -> int:
+def _known(zero: Zero, encoding: Encoding) -> int:
     """The granules, (g, k) in bit 8k + g, that are zero: those above the width unless the sign is 1."""
-    below = _BELOW[code.width]
-    return zero.mask & below | (0 if code.sign else ALL_LANES & ~below)
+    below = _BELOW[encoding.width]
+    return zero.mask & below | (0 if encoding.sign else ALL_LANES & ~below)
 
 
 def _columns(granules: int, left: bool) -> int:

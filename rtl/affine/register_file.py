@@ -27,7 +27,7 @@ def entry_bits(config: SmConfig) -> int:
 class AffineRegisterFile(wiring.Component):
     """One set: for each warp register of a scheduler's warps its tag, in flip-flops, and its value, in SRAM.
 
-    Register r of warp slot w is entry w div S * n + r (`warploom.arch.layout.affine_place`). There is a copy of the
+    Register r of warp slot w is entry w div S * n + r (`warploom.arch.layout.affine_address`). There is a copy of the
     SRAM for each source, with a read and a write port. Tags are there in the cycle in which registers are named, values
     in the next one. No register is named in the cycle in which it is written: its warp waits for the outcome.
 

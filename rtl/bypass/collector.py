@@ -10,7 +10,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ROOM_BITS
+from warploom.arch.interfaces import FREE_BITS
 from warploom.rtl import ports
 from warploom.rtl.bypass.allocation import EntryAllocator
 from warploom.rtl.bypass.entry import Entry
@@ -39,9 +39,9 @@ class BypassingCollector(wiring.Component):
 
     Members
     -------
-    take : an instruction of the warp is taken at the end of the cycle; only where `room` allows it.
+    take : an instruction of the warp is taken at the end of the cycle; only where `free_entries` allows it.
     instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
-    room : 0, or one more than the registers that the next instruction may read.
+    free_entries : 0, or one more than the registers that the next instruction may read.
     read : what is wanted of the register file (`warploom.rtl.ports.single_read`).
     offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
     forward : results that come, and that are delivered (`warploom.rtl.ports.forward`).
@@ -61,7 +61,7 @@ class BypassingCollector(wiring.Component):
         super().__init__({
             "take": In(1),
             "instruction": In(ports.instruction(config)),
-            "room": Out(ROOM_BITS),
+            "free_entries": Out(FREE_BITS),
             "read": Out(ports.single_read(config)),
             "offer": Out(ports.offer(config)),
             "forward": In(ports.forward(config)),
@@ -88,7 +88,7 @@ class BypassingCollector(wiring.Component):
         self._connect_results(m)
         self._connect_fetcher(m)
         self._offer(m)
-        self._show_room(m)
+        self._show_free(m)
         if self._config.writes_back:
             self._let_go(m)
         if self._with_probe:
@@ -138,9 +138,9 @@ class BypassingCollector(wiring.Component):
     def _registers(self) -> list[tuple[data.View, ...]]:
         """Where each register of the instruction at the port lies and how it is stored: where a side is stored it comes
         last, and counts."""
-        places = self.instruction.place
-        early = [(code,) for code in self.instruction.early] if self._config.has_sides else [()] * REGISTERS
-        return [(place, *code) for place, code in zip(places, early, strict=True)]
+        addresses = self.instruction.address
+        early = [(encoding,) for encoding in self.instruction.early] if self._config.has_sides else [()] * REGISTERS
+        return [(address, *encoding) for address, encoding in zip(addresses, early, strict=True)]
 
     def _connect_fetcher(self, m: Module) -> None:
         """What is wanted is asked for; what comes goes to its entry."""
@@ -190,13 +190,13 @@ class BypassingCollector(wiring.Component):
                 with m.Case(1 << e):
                     m.d.comb += word.eq(entry.word)
 
-    def _show_room(self, m: Module) -> None:
+    def _show_free(self, m: Module) -> None:
         """How many registers the next instruction may read."""
         closed = self.queue.count == self._config.window
         if self._config.writes_back:
             closed |= self.eviction.blocked
         available = self._available()
-        m.d.comb += self.room.eq(Mux(closed, 0, Mux(available < SLOTS, available + 1, SLOTS + 1)))
+        m.d.comb += self.free_entries.eq(Mux(closed, 0, Mux(available < SLOTS, available + 1, SLOTS + 1)))
 
     def _available(self) -> Value:
         """How many entries are available."""
@@ -251,8 +251,8 @@ class BypassingCollector(wiring.Component):
         different = sum((reads & ~Cat(again & (other == register) for again, other in named[:k]).any()
                          for k, (reads, register) in enumerate(named)), Const(0))
         with m.If(self.take):
-            m.d.sync += Assert(self.room > different, Format("warp {} reads {} registers with room {}\n",
-                                                             self._issue.warp, different, self.room))
+            m.d.sync += Assert(self.free_entries > different, Format("warp {} reads {} registers with room {}\n",
+                                                             self._issue.warp, different, self.free_entries))
         delivery = self.forward.delivery
         found = Cat(entry.used & (entry.number == delivery.register) for entry in self.entries).any()
         with m.If(delivery.valid & ~ResetSignal()):

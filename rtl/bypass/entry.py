@@ -143,7 +143,7 @@ class Entry(wiring.Component):
         return self.take & ~self.issue.aside if aside else self.take
 
     def _name(self, m: Module) -> None:
-        """The register's number, its place and its stored form, as they are when an instruction names it."""
+        """The register's number, its address and its stored form, as they are when an instruction names it."""
         number, form = self._kept(m, "number"), self._kept(m, "form")
         if self._config.has_zero_mask:
             looked_up = Signal(REGISTERS)

@@ -3,13 +3,13 @@
 from amaranth.lib import data
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import place_fields, stored_fields
+from warploom.arch.interfaces import address_fields, stored_fields
 from warploom.rtl.interfaces import struct
 
 
 def form_layout(config: SmConfig) -> data.StructLayout:
     """Where a warp register lies, its side as stored, and how else it is."""
-    return struct([*place_fields(config), *stored_fields(config)])
+    return struct([*address_fields(config), *stored_fields(config)])
 
 
 def drop_layout() -> data.StructLayout:

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.byte_order import SLICE_BITS, deinterleave, swap
-from warploom.rtl.interfaces import CODE
+from warploom.rtl.interfaces import ENCODING
 
 
 class OperandPath(wiring.Component):
@@ -18,21 +18,21 @@ class OperandPath(wiring.Component):
     Members
     -------
     word : the operand in sub-bank form; slices that the register does not use may hold anything.
-    code : how the register is stored; size 3, right, passes the word as it is.
+    encoding : how the register is stored; size 3, right, passes the word as it is.
     operand : the byte-interleaved word.
     """
 
     def __init__(self) -> None:
-        super().__init__({"word": In(WARP_BITS), "code": In(CODE), "operand": Out(WARP_BITS)})
+        super().__init__({"word": In(WARP_BITS), "encoding": In(ENCODING), "operand": Out(WARP_BITS)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         ordered, restored = Signal(WARP_BITS), Signal(WARP_BITS)
         lowest, *others = (ordered.word_select(k, SLICE_BITS) for k in range(SUB_BANKS))
-        fill = self.code.sign.replicate(SLICE_BITS)
+        fill = self.encoding.sign.replicate(SLICE_BITS)
         m.d.comb += [
-            ordered.eq(swap(self.word, self.code.left)),
-            restored.eq(Cat(lowest, (Mux(self.code.size >= k, part, fill) for k, part in enumerate(others, 1)))),
+            ordered.eq(swap(self.word, self.encoding.left)),
+            restored.eq(Cat(lowest, (Mux(self.encoding.size >= k, part, fill) for k, part in enumerate(others, 1)))),
             self.operand.eq(deinterleave(restored)),
         ]
         return m

@@ -99,9 +99,9 @@ class MaskTable(wiring.Component):
 
 
 class Allocator(wiring.Component):
-    """The free register map of one bank, in flip-flops, and the choice of a place for a register that is written as a
-    whole: beside its partner where that leaves room, on whichever side; else in an entry of its own, the one it has if
-    nobody shares it, or the lowest that is free. Combinational; the map follows at the end of the cycle.
+    """The free register map of one bank, in flip-flops, and the choice of an address for a register that is written as
+    a whole: beside its partner where that leaves room, on whichever side; else in an entry of its own, the one it has
+    if nobody shares it, or the lowest that is free. Combinational; the map follows at the end of the cycle.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
 from warploom.rtl.byte_order import bytes_below, swap
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.rtl.gating.reorder import Reorder
-from warploom.rtl.interfaces import CODE, zero_layout
+from warploom.rtl.interfaces import ENCODING, zero_layout
 from warploom.rtl.shared import share
 
 
@@ -67,7 +67,7 @@ class GatedCoalescingOperandPath(wiring.Component):
     Members
     -------
     word : the operand in sub-bank form; columns that the register does not use or that are marked may hold anything.
-    code, zero : how the register is stored, and its zero mask.
+    encoding, zero : how the register is stored, and its zero mask.
     operand : the byte-interleaved word.
     known : the lanes that are known to be zero.
     """
@@ -75,7 +75,7 @@ class GatedCoalescingOperandPath(wiring.Component):
     def __init__(self, *, config: SmConfig) -> None:
         self._by_granule = config.zeros_by_granule
         super().__init__({
-            "word": In(WARP_BITS), "code": In(CODE), "zero": In(zero_layout(config)),
+            "word": In(WARP_BITS), "encoding": In(ENCODING), "zero": In(zero_layout(config)),
             "operand": Out(WARP_BITS), "known": Out(LANES),
         })
 
@@ -84,10 +84,10 @@ class GatedCoalescingOperandPath(wiring.Component):
         path = OperandPath()
         m.submodules.path = share(platform, "operand_path", path, clocked=False)
         zero = self.zero.zero
-        m.d.comb += path.code.eq(self.code)
+        m.d.comb += path.encoding.eq(self.encoding)
         if self._by_granule:
             m.d.comb += [
-                path.word.eq(without(self.word, swap(zero, self.code.left))),
+                path.word.eq(without(self.word, swap(zero, self.encoding.left))),
                 self.operand.eq(path.operand),
                 self.known.eq(self._zero_lanes()),
             ]
@@ -97,9 +97,9 @@ class GatedCoalescingOperandPath(wiring.Component):
 
     def _zero_lanes(self) -> Value:
         """The lanes of the groups of which all granules are zero, those above the width by the sign."""
-        above = (~self.code.sign).replicate(REORDER_BITS)
+        above = (~self.encoding.sign).replicate(REORDER_BITS)
         granules = [Mux(used, self.zero.zero.word_select(k, REORDER_BITS), above)
-                    for k, used in enumerate(bytes_below(self.code.size))]
+                    for k, used in enumerate(bytes_below(self.encoding.size))]
         return Cat(group.replicate(GROUP) for group in reduce(and_, granules))
 
 

@@ -32,7 +32,7 @@ class ZeroBuffer(wiring.Component):
     Members
     -------
     lookup : what is known of the registers of an instruction that is taken, in the next cycle; unspecified for others
-        (`warploom.rtl.ports.table_lookup`). `left` of a place is the side on which the register is stored.
+        (`warploom.rtl.ports.table_lookup`). `left` of an address is the side on which the register is stored.
     renewal : for each write path, what is known from the next cycle on (`warploom.rtl.ports.table_renewal`); `left` is
         the side on which the register will be stored.
     """
@@ -60,23 +60,24 @@ class ZeroBuffer(wiring.Component):
         """The SRAMs of a bank, or of a side of it; what each of them shows, zero where nothing was looked up."""
         name, clearing = f"bank_{bank}_{side}", ResetSignal()
         written = Signal(len(self.renewal), name=f"written_{name}")
-        m.d.comb += written.eq(Cat(renewal.enable & self._lies(renewal.place, bank, side) for renewal in self.renewal))
+        m.d.comb += written.eq(Cat(
+            renewal.enable & self._lies(renewal.address, bank, side) for renewal in self.renewal))
         *before, last = self.renewal
-        row, zero = last.place.row, last.metadata.as_value()
+        row, zero = last.address.row, last.metadata.as_value()
         for number, renewal in reversed(list(enumerate(before))):
-            row = Mux(written[number], renewal.place.row, row)
+            row = Mux(written[number], renewal.address.row, row)
             zero = Mux(written[number], renewal.metadata.as_value(), zero)
         row, zero = Mux(clearing, cleared, row), Mux(clearing, 0, zero)
         shown = []
-        for reader, place in enumerate(self.lookup.place):
+        for reader, address in enumerate(self.lookup.address):
             m.submodules[f"{name}_reader_{reader}"] = cells = Memory(
                 shape=unsigned(len(zero)), depth=self._config.rows, init=())
             read_port, write_port = cells.read_port(), cells.write_port()
             here = Signal(name=f"found_{name}_reader_{reader}")
             m.d.sync += here.eq(read_port.en)
             m.d.comb += [
-                read_port.addr.eq(place.row),
-                read_port.en.eq(self.lookup.taken[reader] & self._lies(place, bank, side)),
+                read_port.addr.eq(address.row),
+                read_port.en.eq(self.lookup.taken[reader] & self._lies(address, bank, side)),
                 write_port.addr.eq(row),
                 write_port.data.eq(zero),
                 write_port.en.eq(written.any() | clearing),
@@ -84,7 +85,7 @@ class ZeroBuffer(wiring.Component):
             shown.append(Mux(here, read_port.data, 0))
         return shown
 
-    def _lies(self, place: data.View, bank: int, side: int) -> Value:
-        """Whether a place is in this part."""
-        in_bank = place.bank == bank
-        return in_bank & (place.left == side) if self._sides > 1 else in_bank
+    def _lies(self, address: data.View, bank: int, side: int) -> Value:
+        """Whether an address is in this part."""
+        in_bank = address.bank == bank
+        return in_bank & (address.left == side) if self._sides > 1 else in_bank

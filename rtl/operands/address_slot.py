@@ -73,7 +73,7 @@ class AddressSlot(wiring.Component):
                     m.d.comb += shown[name].eq(zero[name])
                     m.d.sync += held[name].eq(zero[name])
         kept = held.shape().members
-        known = (asked.issue, asked.place[SLOTS], *([asked.early[SLOTS]] if self._config.has_sides else []))
+        known = (asked.issue, asked.address[SLOTS], *([asked.early[SLOTS]] if self._config.has_sides else []))
         with m.If(self.take):
             m.d.sync += held.eq(0)
             m.d.sync += [held[name].eq(port[name]) for port in known for name, _ in port.shape() if name in kept]

@@ -12,11 +12,11 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
 from warploom.rtl import ports
-from warploom.rtl.interfaces import CODE, REGISTERS, SLOTS, SOURCES, column_masks, words
+from warploom.rtl.interfaces import ENCODING, REGISTERS, SLOTS, SOURCES, column_masks, words
 from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.forms import form_of
 
-NO_REGISTER = CODE.const({"size": SUB_BANKS - 1}).as_value()
+NO_REGISTER = ENCODING.const({"size": SUB_BANKS - 1}).as_value()
 """The early metadata of an operand that comes from no register: it passes as it is."""
 
 
@@ -122,7 +122,7 @@ class Collector(wiring.Component):
         is stored; the side as stored counts."""
         kept = {name for name, _ in self.offer.held.shape()}
         early = [self.instruction.early[SLOTS]] if self._config.has_sides else []
-        sources = (self._issue, self.instruction.place[SLOTS], *early)
+        sources = (self._issue, self.instruction.address[SLOTS], *early)
         return {name: source[name] for source in sources for name, _ in source.shape() if name in kept}
 
     def _hold_early(self, m: Module) -> None:
@@ -166,8 +166,8 @@ class Collector(wiring.Component):
         wanted = self._wanted(source)
         taken_up: list[Value] = []
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
-            here = Cat((place.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
-                       for slot, place in enumerate(source))
+            here = Cat((address.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
+                       for slot, address in enumerate(source))
             lowest = self._lowest(m, f"bank_{bank}_{side}", here)
             m.d.comb += self.read.request[bank][side].eq(lowest.any())
             m.d.comb += [getattr(self.read, name)[bank][side].eq(choose(lowest, values))
@@ -178,14 +178,14 @@ class Collector(wiring.Component):
     def _wanted(self, source: data.View) -> dict[str, list[Value]]:
         """What each slot asks of its bank, by the name of the port that shows it."""
         return {
-            "row": [place.row for place in source],
+            "row": [address.row for address in source],
             **({"mask": [self._form.row.parts(early) for early in self.offer.early]} if self._config.has_sides else {}),
             **({"columns": list(self.offer.needed)} if self._config.gates_columns else {}),
         }
 
     def _sources(self, m: Module) -> data.View:
         """Where the sources of the instruction that is held lie."""
-        *sources, _ = self.instruction.place
+        *sources, _ = self.instruction.address
         held = Signal(data.ArrayLayout(sources[0].shape(), SLOTS), name="held_source", reset_less=True)
         with m.If(self.take):
             m.d.sync += [kept.eq(source) for kept, source in zip(held, sources, strict=True)]

@@ -137,7 +137,7 @@ class DispatchStage(wiring.Component):
             m.d.comb += path.word.eq(word)
             if self._config.has_sides:
                 early = [offer.early[slot] for offer in self.offer]
-                m.d.comb += path.code.eq(self._taken(m, f"{name}_early", early))
+                m.d.comb += path.encoding.eq(self._taken(m, f"{name}_early", early))
             if self._config.has_zero_mask:
                 late = [offer.late[slot] for offer in self.offer]
                 m.d.comb += path.zero.eq(self._taken(m, f"{name}_late", late))

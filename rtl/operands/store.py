@@ -6,7 +6,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS
+from warploom.arch.interfaces import FREE_BITS
 from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout
 from warploom.rtl.observation import Shown, gather, probe_port, show
@@ -29,7 +29,8 @@ class OperandStore(wiring.Component):
     -------
     issue : decoded warp instructions; `ready` concerns those for collectors, and with windows an instruction comes only
         of a warp that may issue it.
-    room : with windows, for each warp 0 or one more than the different registers that its next instruction may read.
+    free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
+        read.
     address_ready : with an address slot, it is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
     compact : with compact slots, those of the instruction at the issue port (`warploom.rtl.ports.compact`).
@@ -51,7 +52,7 @@ class OperandStore(wiring.Component):
         self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
         super().__init__({
             "issue": In(stream.Signature(issue_layout(config))),
-            **({"room": Out(data.ArrayLayout(ROOM_BITS, config.warps))} if config.has_window else {}),
+            **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
             **({"address_ready": Out(1)} if config.has_address_slot else {}),
             "stride": In(STRIDE_BITS),
             **({"compact": In(ports.compact())} if config.has_compact_slots else {}),
@@ -102,7 +103,7 @@ class OperandStore(wiring.Component):
             placer.stride.eq(self.stride),
             collectors.valid.eq(self.issue.valid),
             collectors.instruction.issue.eq(issue),
-            collectors.instruction.place.eq(Cat(placer.source, placer.destination)),
+            collectors.instruction.address.eq(Cat(placer.source, placer.destination)),
             *(getattr(collectors.instruction, name).eq(getattr(self.lookup, name))
               for name in ports.metadata(self._config)),
             self.issue.ready.eq(collectors.ready),
@@ -117,7 +118,7 @@ class OperandStore(wiring.Component):
         if ports.metadata(self._config):
             named = Cat(self.issue.payload.reads, self.issue.payload.writes)
             m.d.comb += [
-                self.lookup.place.eq(self.collectors.instruction.place),
+                self.lookup.address.eq(self.collectors.instruction.address),
                 self.lookup.taken.eq(named & self.collectors.taken.replicate(len(named))),
             ]
 
@@ -137,7 +138,7 @@ class OperandStore(wiring.Component):
 
     def _connect_windows(self, m: Module, collectors: WindowCollectors) -> None:
         """Results reach the windows, and what leaves them the register file."""
-        m.d.comb += self.room.eq(collectors.room)
+        m.d.comb += self.free_entries.eq(collectors.free_entries)
         connect(m, flipped(self.delivery), collectors.delivery)
         if self._config.writes_back:
             connect(m, flipped(self.memory), collectors.memory)

@@ -9,7 +9,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ROOM_BITS
+from warploom.arch.interfaces import FREE_BITS
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.bypass.collector import BypassingCollector
@@ -62,7 +62,7 @@ class WindowCollectors(wiring.Component):
         super().__init__({
             "valid": In(1),
             "ready": Out(1),
-            "room": Out(data.ArrayLayout(ROOM_BITS, config.warps)),
+            "free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps)),
             "instruction": In(ports.instruction(config)),
             "taken": Out(1),
             "take": Out(config.collectors),
@@ -105,11 +105,11 @@ class WindowCollectors(wiring.Component):
 
     def _take(self, m: Module) -> None:
         """The collector of its warp takes the instruction at the port."""
-        m.d.comb += [self.ready.eq(self.room.as_value().any()), self.taken.eq(self.valid & self.ready)]
+        m.d.comb += [self.ready.eq(self.free_entries.as_value().any()), self.taken.eq(self.valid & self.ready)]
         for c, collector in enumerate(self.collectors):
             connect(m, flipped(self.instruction), collector.instruction)
             m.d.comb += [
-                self.room[c].eq(collector.room),
+                self.free_entries[c].eq(collector.free_entries),
                 self.take[c].eq(self.taken & (self.instruction.issue.warp == c)),
                 collector.take.eq(self.take[c]),
             ]

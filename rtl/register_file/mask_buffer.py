@@ -7,15 +7,15 @@ from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
 from warploom.rtl import ports
-from warploom.rtl.interfaces import CODE
+from warploom.rtl.interfaces import ENCODING
 
 
 class MaskBuffer(wiring.Component):
-    """The codes of all warp registers, in flip-flops: an SRAM could not be reset.
+    """The encodings of all warp registers, in flip-flops: an SRAM could not be reset.
 
-    With `Alignment.WRITE` a code is stored with its side, in 4 bits; otherwise in 3, and its side is that of the place.
-    After reset registers are one byte wide and positive, and a stored side is right in even rows, left in odd ones.
-    Reads are combinational; a write shows in the next cycle.
+    With `Alignment.WRITE` an encoding is stored with its side, in 4 bits; otherwise in 3, and its side is that of the
+    address. After reset registers are one byte wide and positive, and a stored side is right in even rows, left in odd
+    ones. Reads are combinational; a write shows in the next cycle.
 
     Parameters
     ----------
@@ -23,37 +23,37 @@ class MaskBuffer(wiring.Component):
 
     Members
     -------
-    lookup : the codes of the registers of an instruction, in the same cycle (`warploom.rtl.ports.table_lookup`).
-    renewal : for each write path, a new code; never two for the same place (`warploom.rtl.ports.table_renewal`).
+    lookup : the encodings of the registers of an instruction, in the same cycle (`warploom.rtl.ports.table_lookup`).
+    renewal : for each write path, a new encoding; never two for the same address (`warploom.rtl.ports.table_renewal`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         self._bank_bits = exact_log2(config.banks)
         self._rows, self._entries = config.rows, config.banks * config.rows
         self._sides = config.stores_sides
-        self._bits = CODE.size if self._sides else CODE["left"].offset
+        self._bits = ENCODING.size if self._sides else ENCODING["left"].offset
         super().__init__({
-            "lookup": In(ports.table_lookup(config, CODE)),
-            "renewal": In(ports.table_renewal(config, CODE)).array(len(config.write_paths)),
+            "lookup": In(ports.table_lookup(config, ENCODING)),
+            "renewal": In(ports.table_renewal(config, ENCODING)).array(len(config.write_paths)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        codes = Signal(self._bits * self._entries, init=self._reset())
+        encodings = Signal(self._bits * self._entries, init=self._reset())
         for renewal in self.renewal:
             with m.If(renewal.enable):
-                m.d.sync += self._entry(codes, renewal.place).eq(renewal.metadata.as_value())
-        for place, code in zip(self.lookup.place, self.lookup.found, strict=True):
-            m.d.comb += code.as_value().eq(self._entry(codes, place))
+                m.d.sync += self._entry(encodings, renewal.address).eq(renewal.metadata.as_value())
+        for address, encoding in zip(self.lookup.address, self.lookup.found, strict=True):
+            m.d.comb += encoding.as_value().eq(self._entry(encodings, address))
             if not self._sides:
-                m.d.comb += code.left.eq(place.left)
+                m.d.comb += encoding.left.eq(address.left)
         return m
 
     def _reset(self) -> int:
-        """All codes after reset: zero, but for the sides of odd rows."""
-        left = CODE.const({"left": 1}).as_value().value if self._sides else 0
+        """All encodings after reset: zero, but for the sides of odd rows."""
+        left = ENCODING.const({"left": 1}).as_value().value if self._sides else 0
         return sum(left << self._bits * entry for entry in range(self._entries) if entry % self._rows % 2)
 
-    def _entry(self, codes: Signal, place: data.View) -> Value:
-        """The stored bits of a place."""
-        return codes.word_select(Cat(place.row, place.bank[: self._bank_bits]), self._bits)
+    def _entry(self, encodings: Signal, address: data.View) -> Value:
+        """The stored bits of an address."""
+        return encodings.word_select(Cat(address.row, address.bank[: self._bank_bits]), self._bits)

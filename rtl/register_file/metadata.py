@@ -45,14 +45,14 @@ class MetadataTable(wiring.Component):
     def _connect(self, m: Module, name: str, table: Any) -> None:
         """A part is looked up and renewed."""
         m.d.comb += [
-            table.lookup.place.eq(self.lookup.place),
+            table.lookup.address.eq(self.lookup.address),
             table.lookup.taken.eq(self.lookup.taken),
             getattr(self.lookup, name).eq(table.lookup.found),
         ]
         if name == "late" and self._has_sides:
-            m.d.comb += [place.left.eq(early.left)
-                         for place, early in zip(table.lookup.place, self.lookup.early, strict=True)]
+            m.d.comb += [address.left.eq(early.left)
+                         for address, early in zip(table.lookup.address, self.lookup.early, strict=True)]
         for inner, outer in zip(table.renewal, self.renewal, strict=True):
             m.d.comb += [
-                inner.enable.eq(outer.enable), inner.place.eq(outer.place), inner.metadata.eq(getattr(outer, name)),
+                inner.enable.eq(outer.enable), inner.address.eq(outer.address), inner.metadata.eq(getattr(outer, name)),
             ]

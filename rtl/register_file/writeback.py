@@ -71,7 +71,7 @@ class Writeback(wiring.Component):
         for i, writer in enumerate(self._config.writers):
             held: Shown = {"valid": latches.valid[i], "tag": Mux(latches.valid[i], latches.tag[i], 0)}
             if "early" in self._metadata:
-                held["code"] = latches.early[i].as_value()
+                held["encoding"] = latches.early[i].as_value()
             if "late" in self._metadata:
                 held |= {name: latches.late[i][name] for name, _ in latches.late[i].shape()}
             shown |= {f"{writer}_latch_{name}": value for name, value in held.items()}
@@ -111,9 +111,9 @@ class Writeback(wiring.Component):
     def _renew(self, m: Module, paths: list[Carried]) -> None:
         """The metadata of registers that are written."""
         for path, renewal in zip(paths, self.renewal, strict=True):
-            place = [name for name, _ in renewal.place.shape() if name in path]
+            address = [name for name, _ in renewal.address.shape() if name in path]
             m.d.comb += [
                 renewal.enable.eq(path["grant"]),
-                *(renewal.place[name].eq(path[name]) for name in place),
+                *(renewal.address[name].eq(path[name]) for name in address),
                 *(getattr(renewal, name).eq(path[name]) for name in self._metadata),
             ]

@@ -33,7 +33,7 @@ class AddressSlotBench:
         time."""
         rng = source()
         takes, dispatches = busy(rng, 0.6), busy(rng, 0.5)
-        noise = [f"instruction__{name}" for name in ("place", "early", "late")]
+        noise = [f"instruction__{name}" for name in ("address", "early", "late")]
         noise = [name for name in (*noise, "values") if name in self._codecs]
         for _ in range(CYCLES):
             yield {
@@ -66,7 +66,7 @@ class AddressSlotBench:
     def _take(self, seen: Observation) -> None:
         """What is kept of the load. The side as stored, where there is one, goes before that of the number."""
         known = dict(self._codecs["instruction__issue"].unpack(seen["instruction__issue"]))
-        for port in ("instruction__place", "instruction__early"):
+        for port in ("instruction__address", "instruction__early"):
             known |= self._destination(port, seen) if port in seen else {}
         self._held = {name: known.get(name, 0) for name in self._names}
         self._compact = seen["compact"]

@@ -24,7 +24,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class ExpanderCheck:
-    """All lanes are the twin's; the first is the base."""
+    """All lanes are the model's; the first is the base."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._value, self._checker, self._coverage = ports.codecs["value"], checker, coverage

@@ -8,7 +8,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS, Tag
-from warploom.arch.layout import affine_place, resident_warps
+from warploom.arch.layout import affine_address, resident_warps
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.compact import Compact
 from warploom.tb import runner
@@ -20,11 +20,11 @@ CYCLES = 5000
 REGISTERS = (32, 11, 1)
 """Registers of a thread, as launches may have them."""
 
-Place = tuple[int, int]
+Address = tuple[int, int]
 """A warp slot and a register of it."""
 
 
-def places(config: SmConfig, registers: int) -> list[Place]:
+def addresses(config: SmConfig, registers: int) -> list[Address]:
     """All registers of the last set."""
     warps = range(config.schedulers - 1, resident_warps(config, registers), config.schedulers)
     return [(warp, register) for warp in warps for register in range(registers)]
@@ -33,14 +33,14 @@ def places(config: SmConfig, registers: int) -> list[Place]:
 def stimuli(config: SmConfig, rng: random.Random, registers: int) -> Iterator[Stimulus]:
     """Every register is named as it is after reset; then those that were just written or forgotten more often. What is
     written is not named."""
-    everything = places(config, registers)
+    everything = addresses(config, registers)
     recent = list(everything)
     for cycle in range(CYCLES):
         warp, dst = everything[cycle] if cycle < len(everything) else rng.choice(recent[-4:])
         named = {"warp": warp, "dst": dst, "reads": rng.choice((7, 7, rng.randrange(8)))}
         named |= {f"src{slot}": rng.choice([*_near(recent, warp), rng.randrange(registers)]) for slot in SLOTS}
         named["src0"] = dst if cycle < len(everything) else named["src0"]
-        others = [place for place in everything if place[0] != warp]
+        others = [address for address in everything if address[0] != warp]
         writes, forgets = bool(others) and rng.random() < 0.5, rng.random() < 0.2
         target = rng.choice(others or everything)
         value = random_compact(rng)
@@ -49,26 +49,26 @@ def stimuli(config: SmConfig, rng: random.Random, registers: int) -> Iterator[St
         if forgets:
             recent.append((warp, dst))
         yield {"registers": registers, "named": named, "enable": rng.random() < 0.9, "forget": forgets,
-               "write": {"enable": writes, "entry": affine_place(config, registers, *target)[1],
+               "write": {"enable": writes, "entry": affine_address(config, registers, *target)[1],
                          "value": {"base": value.base, "stride": value.stride % (1 << STRIDE_BITS)}}}
 
 
-def _near(recent: list[Place], warp: int) -> list[int]:
+def _near(recent: list[Address], warp: int) -> list[int]:
     return [register for other, register in recent[-8:] if other == warp]
 
 
 class RegisterFileCheck:
-    """Tags and entries of this cycle, and values of what was named in the previous one, equal the twin's; what was
+    """Tags and entries of this cycle, and values of what was named in the previous one, equal the model's; what was
     never written is generic."""
 
     def __init__(self, ports: Ports, registers: int, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
         self._registers = registers
-        self._twin = AffineRegisterFile(ports.config, registers)
-        self._places = {affine_place(ports.config, registers, *place)[1]: place
-                        for place in places(ports.config, registers)}
-        self._written: set[Place] = set()
-        self._just: set[Place] = set()
+        self._model = AffineRegisterFile(ports.config, registers)
+        self._addresses = {affine_address(ports.config, registers, *address)[1]: address
+                        for address in addresses(ports.config, registers)}
+        self._written: set[Address] = set()
+        self._just: set[Address] = set()
         self._values: list[Compact | None] = [None] * len(SLOTS)
 
     def __call__(self, seen: Observation) -> None:
@@ -81,31 +81,31 @@ class RegisterFileCheck:
                 wanted = {"base": expected.base, "stride": expected.stride % (1 << STRIDE_BITS)}
                 self._checker.equal(f"value of slot {slot}", values[str(slot)], wanted)
         for slot, tag in enumerate(self._codecs["tags"].array(seen["tags"])):
-            place = warp, named[f"src{slot}"]
-            self._checker.equal(f"tag of slot {slot}", tag, self._twin.tag(*place))
+            address = warp, named[f"src{slot}"]
+            self._checker.equal(f"tag of slot {slot}", tag, self._model.tag(*address))
             self._coverage.hit(Tag(tag).name)
-            self._coverage.hit("after reset", place not in self._written)
-            self._coverage.hit("the cycle after a change", place in self._just)
-        entry = affine_place(self._config, self._registers, warp, named["dst"])[1]
+            self._coverage.hit("after reset", address not in self._written)
+            self._coverage.hit("the cycle after a change", address in self._just)
+        entry = affine_address(self._config, self._registers, warp, named["dst"])[1]
         self._checker.equal("entry", seen["entry"], entry)
-        self._values = [self._twin.read(warp, named[f"src{slot}"]) if seen["enable"] and named["reads"] >> slot & 1 else
-                        None for slot in SLOTS]
+        self._values = [self._model.read(warp, named[f"src{slot}"])
+                        if seen["enable"] and named["reads"] >> slot & 1 else None for slot in SLOTS]
         self._end((warp, named["dst"]), seen)
 
-    def _end(self, destination: Place, seen: Observation) -> None:
+    def _end(self, destination: Address, seen: Observation) -> None:
         """What the end of the cycle does."""
         write = self._codecs["write"].unpack(seen["write"])
         self._just = set()
         if seen["forget"]:
-            self._coverage.hit("forgotten", self._twin.read(*destination) is not None)
-            self._twin.make_generic(*destination)
+            self._coverage.hit("forgotten", self._model.read(*destination) is not None)
+            self._model.make_generic(*destination)
             self._just.add(destination)
         if write["enable"]:
-            place, value = self._places[write["entry"]], write["value"]
+            address, value = self._addresses[write["entry"]], write["value"]
             stride = value["stride"] - (value["stride"] >> STRIDE_BITS - 1 << STRIDE_BITS)
-            self._twin.write(*place, Compact(value["base"], stride))
-            self._just.add(place)
-            self._written.add(place)
+            self._model.write(*address, Compact(value["base"], stride))
+            self._just.add(address)
+            self._written.add(address)
         self._coverage.hit("a write and a forgotten register", len(self._just) == 2)
 
 

@@ -23,22 +23,22 @@ REGISTERS = (32, 7)
 
 
 class UnitCheck:
-    """All ports are the twin's. Without it: an attempt is accepted if no condition fails, and then all lanes that the
+    """All ports are the model's. Without it: an attempt is accepted if no condition fails, and then all lanes that the
     result stands for compute it."""
 
     def __init__(self, ports: Ports, number: int, registers: int, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._number, self._checker, self._coverage = ports.codecs, number, checker, coverage
         self._sets = ports.config.schedulers
-        self._twin = AffineUnit(ports.config, registers, uniform_answer)
+        self._model = AffineUnit(ports.config, registers, uniform_answer)
         self._values: tuple[Compact | None, ...] = (None,) * len(SLOTS)
         self._cycle = 0
         self._attempted: dict[int, tuple[Fields, tuple[Compact | None, ...]]] = {}  # by the cycle of the outcome
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then end it."""
-        self._twin.settle()
-        self._compare(seen, "outcome", self._twin.outcomes[self._number])
-        self._compare(seen, "uniform", self._twin.requests[self._number])
+        self._model.settle()
+        self._compare(seen, "outcome", self._model.outcomes[self._number])
+        self._compare(seen, "uniform", self._model.requests[self._number])
         for slot, (actual, expected) in enumerate(zip(self._codecs["values"].array(seen["values"]), self._values,
                                                       strict=True)):
             if expected is not None:
@@ -53,10 +53,10 @@ class UnitCheck:
         attempts: list[Fields | None] = [None] * self._sets
         attempts[self._number] = attempt
         if due:
-            accepted: Any = self._twin.outcomes[self._number]
+            accepted: Any = self._model.outcomes[self._number]
             self._coverage.hit("a result is written while another is forgotten",
                                accepted["accepted"] and lookup and lookup["writes"])
-        self._twin.clock(attempts)
+        self._model.clock(attempts)
         if due:
             self._judge(*due, self._codecs["outcome__payload"].unpack(seen["outcome__payload"]))
         self._cycle += 1
@@ -74,11 +74,11 @@ class UnitCheck:
         """Check which slots are compact; return what they will show."""
         if lookup is None:
             return (None,) * len(SLOTS)
-        values = self._twin.compact(lookup)
+        values = self._model.compact(lookup)
         compact = sum((value is not None) << slot for slot, value in enumerate(values))
         self._checker.equal("compact", seen["compact"], compact)
         self._coverage.hit("a compact slot beside a generic one", 0 < compact < lookup["reads"])
-        self._twin.issued(lookup)
+        self._model.issued(lookup)
         return values
 
     def _slots(self, attempt: Fields) -> tuple[Compact | None, ...]:
@@ -86,7 +86,7 @@ class UnitCheck:
         special = attempt["op"] == Op.S2R
         constants = [Compact(attempt["imm"], attempt["step"]) if special and slot == 0 else
                      Compact(attempt["imm"] if attempt["imm_slot"] == slot else 0) for slot in SLOTS]
-        read = self._twin.compact(attempt)
+        read = self._model.compact(attempt)
         return tuple(read[slot] if attempt["reads"] >> slot & 1 else constants[slot] for slot in SLOTS)
 
     def _judge(self, attempt: Fields, slots: tuple[Compact | None, ...], outcome: Any) -> None:
@@ -113,7 +113,7 @@ class UnitCheck:
         """All lanes have what the register says, and the same predicate result."""
         results = [case.result(number) for number in range(LANES)]
         if attempt["writes"]:
-            value = self._twin.registers.read(attempt["warp"], attempt["dst"])
+            value = self._model.registers.read(attempt["warp"], attempt["dst"])
             self._checker.holds(f"all lanes of {case} as in {value}", value is not None and all(
                 value.value(number) == result for number, (result, _) in enumerate(results)))
         if case.op is Op.ISETP or (case.carry and case.op in CARRIES):

@@ -1,4 +1,4 @@
-"""What must happen in a random test of collectors with windows, as the golden twin sees it."""
+"""What must happen in a random test of collectors with windows, as the golden model sees it."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from warploom.tb.bench import Coverage
 SMALL = 4
 """Entries so few that collectors are crowded."""
 
-NO_ROOM, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
+NONE_FREE, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
 
 
-def cover_window(twin: Any, coverage: Coverage) -> None:
+def cover_window(model: Any, coverage: Coverage) -> None:
     """The points of a cycle; call it after `settle`."""
-    collectors = twin.operands.collectors
-    coverage.hit(NO_ROOM, not all(twin.operands.room))
-    if not twin.config.writes_back:
+    collectors = model.operands.collectors
+    coverage.hit(NONE_FREE, not all(model.operands.free_entries))
+    if not model.config.writes_back:
         return
     coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
                             for entry in collector.entries if entry.used))
@@ -24,7 +24,7 @@ def cover_window(twin: Any, coverage: Coverage) -> None:
 
 
 def events(config: SmConfig) -> list[str]:
-    """The counts of a twin, fields of its `counts`, that may not stay zero: results that find their entry gone are
+    """The counts of a model, fields of its `counts`, that may not stay zero: results that find their entry gone are
     among them (`filed`), and warps that leave dirty registers behind (`ended`)."""
     if not config.has_window:
         return []

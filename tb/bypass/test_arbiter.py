@@ -105,7 +105,8 @@ class MaskedCheck(coalescing.ArbiterCheck):
 
     def _between(self, one: Read, refused: Read, other: Read) -> bool:
         """Whether the refused request comes after the first and before the second that are granted in its bank."""
-        steps = [(read.bank + read.collector - self._twin.diagonal) % self._twin.size for read in (one, refused, other)]
+        diagonal, size = self._model.diagonal, self._model.size
+        steps = [(read.bank + read.collector - diagonal) % size for read in (one, refused, other)]
         return one.bank == refused.bank and steps == sorted(steps)
 
 

@@ -12,8 +12,8 @@ from warploom.arch.interfaces import SIDES
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.placement import Place
-from warploom.golden_model.register_file.width import Code
+from warploom.golden_model.placement import Address
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
@@ -35,15 +35,15 @@ class StoredForm:
     def columns(self, lanes: int, stored: Mapping[str, int]) -> int:
         """The columns that are needed of some lanes of a register."""
         if self._coalescing:
-            return self._interleaved.needed(lanes, _zero(stored), Code.of(stored))
+            return self._interleaved.needed(lanes, _zero(stored), Encoding.of(stored))
         return self._lane_order.needed(lanes, _zero(stored))
 
     def plain(self, word: int, stored: Mapping[str, int]) -> int:
         """The lanes of a word that comes from the register file."""
         if not self._coalescing:
             return self._lane_order.restore(word, _zero(stored))
-        code = Code.of(stored)
-        return self._interleaved.restore(from_sub_banks(word, code.left), _zero(stored), code)
+        encoding = Encoding.of(stored)
+        return self._interleaved.restore(from_sub_banks(word, encoding.left), _zero(stored), encoding)
 
 
 def _zero(stored: Mapping[str, int]) -> Zero:
@@ -51,20 +51,20 @@ def _zero(stored: Mapping[str, int]) -> Zero:
 
 
 class CollectorBench:
-    """Drives a collector and its twin alike, and compares all outputs in each cycle.
+    """Drives a collector and its model alike, and compares all outputs in each cycle.
 
-    The twin's cycle ends as the next one of the hardware begins: only then the zero masks are there of an instruction
+    The model's cycle ends as the next one of the hardware begins: only then the zero masks are there of an instruction
     that was taken.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, checker: Checker, coverage: WindowCoverage) -> None:
         self._config, self._codecs, self._rng = ports.config, ports.codecs, rng
         self._checker, self._coverage = checker, coverage
-        self._twin = BypassingCollector(ports.config, 0)
-        self._warp = Warp(ports.config, rng, self._twin)
+        self._model = BypassingCollector(ports.config, 0)
+        self._warp = Warp(ports.config, rng, self._model)
         self._form = StoredForm(ports.config)
         self._coalescing, self._writes_back = ports.config.has_sides, ports.config.writes_back
-        self._ended: dict[str, Any] | None = None  # what the twin's clock needs to know of the previous cycle
+        self._ended: dict[str, Any] | None = None  # what the model's clock needs to know of the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
         """A random warp; the zero buffer shows other masks in each cycle."""
@@ -75,29 +75,29 @@ class CollectorBench:
             yield {**self._warp.cycle(), **port}
 
     def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
-        """The twin's cycle ends; these are the zero masks of the registers of an instruction that it takes."""
+        """The model's cycle ends; these are the zero masks of the registers of an instruction that it takes."""
         if self._ended is None:
             return
         take = self._ended["take"]
         if take is not None:
             known = [*zeros[:3], zeros[3] if take.fields["writes"] else dict.fromkeys(zeros[3], 0)]
-            stored = [{**code, **zero} for code, zero in zip(take.stored, known, strict=True)]
+            stored = [{**encoding, **zero} for encoding, zero in zip(take.stored, known, strict=True)]
             self._ended["take"] = take._replace(stored=stored)
-        self._coverage.cycle(self._twin, self._ended)
-        self._twin.clock(**self._ended)
+        self._coverage.cycle(self._model, self._ended)
+        self._model.clock(**self._ended)
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, and keep what happens at its end."""
-        twin, equal = self._twin, self._checker.equal
-        state = (seen["held_count"], *(seen[name] for name in twin.observed[1:]))
-        equal(", ".join(twin.observed), state, tuple(twin.observe()))
-        equal("busy", seen["offer__busy"], len(twin.held) > 0)
-        equal("ready", seen["offer__ready"], twin.ready)
-        equal("room", seen["room"], twin.room(bool(seen.get("eviction__blocked"))))
+        model, equal = self._model, self._checker.equal
+        state = (seen["held_count"], *(seen[name] for name in model.observed[1:]))
+        equal(", ".join(model.observed), state, tuple(model.observe()))
+        equal("busy", seen["offer__busy"], len(model.held) > 0)
+        equal("ready", seen["offer__ready"], model.ready)
+        equal("free_entries", seen["free_entries"], model.free_entries(bool(seen.get("eviction__blocked"))))
         self._check_request(seen)
         self._check_oldest(seen)
         coming = self._check_coming(seen)
-        arriving = [entry for entry in twin.entries if entry.arriving]
+        arriving = [entry for entry in model.entries if entry.arriving]
         self._check_loads(seen, arriving)
         if self._writes_back:
             self._check_leaving(seen)
@@ -111,13 +111,13 @@ class CollectorBench:
         }
 
     def _check_request(self, seen: Observation) -> None:
-        request, expected = self._twin.request(), 0
+        request, expected = self._model.request(), 0
         if request is not None:
-            side = Code.of(request.stored).left if self._coalescing else 0
-            expected = 1 << (len(SIDES) * request.place.bank + side if self._coalescing else request.place.bank)
-            self._checker.equal("row", seen["read__row"], request.place.row)
+            side = Encoding.of(request.stored).left if self._coalescing else 0
+            expected = 1 << (len(SIDES) * request.address.bank + side if self._coalescing else request.address.bank)
+            self._checker.equal("row", seen["read__row"], request.address.row)
             if self._coalescing:
-                self._checker.equal("mask", seen["read__mask"], Code.of(request.stored).mask)
+                self._checker.equal("mask", seen["read__mask"], Encoding.of(request.stored).mask)
         self._checker.equal("request", seen["read__request"], expected)
         if self._config.gates_columns:
             needed = 0 if request is None else self._form.columns(request.lanes, request.stored)
@@ -125,24 +125,24 @@ class CollectorBench:
 
     def _check_oldest(self, seen: Observation) -> None:
         """The oldest instruction and, when it is ready, its operands: what its entries have."""
-        twin = self._twin
-        if not twin.held:
+        model = self._model
+        if not model.held:
             return
         for name, value in self._codecs["offer__held"].unpack(seen["offer__held"]).items():
-            self._checker.equal(f"held.{name}", value, int(twin.fields[name]))
+            self._checker.equal(f"held.{name}", value, int(model.fields[name]))
         if "offer__needed" in seen:
             needed = self._codecs["offer__needed"].array(seen["offer__needed"])
-            self._checker.equal("needed", needed, [twin.fields["lanes"]] * 3)
-        if not twin.ready:
+            self._checker.equal("needed", needed, [model.fields["lanes"]] * 3)
+        if not model.ready:
             return
         words = self._codecs["offer__operands"].array(seen["offer__operands"])
-        for slot, (entry, actual, word) in enumerate(zip(twin.held[0].slots, words, twin.operands(), strict=True)):
+        for slot, (entry, actual, word) in enumerate(zip(model.held[0].slots, words, model.operands(), strict=True)):
             lanes = spread(ALL_LANES if entry is None else entry.valid)
             self._checker.equal(f"operand {slot}", actual & lanes, word & lanes)
 
     def _check_values(self, seen: Observation) -> None:
-        """Without the twin: executing lanes read what was written last."""
-        fields = self._twin.fields
+        """Without the model: executing lanes read what was written last."""
+        fields = self._model.fields
         if not self._warp.plain:
             return
         lanes = spread(fields["lanes"])
@@ -156,7 +156,7 @@ class CollectorBench:
         coming, expected = [], 0
         for i, result in self._codecs["forward__coming"].unpack(seen["forward__coming"]).items():
             if result["valid"]:
-                deliver = self._twin.delivers(result["register"], result.get("to_collector", 1))
+                deliver = self._model.delivers(result["register"], result.get("to_collector", 1))
                 self._coverage.hit("delivered to its dirty lanes", deliver and not result.get("to_collector", 1))
                 coming.append(Coming(result["register"], deliver))
                 expected |= deliver << int(i)
@@ -179,15 +179,15 @@ class CollectorBench:
 
     def _check_leaving(self, seen: Observation) -> None:
         """What is evicted or dropped."""
-        leaving = None if seen["take"] else self._twin.leaving()
+        leaving = None if seen["take"] else self._model.leaving()
         evicts, drops = leaving is not None and not leaving.dropped, leaving is not None and leaving.dropped
         self._checker.equal("evict", seen["eviction__request"], evicts)
         if leaving is None:
             return
-        entry = self._twin.entries[leaving.entry]
+        entry = self._model.entries[leaving.entry]
         if evicts:
             eviction = self._codecs["eviction__entry"].unpack(seen["eviction__entry"])
-            expected = {**entry.place._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full}
+            expected = {**entry.address._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full}
             lanes = spread(entry.dirty)
             for name, value in eviction.items():
                 if name != "data":
@@ -202,7 +202,7 @@ class CollectorBench:
 
     def _taken(self, seen: Observation) -> Taken:
         """The instruction that is taken, without zero masks."""
-        *sources, destination = (Place(**place) for place in self._fields("place", seen).values())
+        *sources, destination = (Address(**address) for address in self._fields("address", seen).values())
         stored: list[Mapping[str, int]] = [{}] * 4
         if self._coalescing:
             stored = list(self._fields("early", seen).values())

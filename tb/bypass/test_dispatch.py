@@ -19,7 +19,7 @@ class TurnsBench(DispatchBench):
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
-        self._twin = Dispatcher(ports.config, InTurn())
+        self._model = Dispatcher(ports.config, InTurn())
         self._previous = ports.config.collectors - 1
 
     def _view(self, held: Held | None) -> Any:

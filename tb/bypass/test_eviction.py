@@ -24,7 +24,7 @@ class EvictionBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
-        self._twin = EvictionUnit()
+        self._model = EvictionUnit()
         self._requests = 0
         self._mem: int | None = None
         self._waited = [0] * ports.config.collectors
@@ -52,25 +52,25 @@ class EvictionBench:
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then carry out what was selected and taken."""
-        twin, check = self._twin, self._checker.equal
+        model, check = self._model, self._checker.equal
         ready, mem = bool(seen["result__ready"]), bool(seen["result_mem__valid"])
-        entering = twin.enters(ready, mem)
-        selected = twin.select(seen["request"], entering)
+        entering = model.enters(ready, mem)
+        selected = model.select(seen["request"], entering)
         check("select", seen["select"], 0 if selected is None else 1 << selected)
-        check("valid", seen["valid"], twin.held is not None)
-        check("warp", seen["warp"], twin.held["warp"] if twin.held else 0)
+        check("valid", seen["valid"], model.held is not None)
+        check("warp", seen["warp"], model.held["warp"] if model.held else 0)
         check("entering", seen["entering"], entering)
-        check("latched", seen["latched"], twin.latched)
-        check("blocked", seen["blocked"], twin.blocked)
+        check("latched", seen["latched"], model.latched)
+        check("blocked", seen["blocked"], model.blocked)
         check("ready", seen["result_mem__ready"], ready)
-        check("offered", seen["result__valid"], mem or twin.held is not None)
+        check("offered", seen["result__valid"], mem or model.held is not None)
         self._cover(seen, selected)
         self._check_result(seen, mem)
         self._check_turns(seen["select"])
         eviction = self._evicted(seen)
         if seen["select"]:
             self._selected.append(eviction)
-        twin.step(selected, eviction, entering=entering, ready=ready)
+        model.step(selected, eviction, entering=entering, ready=ready)
         self._requests &= ~seen["select"]
         if ready:
             self._mem = None
@@ -99,17 +99,17 @@ class EvictionBench:
             self._checker.holds("evictions take turns", self._waited[collector] < self._config.collectors)
 
     def _cover(self, seen: Observation, selected: int | None) -> None:
-        cover, twin = self._coverage.hit, self._twin
-        held, mem, warp = twin.held is not None, seen["result_mem__valid"], twin.held["warp"] if twin.held else 0
+        cover, model = self._coverage.hit, self._model
+        held, mem, warp = model.held is not None, seen["result_mem__valid"], model.held["warp"] if model.held else 0
         cover("a choice", selected is not None and seen["request"].bit_count() > 1)
         cover("wraps around", selected is not None and held and selected < warp)
         cover("behind a result", held and mem and seen["result__ready"])
         cover("handed on and taken", seen["entering"] and seen["select"])
         cover("waits for the latch", held and not seen["result__ready"] and seen["request"])
-        cover("register and latch", held and twin.latched)
-        cover("one warp in both", held and twin.latched and twin.blocked.bit_count() == 1)
-        cover("a result enters after an eviction", twin.latched and mem and seen["result__ready"])
-        cover("idle", not held and not twin.latched and not seen["request"])
+        cover("register and latch", held and model.latched)
+        cover("one warp in both", held and model.latched and model.blocked.bit_count() == 1)
+        cover("a result enters after an eviction", model.latched and mem and seen["result__ready"])
+        cover("idle", not held and not model.latched and not seen["request"])
 
 
 @cocotb.test()

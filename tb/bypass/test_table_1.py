@@ -10,7 +10,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
-from warploom.arch.layout import place
+from warploom.arch.layout import address
 from warploom.arch.mechanisms import Bypass
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import execute
@@ -57,8 +57,8 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
     sm, bench = Sm(ports.config, trace, check=True), Counting(ports, trace)
     await ports.reset()
     await bench.run(sm)
-    places = [place(ports.config, sm.stride, 0, register) for register in range(4)]
-    assert tuple(bench.writes[place] for place in places) == EXPECTED[ports.config.bypass]
+    addresses = [address(ports.config, sm.stride, 0, register) for register in range(4)]
+    assert tuple(bench.writes[address] for address in addresses) == EXPECTED[ports.config.bypass]
 
 
 @pytest.mark.rtl

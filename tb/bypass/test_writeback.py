@@ -26,7 +26,7 @@ class DeliveryCheck:
     """Besides what the checks of other write-backs see: what is looked up, what is delivered, when and to whom, and who
     waits. `taken` are the writers whose result was taken in the cycle checked last."""
 
-    _twin: Any
+    _model: Any
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
@@ -37,10 +37,10 @@ class DeliveryCheck:
         self.taken: list[str] = []
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
-        twin, grants = self._twin, [bool(seen["write__grant"] >> i & 1) for i in range(len(self._writers))]
-        twin.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
-        completes = twin.ready(grants)
+        """Check one cycle, then step the model through its end."""
+        model, grants = self._model, [bool(seen["write__grant"] >> i & 1) for i in range(len(self._writers))]
+        model.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
+        completes = model.ready(grants)
         for number in range(len(self._paths)):
             writer = self._holder(number)
             self._delivered(seen, number, writer if self._to_collector[writer] and completes[writer] else None)
@@ -48,7 +48,7 @@ class DeliveryCheck:
         for i, complete in enumerate(completes):
             self._enter(seen, i, complete)
         delivered_only = self._to_collector if self._ports.config.writes_back else []
-        twin.unwritten = sum(delivered << i for i, delivered in enumerate(delivered_only))
+        model.unwritten = sum(delivered << i for i, delivered in enumerate(delivered_only))
         super().__call__(seen)  # type: ignore[misc]
 
     def _holder(self, number: int) -> int:
@@ -64,7 +64,7 @@ class DeliveryCheck:
             for i in path:
                 waits[i] = self._to_register[i] and i != holder
             if self._to_collector[holder]:
-                warp = self._twin.latches[holder]["warp"]
+                warp = self._model.latches[holder]["warp"]
                 waits[holder] = warp in served
                 served.append(warp)
         return waits
@@ -89,7 +89,7 @@ class DeliveryCheck:
         delivery = self._element("delivery", seen, number)
         self._equal(f"delivery {number}", delivery["valid"], int(writer is not None))
         if writer is not None:
-            latch = self._twin.latches[writer]
+            latch = self._model.latches[writer]
             self._equal("delivery warp", self._element("delivery_warp", seen, number), latch["warp"])
             self._equal(f"delivery {number}", delivery, {
                 "valid": 1, "register": latch["dst"], "lanes": latch["lanes"], "full": latch["full"],
@@ -106,7 +106,7 @@ class DeliveryCheck:
         self._hit("MEM waits for the collector", waits[2])
         if self._ports.config.writes_back:
             self._hit("SFU waits for SP without a bank", delivers[0] and self._to_register[1])
-            latches = self._twin.latches
+            latches = self._model.latches
             self._hit("MEM writes where SP only delivers",
                       delivers[0] and grants[2] and latches[0]["bank"] == latches[2]["bank"])
 

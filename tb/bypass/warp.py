@@ -13,7 +13,7 @@ from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.words import ALL_LANES, merge
 from warploom.tb.bench import Stimulus, busy
 from warploom.tb.bypass.promises import Promises
-from warploom.tb.narrow_values import code
+from warploom.tb.narrow_values import encoding
 from warploom.tb.operands.test_collector import placement
 from warploom.tb.sparse import lanes
 
@@ -68,16 +68,16 @@ class Latched(NamedTuple):
 
 
 class Warp:
-    """Inputs of a bypassing collector, by its twin as it is at the start of a cycle.
+    """Inputs of a bypassing collector, by its model as it is at the start of a cycle.
 
     Instructions issue as scoreboard, room and hints allow. A result comes some cycles after the dispatch, into any
     latch that is empty or completes in that cycle, and completes later on; at most one is delivered in a cycle.
     """
 
-    def __init__(self, config: SmConfig, rng: random.Random, twin: BypassingCollector) -> None:
+    def __init__(self, config: SmConfig, rng: random.Random, model: BypassingCollector) -> None:
         self.values = Values(rng)
-        self._config, self._rng, self._twin = config, rng, twin
-        self._places, self._promises = placement(config), Promises(config)
+        self._config, self._rng, self._model = config, rng, model
+        self._addresses, self._promises = placement(config), Promises(config)
         self._pool = rng.sample(REGISTERS, config.entries + 4)
         self._recent = deque(self._pool, RECENT)
         self._path = ALL_LANES
@@ -95,17 +95,17 @@ class Warp:
 
     def cycle(self) -> Stimulus:
         """The inputs of the next cycle."""
-        twin = self._twin
+        model = self._model
         self._cycle += 1
         blocked = self._cycle < self._blocked_until
-        dispatched = twin.ready and next(self._dispatches)
-        issued = self._issue(twin.room(blocked))
+        dispatched = model.ready and next(self._dispatches)
+        issued = self._issue(model.free_entries(blocked))
         stimulus = {
-            "read__grant": twin.request() is not None and next(self._grants), "read__word": self._operand(),
+            "read__grant": model.request() is not None and next(self._grants), "read__word": self._operand(),
             "offer__dispatched": dispatched, **self._complete(), "forward__coming": self._come(), **issued,
         }
-        if dispatched and twin.fields["writes"]:
-            self._executing.append((self._cycle + self._rng.randint(4, 8), twin.fields))
+        if dispatched and model.fields["writes"]:
+            self._executing.append((self._cycle + self._rng.randint(4, 8), model.fields))
         if issued["take"]:
             self._issued(issued["instruction__issue"])
         if self._config.writes_back:
@@ -114,12 +114,12 @@ class Warp:
 
     # ------------------------------------------------------------------ front end
 
-    def _issue(self, room: int) -> dict[str, Any]:
+    def _issue(self, free: int) -> dict[str, Any]:
         """The next instruction, if it may issue with this room; otherwise the port shows one of another warp."""
         fields = self._next
         read = {fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1}
         waits = (read | {fields["dst"]}) & self._written or (fields["first"] and not self._is_idle())
-        if waits or room <= len(read) or not next(self._takes):
+        if waits or free <= len(read) or not next(self._takes):
             return {"take": False, "instruction__issue": fields | {"first": self._rng.random() < 0.5}}
         registers = [*(fields[name] for name in SOURCES), fields["dst"]]
         return {"take": True, "instruction__issue": fields, **self._stored(registers)}
@@ -145,7 +145,7 @@ class Warp:
 
     def _is_idle(self) -> bool:
         """Whether nothing of the warp is in flight."""
-        return not (self._twin.held or self._executing or any(self._latches))
+        return not (self._model.held or self._executing or any(self._latches))
 
     def _register(self, executing: int) -> int:
         """A register that may be read in some lanes."""
@@ -156,12 +156,14 @@ class Warp:
 
     def _stored(self, registers: list[int]) -> dict[str, Any]:
         """Where and how registers lie: sources, then the destination."""
-        places = [self._places[WARP << 8 | register] for register in registers]
-        ports: dict[str, Any] = {"instruction__place": dict(enumerate_text([place._asdict() for place in places]))}
+        addresses = [self._addresses[WARP << 8 | register] for register in registers]
+        ports: dict[str, Any] = {
+            "instruction__address": dict(enumerate_text([address._asdict() for address in addresses]))}
         if self._config.has_sides:
             by_number = self._config.alignment is Alignment.REG
-            codes = [code(self._rng).fields | ({"left": int(place.left)} if by_number else {}) for place in places]
-            ports["instruction__early"] = dict(enumerate_text(codes))
+            encodings = [encoding(self._rng).fields | ({"left": int(address.left)} if by_number else {})
+                         for address in addresses]
+            ports["instruction__early"] = dict(enumerate_text(encodings))
         return ports
 
     def _issued(self, fields: Mapping[str, Any]) -> None:
@@ -179,7 +181,7 @@ class Warp:
 
     def _operand(self) -> int:
         """What the crossbar brings; where the register file has plain words, the one that was asked for."""
-        arriving = [entry.register for entry in self._twin.entries if entry.arriving]
+        arriving = [entry.register for entry in self._model.entries if entry.arriving]
         return self.values.filed(arriving[0]) if self.plain and arriving else self._rng.getrandbits(WARP_BITS)
 
     def _complete(self) -> dict[str, Any]:
@@ -214,13 +216,13 @@ class Warp:
             fields = chosen[1]
             hint = {name: fields[name] for name in ("to_collector",) if name in fields}
             port[str(i)] = {"valid": 1, "register": fields["dst"], **hint}
-            deliver = self._twin.delivers(fields["dst"], hint.get("to_collector", 1))
+            deliver = self._model.delivers(fields["dst"], hint.get("to_collector", 1))
             self._latches[i] = Latched(fields, deliver)
         return port
 
     def _evict(self, taking: bool) -> bool:
         """Whether the entry that wants to leave may."""
-        leaving = self._twin.leaving()
+        leaving = self._model.leaving()
         if taking or leaving is None or leaving.dropped or not next(self._evictions):
             return False
         self._blocked_until = self._cycle + self._rng.randint(2, 6)

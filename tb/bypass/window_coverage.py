@@ -37,7 +37,7 @@ HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to i
 
 
 class WindowCoverage:
-    """Watches a twin as its cycles end."""
+    """Watches a model as its cycles end."""
 
     def __init__(self, config: SmConfig) -> None:
         writes_back, crowded = config.writes_back, config.entries < 2 * config.window
@@ -58,43 +58,43 @@ class WindowCoverage:
         if point in self._points:
             self._coverage.hit(point, condition)
 
-    def cycle(self, twin: BypassingCollector, inputs: dict[str, Any]) -> None:
-        """A cycle is about to end, with these arguments of the twin's `clock`."""
+    def cycle(self, model: BypassingCollector, inputs: dict[str, Any]) -> None:
+        """A cycle is about to end, with these arguments of the model's `clock`."""
         take, coming, delivery = inputs["take"], inputs["coming"], inputs["delivery"]
-        self.hit("the window is full", len(twin.held) == self._config.window)
+        self.hit("the window is full", len(model.held) == self._config.window)
         self.hit("dispatched and taken at once", take and inputs["dispatched"])
         self.hit("two write ports at once", inputs["arriving_word"] is not None and delivery)
         self.hit("several results come", len(coming) > 1)
-        self.hit("little room", take and len(twin.available()) < len(SOURCES))
+        self.hit("little room", take and len(model.available()) < len(SOURCES))
         for result in coming:
-            self._comes(twin, result)
+            self._comes(model, result)
         if delivery is not None:
-            self._delivers(twin, delivery)
-        self._leaves(twin, take, inputs["evicted"])
+            self._delivers(model, delivery)
+        self._leaves(model, take, inputs["evicted"])
         if take is not None:
-            self._takes(twin, take)
+            self._takes(model, take)
         named = _named(take) if take else []
-        self._lapses(twin, named, [result.register for result in coming])
+        self._lapses(model, named, [result.register for result in coming])
 
-    def _comes(self, twin: BypassingCollector, result: Coming) -> None:
-        entry = twin.lookup(result.register)
+    def _comes(self, model: BypassingCollector, result: Coming) -> None:
+        entry = model.lookup(result.register)
         self.hit("a result finds no entry", entry is None)
         self.hit("not worth its entry", entry is not None and not result.deliver)
 
-    def _delivers(self, twin: BypassingCollector, result: Delivery) -> None:
-        entry = twin.lookup(result.register)
+    def _delivers(self, model: BypassingCollector, result: Delivery) -> None:
+        entry = model.lookup(result.register)
         assert entry is not None
         joins = entry.dirty & ~result.lanes
         self.hit("results merge", joins)
         self.hit("a transient result joins a lasting one", joins and result.transient and not entry.transient)
         self.hit("a lasting result joins a transient one", joins and entry.transient and not result.transient)
 
-    def _leaves(self, twin: BypassingCollector, take: Taken | None, evicted: bool) -> None:
-        leaving = twin.leaving()
+    def _leaves(self, model: BypassingCollector, take: Taken | None, evicted: bool) -> None:
+        leaving = model.leaving()
         if leaving is None:
             return
-        entry = twin.entries[leaving.entry]
-        younger = [other for other in twin.entries if other.used and other.dirty and other.age < entry.age]
+        entry = model.entries[leaving.entry]
+        younger = [other for other in model.entries if other.used and other.dirty and other.age < entry.age]
         self.hit("the older of two leaves", evicted and any(other.index < entry.index for other in younger))
         self.hit("eviction gives way to issue", take)
         self.hit("dropped", not take and leaving.dropped)
@@ -102,9 +102,9 @@ class WindowCoverage:
         self.hit("crowded out and evicted", evicted and not leaving.slid)
         self.hit("eviction waits", not take and not leaving.dropped and not evicted)
 
-    def _lapses(self, twin: BypassingCollector, named: Sequence[int], coming: Sequence[int]) -> None:
-        read = {entry.index for held in twin.held for entry in held.entries}
-        for entry in twin.entries:
+    def _lapses(self, model: BypassingCollector, named: Sequence[int], coming: Sequence[int]) -> None:
+        read = {entry.index for held in model.held for entry in held.entries}
+        for entry in model.entries:
             old = entry.used and entry.age == self._config.window - 1 and entry.index not in read
             if not old or entry.dirty or entry.register in named:
                 continue
@@ -113,21 +113,21 @@ class WindowCoverage:
             self.hit("an awaited entry lapses", entry.awaited and not latched)
             self.hit("a latched result keeps an entry", latched)
 
-    def _takes(self, twin: BypassingCollector, take: Taken) -> None:
+    def _takes(self, model: BypassingCollector, take: Taken) -> None:
         fields = take.fields
-        dirty = any(entry.used and entry.dirty for entry in twin.entries)
-        self.hit("a first instruction forgets", fields["first"] and any(entry.used for entry in twin.entries))
+        dirty = any(entry.used and entry.dirty for entry in model.entries)
+        self.hit("a first instruction forgets", fields["first"] and any(entry.used for entry in model.entries))
         self.hit("a first instruction ends dirty values", fields["first"] and dirty)
         if fields["first"]:
             return
         sources = [fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1]
-        missed = [register for register in sources if twin.lookup(register) is None]
+        missed = [register for register in sources if model.lookup(register) is None]
         self.hit("two slots miss one register", len(missed) > len(set(missed)))
         for register in set(sources) - set(missed):
-            self._finds(twin.lookup(register), fields["lanes"])
-        self._replaces(twin, _named(take), len(set(missed)))
+            self._finds(model.lookup(register), fields["lanes"])
+        self._replaces(model, _named(take), len(set(missed)))
         if fields["writes"]:
-            self._writes(twin, take, sources, len(set(missed)))
+            self._writes(model, take, sources, len(set(missed)))
 
     def _finds(self, entry: Entry | None, lanes: int) -> None:
         assert entry is not None
@@ -136,8 +136,8 @@ class WindowCoverage:
         self.hit("enough lanes are known", not lanes & ~entry.known and entry.known.bit_count() < 32)
         self.hit("lanes on their way", (entry.wanted | entry.arriving) & lanes)
 
-    def _replaces(self, twin: BypassingCollector, named: Sequence[int], missed: int) -> None:
-        entries = [twin.entries[index] for index in twin.available()]
+    def _replaces(self, model: BypassingCollector, named: Sequence[int], missed: int) -> None:
+        entries = [model.entries[index] for index in model.available()]
         unused = [entry for entry in entries if not entry.used]
         old = [entry for entry in entries if entry.used and entry.register not in named]
         self.hit("an unused entry is taken", unused and missed)
@@ -147,14 +147,14 @@ class WindowCoverage:
                                                       if other.age < entry.age))
         self.hit("a source takes the destination's entry", missed > len(unused) + len(old))
 
-    def _writes(self, twin: BypassingCollector, take: Taken, sources: Sequence[int], missed: int) -> None:
-        fields, entry = take.fields, twin.lookup(take.fields["dst"])
+    def _writes(self, model: BypassingCollector, take: Taken, sources: Sequence[int], missed: int) -> None:
+        fields, entry = take.fields, model.lookup(take.fields["dst"])
         self.hit("a source's entry serves the destination", fields["dst"] in sources)
         self.hit("dirty lanes are overwritten", entry and entry.dirty & fields["lanes"])
         if entry is not None or fields["dst"] in sources:
             return
-        free = [index for index in twin.available() if twin.entries[index].register not in sources
-                or not twin.entries[index].used]
+        free = [index for index in model.available() if model.entries[index].register not in sources
+                or not model.entries[index].used]
         self.hit("no entry for the destination", fields.get("to_collector", 1) and len(free) <= missed)
         self.hit("not worth an entry", not fields.get("to_collector", 1) and len(free) > missed)
 

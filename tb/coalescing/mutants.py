@@ -72,7 +72,7 @@ class Unfilled(Narrow):
 def _crossed(stage: Any, m: Module) -> None:
     """Operand b is restored as operand a is stored."""
     first, second, _ = stage.operand_paths
-    m.d.comb += second.code.eq(first.code)
+    m.d.comb += second.encoding.eq(first.encoding)
 
 
 def _unfilled(config: SmConfig) -> wiring.Component:
@@ -87,7 +87,7 @@ def _deaf_path(outer: Tampered, m: Module) -> dict[str, Value]:
 
 def _sideless(outer: Tampered, m: Module) -> dict[str, Value]:
     early = outer.instruction.early
-    return {"instruction__early": Cat(altered(m, code, left=0) for code in early)}
+    return {"instruction__early": Cat(altered(m, encoding, left=0) for encoding in early)}
 
 
 def _maskless(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -105,7 +105,7 @@ MUTANTS = (
     Mutant("MaskBuffer", "warploom.tb.coalescing.test_mask_buffer", "forgets what the second path writes",
            lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),
     Mutant("OperandPath", "warploom.tb.coalescing.test_alignment", "fills with zeros",
-           lambda c: Tampered(OperandPath(), lambda o, m: {"code": altered(m, o.code, sign=0)}), SETTINGS),
+           lambda c: Tampered(OperandPath(), lambda o, m: {"encoding": altered(m, o.encoding, sign=0)}), SETTINGS),
     Mutant("DualBank", "warploom.tb.coalescing.test_bank", "gives the left access the row of the right one",
            lambda c: Tampered(DualBank(rows=c.rows), lambda o, m: {"left": altered(m, o.left, row=o.right.row)}),
            SETTINGS),
@@ -127,6 +127,6 @@ MUTANTS = (
 
 IN_LOCKSTEP = (
     LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
-    LockstepMutant("crosses two codes", "hotspot", "dispatch_operand1, lane",
+    LockstepMutant("crosses two encodings", "hotspot", "dispatch_operand1, lane",
                    miswired("operands.stage", _crossed), SETTINGS),
 )

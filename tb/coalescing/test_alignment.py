@@ -6,27 +6,27 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, unpack
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, unpack
 from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
 from warploom.golden_model.register_file.width import restore
 from warploom.golden_model.words import broadcast
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.narrow_values import code, code_of
+from warploom.tb.narrow_values import encoding, encoding_of
 
 CYCLES = 1000
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Random slices under all codes; slices that a code does not use hold anything."""
+    """Random slices under all encodings; slices that an encoding does not use hold anything."""
     rng = source()
     for _ in range(CYCLES):
-        yield {"word": rng.getrandbits(WARP_BITS), "code": code(rng).packed}
+        yield {"word": rng.getrandbits(WARP_BITS), "encoding": encoding(rng).packed}
 
 
 class OperandCheck:
-    """The operand equals the twin's; its bytes above the width are copies of the sign, and storing it again gives the
+    """The operand equals the model's; its bytes above the width are copies of the sign, and storing it again gives the
     slices in use."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
@@ -34,7 +34,7 @@ class OperandCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one operand."""
-        stored, operand = code_of(unpack(CODE_FIELDS, seen["code"])), seen["operand"]
+        stored, operand = encoding_of(unpack(ENCODING_FIELDS, seen["encoding"])), seen["operand"]
         self._checker.equal("operand", operand, restore(from_sub_banks(seen["word"], stored.left), stored))
         above = broadcast(0xFFFFFFFF & ~((1 << 8 * stored.width) - 1))
         self._checker.equal("bytes above the width", operand & above, above if stored.sign else 0)
@@ -46,7 +46,7 @@ class OperandCheck:
 
 @cocotb.test()
 async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
-    """Operands of all codes."""
+    """Operands of all encodings."""
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     coverage = Coverage(*(f"width {width}, sign {sign}, {side}"
                           for width in (1, 2, 3, 4) for sign in (0, 1) for side in ("left", "right")))

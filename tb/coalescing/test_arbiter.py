@@ -1,4 +1,4 @@
-"""Bench of the coalescing arbiter: hardware against its twin, and the examples of [RADAIDEH], Fig. 3.6 and 3.16(b)."""
+"""Bench of the coalescing arbiter: hardware against its model, and the examples of [RADAIDEH], Fig. 3.6 and 3.16(b)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
@@ -89,19 +89,19 @@ def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
 
 
 class ArbiterCheck:
-    """Grants equal the twin's; what is granted shares no sub-bank and no slice; slices follow the masks."""
+    """Grants equal the model's; what is granted shares no sub-bank and no slice; slices follow the masks."""
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         self._matrix, self._checker, self._coverage = matrix, checker, coverage
-        self._twin = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths)
+        self._model = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths)
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
         writes, reads = self._matrix.requests(seen)
-        expected = self._twin.decide(writes, reads)
+        expected = self._model.decide(writes, reads)
         granted = self._matrix.granted(seen, reads)
         check, holds = self._checker.equal, self._checker.holds
-        check("diagonal", seen["diagonal"], self._twin.diagonal)
+        check("diagonal", seen["diagonal"], self._model.diagonal)
         check("write_grant", seen["write_grant"], sum(grant << i for i, grant in enumerate(expected.writes)))
         check("read_grant", granted, sorted(expected.reads))
         holds("grants answer requests", seen["read_grant"].bit_count() == len(granted))
@@ -112,7 +112,7 @@ class ArbiterCheck:
                   sum(mask.bit_count() for mask in group) == _union(group).bit_count())
         self._cover_writes(writes, written, granted, set(reads) - set(granted))
         self._cover_reads(reads, granted, expected)
-        self._twin.advance()
+        self._model.advance()
 
     def _sharing(self, written: Sequence[Write], granted: Sequence[Read]) -> dict[tuple[str, int], list[int]]:
         """Masks granted in each bank and at each collector."""

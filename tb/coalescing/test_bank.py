@@ -1,4 +1,4 @@
-"""Bench of the dual-access bank: hardware against its twin, and the examples of [RADAIDEH], Fig. 3.6(a) to (c)."""
+"""Bench of the dual-access bank: hardware against its model, and the examples of [RADAIDEH], Fig. 3.6(a) to (c)."""
 
 import random
 from collections.abc import Iterator
@@ -56,11 +56,11 @@ def _accesses(rng: random.Random, rows: list[int]) -> dict[str, Access]:
 
 
 class BankCheck:
-    """Each sub-bank shows what it read in the previous cycle, as the twin has it."""
+    """Each sub-bank shows what it read in the previous cycle, as the model has it."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = DualBank(ports.config.rows)
+        self._model = DualBank(ports.config.rows)
         self._expected: dict[int, int] = {}
         self._written: set[int] = set()
 
@@ -73,7 +73,7 @@ class BankCheck:
         masks = [port["mask"] for port in used]
         self._checker.holds("masks do not meet", len(masks) < 2 or not masks[0] & masks[1])
         # Both rows are read before anything is written; sub-banks that differ make the order immaterial.
-        self._expected = {port["mask"]: self._twin.read(port["row"]) for port in used if not port["write"]}
+        self._expected = {port["mask"]: self._model.read(port["row"]) for port in used if not port["write"]}
         for port in used:
             if port["write"]:
                 self._write(port, seen["data"], seen["byte_enable"])
@@ -82,7 +82,7 @@ class BankCheck:
     def _write(self, port: Access, word: int, byte_enable: int) -> None:
         enabled = byte_enable & slices(port["mask"], BYTES)
         byte_mask = sum(0xFF << 8 * i for i in range(SUB_BANKS * BYTES) if enabled >> i & 1)
-        self._twin.write(port["row"], word, byte_mask)
+        self._model.write(port["row"], word, byte_mask)
         self._coverage.hit("partial write", 0 < enabled < slices(port["mask"], BYTES))
 
     def _cover(self, used: list[Access], ports: list[Access]) -> None:

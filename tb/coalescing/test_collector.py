@@ -1,4 +1,4 @@
-"""Bench of the coalescing collector: hardware against its twin, and the example of [RADAIDEH], section 3.6.2.7."""
+"""Bench of the coalescing collector: hardware against its model, and the example of [RADAIDEH], section 3.6.2.7."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,19 +7,19 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
+from warploom.arch.interfaces import ENCODING_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.operands.collector import Collector
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import NO_REGISTER
 from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.shared import SharedFile
-from warploom.golden_model.register_file.width import Code, restore
+from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.narrow_values import code, code_of
+from warploom.tb.narrow_values import encoding, encoding_of
 from warploom.tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
@@ -29,9 +29,9 @@ COALESCED = ("two operands of one bank", "two operands of two banks", "both side
              "masks meet")
 
 
-def fields_of(code: Code) -> dict[str, int]:
-    """A code as the fields of a port."""
-    return unpack(CODE_FIELDS, code.packed)
+def fields_of(encoding: Encoding) -> dict[str, int]:
+    """An encoding as the fields of a port."""
+    return unpack(ENCODING_FIELDS, encoding.packed)
 
 
 def requests(ports: Ports, request: int) -> list[tuple[int, int]]:
@@ -41,8 +41,9 @@ def requests(ports: Ports, request: int) -> list[tuple[int, int]]:
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Instructions on registers of random codes, grants whose masks do not meet, and dispatches of what is ready."""
-    rng, config, places = source(), ports.config, placement(ports.config)
+    """Instructions on registers of random encodings, grants whose masks do not meet, and dispatches of what is
+    ready."""
+    rng, config, addresses = source(), ports.config, placement(ports.config)
     takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
     for _ in range(CYCLES):
         offered = requests(ports, ports.peek("read__request"))
@@ -51,27 +52,27 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         for bit, mask in offered:
             if not mask & used and next(grants):
                 granted, used = granted | 1 << bit, used | mask
-        issued = instruction(rng, places)
-        codes: dict[str, Code] = {}  # by slot
-        stored: dict[str, tuple[int, Code]] = {}  # by place: another bank, that sides may meet in it, and the code
-        for slot, place in issued["instruction__place"].items():
-            chosen = code(rng)
+        issued = instruction(rng, addresses)
+        encodings: dict[str, Encoding] = {}  # by slot
+        stored: dict[str, tuple[int, Encoding]] = {}  # by slot: another bank, in which sides may meet, and the encoding
+        for slot, address in issued["instruction__address"].items():
+            chosen = encoding(rng)
             if slot == "3":  # the destination
-                codes[slot] = chosen
+                encodings[slot] = chosen
                 continue
             if config.alignment is Alignment.REG:
-                chosen = chosen._replace(left=place["left"])
-            place["bank"], codes[slot] = stored.setdefault(str(place), (rng.randrange(config.banks), chosen))
+                chosen = chosen._replace(left=address["left"])
+            address["bank"], encodings[slot] = stored.setdefault(str(address), (rng.randrange(config.banks), chosen))
         yield {
             "take": next(takes) and not ports.peek("offer__busy"), **issued,
-            "instruction__early": {slot: fields_of(chosen) for slot, chosen in codes.items()},
+            "instruction__early": {slot: fields_of(chosen) for slot, chosen in encodings.items()},
             "read__grant": granted, "read__word": rng.getrandbits(WARP_BITS),
             "offer__dispatched": next(dispatches) and ports.peek("offer__ready"),
         }
 
 
 class CoalescingCollectorCheck(SlotsCheck):
-    """Offers, codes and operands equal the twin's too; a slice changes only when its own operand arrives."""
+    """Offers, encodings and operands equal the model's too; a slice changes only when its own operand arrives."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._form = SharedFile(ports.config).form
@@ -81,13 +82,13 @@ class CoalescingCollectorCheck(SlotsCheck):
         self._words = [0] * 3
 
     def offers(self, seen: Observation) -> None:
-        requests = self._twin.requests()
+        requests = self._model.requests()
         self.checker.equal("request", seen["read__request"], sum(1 << _bit(port) for port in requests))
         rows = self.codecs["read__row"].unpack(seen["read__row"])
         masks = self.codecs["read__mask"].unpack(seen["read__mask"])
         for (bank, side), read in requests.items():
-            self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.place.row)
-            self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._code(read).mask)
+            self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.address.row)
+            self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._encoding(read).mask)
         self._only_granted_slices_change(seen)
         banks = [bank for bank, _ in requests]
         self.coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
@@ -101,58 +102,58 @@ class CoalescingCollectorCheck(SlotsCheck):
         self._words = words
 
     def operands(self, seen: Observation) -> None:
-        codes = self.codecs["offer__early"].unpack(seen["offer__early"])
-        actual = [code_of(fields) for fields in codes.values()]
-        expected = [self._form.code(metadata) for metadata in self._twin.metadata]
-        self.checker.equal("codes", actual, expected)
+        encodings = self.codecs["offer__early"].unpack(seen["offer__early"])
+        actual = [encoding_of(fields) for fields in encodings.values()]
+        expected = [self._form.encoding(metadata) for metadata in self._model.metadata]
+        self.checker.equal("encodings", actual, expected)
         words = self.codecs["offer__operands"].array(seen["offer__operands"])
-        restored = tuple(restore(from_sub_banks(word, code.left), code)
-                         for word, code in zip(words, expected, strict=True))
-        self.checker.equal("operands", restored, self._twin.operands())
+        restored = tuple(restore(from_sub_banks(word, encoding.left), encoding)
+                         for word, encoding in zip(words, expected, strict=True))
+        self.checker.equal("operands", restored, self._model.operands())
 
-    def _code(self, read: Read) -> Code:
-        return self._form.code(read.metadata)
+    def _encoding(self, read: Read) -> Encoding:
+        return self._form.encoding(read.metadata)
 
     def step(self, seen: Observation) -> None:
-        twin = self._twin
+        model = self._model
         self._may_change = [0] * 3
-        present = twin.present
+        present = model.present
         for read in self._arriving:
-            twin.capture(read, from_sub_banks(seen["read__word"], self._code(read).left))
+            model.capture(read, from_sub_banks(seen["read__word"], self._encoding(read).left))
         for slot in range(3):
-            if (twin.present & ~present) >> slot & 1:
-                self._may_change[slot] = self._form.code(twin.metadata[slot]).mask
-        requests = twin.requests()
+            if (model.present & ~present) >> slot & 1:
+                self._may_change[slot] = self._form.encoding(model.metadata[slot]).mask
+        requests = model.requests()
         granted = [read for port, read in requests.items() if seen["read__grant"] >> _bit(port) & 1]
-        self.coverage.hit("masks meet", any(self._code(other).mask & self._code(read).mask
+        self.coverage.hit("masks meet", any(self._encoding(other).mask & self._encoding(read).mask
                                             for other in requests.values() for read in granted
                                             if other not in granted))
         for read in granted:
-            twin.grant(read)
+            model.grant(read)
         self._arriving = granted
         self.grants += len(granted)
-        banks = {read.place.bank for read in granted}
+        banks = {read.address.bank for read in granted}
         self.coverage.hit("two operands of one bank", len(granted) == 2 and len(banks) == 1)
         self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
 
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
-        codes = self.codecs["instruction__early"].unpack(seen["instruction__early"])
-        read = [code_of(codes[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
-        self.take(fields, sources, destination, [*read, code_of(codes["3"])])
+    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
+        encodings = self.codecs["instruction__early"].unpack(seen["instruction__early"])
+        read = [encoding_of(encodings[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
+        self.take(fields, sources, destination, [*read, encoding_of(encodings["3"])])
         self._may_change = [15] * 3
         self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
                           and read[1].width < SUB_BANKS)
 
 
 def _bit(port: Port) -> int:
-    """Place of a bank and side in request and grant."""
+    """Address of a bank and side in request and grant."""
     bank, side = port
     return len(SIDES) * bank + side
 
 
 @cocotb.test()
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
-    """Random instructions, codes, grants and dispatches."""
+    """Random instructions, encodings, grants and dispatches."""
     ports, checker, coverage = Ports(dut), Checker(minimum=6 * CYCLES), Coverage(*POINTS, *COALESCED)
     await exercise(ports, stimuli(ports), CoalescingCollectorCheck(ports, checker, coverage), checker)
     coverage.finish()
@@ -163,13 +164,13 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
     """R0 of bank 0, mask 0001, and R1 of bank 1, mask 1100, arrive together: port 0 stores R0, ports 2 and 3 R1."""
     ports = Ports(dut)
     checker, word = Checker(minimum=5), source().getrandbits(WARP_BITS)
-    codes = [Code(1, 0, False), Code(2, 0, True), NO_REGISTER]
+    encodings = [Encoding(1, 0, False), Encoding(2, 0, True), NO_REGISTER]
     fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
-    places = [Place(0, 5, False), Place(1, 6, True), Place(0, 0, False)]
+    addresses = [Address(0, 5, False), Address(1, 6, True), Address(0, 0, False)]
     take = {
         "take": 1, "instruction__issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
-        "instruction__place": {str(slot): place._asdict() for slot, place in enumerate(places)},
-        "instruction__early": {str(slot): fields_of(code) for slot, code in enumerate(codes)},
+        "instruction__address": {str(slot): address._asdict() for slot, address in enumerate(addresses)},
+        "instruction__early": {str(slot): fields_of(encoding) for slot, encoding in enumerate(encodings)},
     }
     both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))
 

@@ -1,4 +1,4 @@
-"""Bench of the sliced crossbar: hardware against its twin, and the examples of [RADAIDEH], section 3.6.2.6."""
+"""Bench of the sliced crossbar: hardware against its model, and the examples of [RADAIDEH], section 3.6.2.6."""
 
 from collections.abc import Iterator
 
@@ -41,19 +41,19 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class CrossbarCheck:
-    """Operands equal the twin's, whose slices without a grant are zero."""
+    """Operands equal the model's, whose slices without a grant are zero."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
-        self._twin = SlicedCrossbar(self._banks, self._collectors)
+        self._model = SlicedCrossbar(self._banks, self._collectors)
         self._connected: Grants = [[0] * self._banks for _ in range(SUB_BANKS)]
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle: grants of the cycle before connect."""
         words = self._codecs["read_data"].array(seen["read_data"])
         operands = self._codecs["operand"].array(seen["operand"])
-        for collector, word in enumerate(self._twin.route(words, self._connected)):
+        for collector, word in enumerate(self._model.route(words, self._connected)):
             self._checker.equal(f"operand[{collector}]", operands[collector], word)
         self._cover()
         width = self._collectors

@@ -29,7 +29,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class WidthCheck:
-    """Size and sign equal the twin's; they restore every executing lane, and no smaller size with this sign would."""
+    """Size and sign equal the model's; they restore every executing lane, and no smaller size with this sign would."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage

@@ -8,17 +8,17 @@ import cocotb
 import pytest
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, result_fields, unpack
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, result_fields, unpack
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.register_file.shared import SharedFile
-from warploom.golden_model.register_file.width import Code, Stored, restore
+from warploom.golden_model.register_file.width import Encoding, Stored, restore
 from warploom.golden_model.words import spread
 from warploom.golden_model.writeback import Result
 from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
-from warploom.tb.narrow_values import code, code_of, lane_mask, narrow_word
+from warploom.tb.narrow_values import encoding, encoding_of, lane_mask, narrow_word
 
 CYCLES = 3000
 
@@ -40,10 +40,10 @@ LANE_BYTES = (1 << LANES) - 1
 
 
 def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
-    """A random result of a pipe; most write a register, often a narrow one, over one of any code."""
+    """A random result of a pipe; most write a register, often a narrow one, over one of any encoding."""
     fields = {name: rng.getrandbits(bits) for name, bits in result_fields(config)}
     lanes = lane_mask(rng)
-    return fields | unpack(CODE_FIELDS, code(rng).packed) | {
+    return fields | unpack(ENCODING_FIELDS, encoding(rng).packed) | {
         "writes": rng.random() < 0.8, "lanes": lanes, "data": narrow_word(rng, lanes),
     }
 
@@ -81,24 +81,25 @@ def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
     wanted = ports.peek("write__request")
     banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
     early = ports.codecs["latches__early"].array(ports.peek("latches__early"))
-    codes = [code_of(unpack(CODE_FIELDS, packed)) for packed in early]
-    return [(banks[i], int(codes[i].left), codes[i].width) if wanted >> i & 1 else None for i in range(len(banks))]
+    encodings = [encoding_of(unpack(ENCODING_FIELDS, packed)) for packed in early]
+    return [(banks[i], int(encodings[i].left), encodings[i].width) if wanted >> i & 1 else None
+            for i in range(len(banks))]
 
 
 class CoalescingWritebackCheck:
-    """Everything equals the twin's: latches and handshakes, what banks are given, and what the mask buffer is told. And
-    whatever the twin says: after a write its lanes read the result, and other live lanes what they read before."""
+    """Everything equals the model's: latches and handshakes, what banks are given, and what the mask buffer is told.
+    And whatever the model says: after a write its lanes read the result, and other live lanes what they read before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         register_file, self._pipes = SharedFile(ports.config), ports.config.pipes
         self._paths = ports.config.write_paths
-        self._twin, self._code_of = register_file.writeback, register_file.form.code
-        self._old = [code_of(unpack(CODE_FIELDS, 0))] * len(self._pipes)  # codes that the latched results found
+        self._model, self._encoding_of = register_file.writeback, register_file.form.encoding
+        self._old = [encoding_of(unpack(ENCODING_FIELDS, 0))] * len(self._pipes)  # what the latched results found
         self._banks, self._rng = ports.config.banks, source()
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
+        """Check one cycle, then step the model through its end."""
         grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         self._latches(seen)
         self._completions(seen, grants)
@@ -110,35 +111,35 @@ class CoalescingWritebackCheck:
         self._step(seen, grants)
 
     def _latch(self, writer: int) -> tuple[Result, Stored]:
-        """What the twin's latch of a writer holds that requests a bank."""
-        latch = self._twin.latches[writer]
+        """What the model's latch of a writer holds that requests a bank."""
+        latch = self._model.latches[writer]
         assert latch is not None
         return latch, self._stored(writer)
 
     def _stored(self, writer: int) -> Stored:
         """How the result that a latch holds is stored."""
-        written = self._twin.written[writer]
+        written = self._model.written[writer]
         assert written is not None
-        return Stored(self._code_of(written.metadata), written.word, written.byte_mask)
+        return Stored(self._encoding_of(written.metadata), written.word, written.byte_mask)
 
     def _latches(self, seen: Observation) -> None:
         """What each latch holds and requests."""
         equal = self._checker.equal
         arrays = {name: self._codecs[name].array(seen[name])
                   for name in ("latches__tag", "write__bank", "write__mask", "latches__early")}
-        for i, (latch, request) in enumerate(zip(self._twin.latches, self._twin.requests(), strict=True)):
-            stored = self._stored(i) if self._twin.needs_bank(i) else None
+        for i, (latch, request) in enumerate(zip(self._model.latches, self._model.requests(), strict=True)):
+            stored = self._stored(i) if self._model.needs_bank(i) else None
             equal("valid", seen["latches__valid"] >> i & 1, int(latch is not None))
             equal("request", seen["write__request"] >> i & 1, int(request is not None))
-            equal("code", arrays["latches__early"][i], stored.code.packed if stored else 0)
+            equal("encoding", arrays["latches__early"][i], stored.encoding.packed if stored else 0)
             if latch is not None:
                 equal("tag", arrays["latches__tag"][i], latch["tag"])
             if latch is not None and stored is not None:
                 equal("bank", arrays["write__bank"][i], latch["bank"])
-                equal("mask", arrays["write__mask"][i], stored.code.mask)
+                equal("mask", arrays["write__mask"][i], stored.encoding.mask)
 
     def _completions(self, seen: Observation, grants: list[bool]) -> None:
-        equal, done, ready = self._checker.equal, self._twin.done(grants), self._twin.ready(grants)
+        equal, done, ready = self._checker.equal, self._model.done(grants), self._model.ready(grants)
         for i, pipe in enumerate(self._pipes):
             latch, writer = done[i], pipe.name
             equal(f"{writer} done", seen[f"done_{writer}__valid"], int(latch is not None))
@@ -154,14 +155,14 @@ class CoalescingWritebackCheck:
         equal, granted = self._checker.equal, [self._latch(i) for i in writers]
         accesses = self._codecs["write__access"].unpack(seen["write__access"])[str(bank)]
         for number, side in enumerate(("right", "left")):
-            here = [{"enable": 1, "row": latch["row"], "mask": stored.code.mask}
-                    for latch, stored in granted if stored.code.left == (side == "left")]
+            here = [{"enable": 1, "row": latch["row"], "mask": stored.encoding.mask}
+                    for latch, stored in granted if stored.encoding.left == (side == "left")]
             equal(f"{side}[{bank}]", accesses[str(number)], here[0] if here else IDLE)
         data, enable = (self._codecs[name].array(seen[name])[bank] for name in ("write__data", "write__byte_enable"))
         covered = form = 0
         for _, stored in granted:
-            covered |= to_sub_banks(stored.byte_mask, stored.code.left)
-            form |= to_sub_banks(stored.word, stored.code.left)
+            covered |= to_sub_banks(stored.byte_mask, stored.encoding.left)
+            form |= to_sub_banks(stored.word, stored.encoding.left)
         equal(f"byte_enable[{bank}]", enable, byte_enables(covered))
         equal(f"data[{bank}]", data & covered, form)
         for i in writers:
@@ -169,12 +170,13 @@ class CoalescingWritebackCheck:
         if len(self._paths) > 1:
             self._coverage.hit("right and left write of one bank", len(granted) == 2)
 
-    def _new(self, seen: Observation, writer: int) -> Code:
-        """The code that a latch shows."""
-        return code_of(unpack(CODE_FIELDS, self._codecs["latches__early"].array(seen["latches__early"])[writer]))
+    def _new(self, seen: Observation, writer: int) -> Encoding:
+        """The encoding that a latch shows."""
+        early = self._codecs["latches__early"].array(seen["latches__early"])
+        return encoding_of(unpack(ENCODING_FIELDS, early[writer]))
 
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
-        """The property: some register with the old code, written like this, is read with the new code."""
+        """The property: some register with the old encoding, written like this, is read with the new encoding."""
         latch, _ = self._latch(writer)
         old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
@@ -193,10 +195,10 @@ class CoalescingWritebackCheck:
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for i in granted:
                 latch, stored = self._latch(i)
-                place, early = (self._codecs[f"{port}__{name}"].unpack(seen[f"{port}__{name}"])
-                                for name in ("place", "early"))
-                actual = place["bank"], place["row"], bool(place["left"]), code_of(early)
-                expected = latch["bank"], latch["row"], bool(stored.code.left), stored.code
+                address, early = (self._codecs[f"{port}__{name}"].unpack(seen[f"{port}__{name}"])
+                                for name in ("address", "early"))
+                actual = address["bank"], address["row"], bool(address["left"]), encoding_of(early)
+                expected = latch["bank"], latch["row"], bool(stored.encoding.left), stored.encoding
                 self._checker.equal("renewal", actual, expected)
 
     def _meetings(self, seen: Observation, written: list[int]) -> None:
@@ -207,28 +209,29 @@ class CoalescingWritebackCheck:
             latch, stored = self._latch(2)
             others = [self._latch(i) for i in written]
             self._coverage.hit("MEM waits for its sub-banks", any(
-                other["bank"] == latch["bank"] and code.mask & stored.code.mask for other, (code, *_) in others))
+                other["bank"] == latch["bank"] and encoding.mask & stored.encoding.mask
+                for other, (encoding, *_) in others))
 
     def _step(self, seen: Observation, grants: list[bool]) -> None:
-        """Results that are taken enter the twin's latches."""
-        ready, results = self._twin.ready(grants), []
+        """Results that are taken enter the model's latches."""
+        ready, results = self._model.ready(grants), []
         for i, pipe in enumerate(self._pipes):
             valid, port = seen[f"result_{pipe.name}__valid"], f"result_{pipe.name}__payload"
             fields = self._codecs[port].unpack(seen[port])
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
-        self._twin.step(results, grants)
+        self._model.step(results, grants)
         for i, result in enumerate(results):
-            if result is not None and self._twin.needs_bank(i):
-                self._old[i] = code_of(result)
+            if result is not None and self._model.needs_bank(i):
+                self._old[i] = encoding_of(result)
                 self._transition(i)
 
     def _transition(self, writer: int) -> None:
-        """Cover the change of code that a result makes."""
+        """Cover the change of encoding that a result makes."""
         (latch, stored), old = self._latch(writer), self._old[writer]
-        same = "same" if old.sign == stored.code.sign else "other"
+        same = "same" if old.sign == stored.encoding.sign else "other"
         kind = "full" if latch["full"] else f"partial, {same} sign"
-        self._coverage.hit(f"{kind}: {old.width} to {stored.code.width} bytes")
+        self._coverage.hit(f"{kind}: {old.width} to {stored.encoding.width} bytes")
 
 
 def points(config: SmConfig) -> list[str]:

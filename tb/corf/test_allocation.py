@@ -18,7 +18,7 @@ ROWS = 32
 
 def stimuli() -> Iterator[Stimulus]:
     """Registers in pairs, but for the last four, are written at random, in phases of narrow, mixed and full widths."""
-    rng, twin = source(), Allocator(ROWS)
+    rng, model = source(), Allocator(ROWS)
     at = [NOWHERE] * ROWS
     for cycle in range(CYCLES):
         width = rng.choice([(1, 2), (1, 2, 3, 4), (4,)][cycle // 200 % 3])
@@ -27,28 +27,28 @@ def stimuli() -> Iterator[Stimulus]:
         yield {"enable": enable, "size": width - 1, "left": left, "own": at[register]._asdict(),
                "partner": partner._asdict()}
         if enable:
-            to = twin.choose(width, left, at[register], partner)
-            twin.move(at[register], to)
+            to = model.choose(width, left, at[register], partner)
+            model.move(at[register], to)
             at[register] = to
 
 
 class AllocatorCheck:
-    """Every choice equals the twin's; nobody is driven out of the place where a register goes."""
+    """Every choice equals the model's; nobody is driven out of the address where a register goes."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = Allocator(ROWS)
+        self._model = Allocator(ROWS)
 
     def __call__(self, seen: Observation) -> None:
         """Check one choice, then move."""
         own, partner, actual = (Location(**self._codecs[port].unpack(seen[port])) for port in ("own", "partner", "to"))
-        expected = self._twin.choose(seen["size"] + 1, bool(seen["left"]), own, partner)
+        expected = self._model.choose(seen["size"] + 1, bool(seen["left"]), own, partner)
         self._checker.equal("to", actual, expected)
-        others = self._twin.used[actual.row] & ~(own.mask if actual.row == own.row else 0)
+        others = self._model.used[actual.row] & ~(own.mask if actual.row == own.row else 0)
         self._checker.holds("room for the register", not others & actual.mask)
         self._cover(own, partner, expected)
         if seen["enable"]:
-            self._twin.move(own, expected)
+            self._model.move(own, expected)
             self._coverage.hit("the last entry", expected.row == ROWS - 1)
 
     def _cover(self, own: Location, partner: Location, to: Location) -> None:

@@ -37,11 +37,11 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class MaskTableCheck:
-    """Every read equals the twin's."""
+    """Every read equals the model's."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = MaskTable()
+        self._model = MaskTable()
         self._written: set[Name] = set()
 
     def __call__(self, seen: Observation) -> None:
@@ -52,12 +52,12 @@ class MaskTableCheck:
         for port, names in (("source", sources), ("partner", partners)):
             masks = self._codecs[f"{port}_mask"].array(seen[f"{port}_mask"])
             for name, mask in zip(names, masks, strict=True):
-                self._checker.equal(f"{port}_mask of {name}", mask, self._twin.read(*name))
+                self._checker.equal(f"{port}_mask of {name}", mask, self._model.read(*name))
                 self._coverage.hit(f"{port}, {'written' if name in self._written else 'after reset'}")
         updates = [update for update in self._codecs["write"].unpack(seen["write"]).values() if update["enable"]]
         for update in updates:
             name = update["name"]["warp"], update["name"]["register"]
-            self._twin.write(*name, update["mask"])
+            self._model.write(*name, update["mask"])
             self._written.add(name)
             self._coverage.hit("read as it is written", name in (*sources, *partners))
         self._coverage.hit("two writes", len(updates) == PATHS)

@@ -43,11 +43,11 @@ def entry(rng: random.Random, config: SmConfig) -> int:
 
 
 class RenameCheck:
-    """Every look-up shows, one cycle later, what the twin has; of a register that was written before."""
+    """Every look-up shows, one cycle later, what the model has; of a register that was written before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = RenameTable()
+        self._model = RenameTable()
         self._written: set[Name] = set()
         self._expected: dict[str, list[int | None]] = {"source": [], "partner": []}  # None: unspecified
 
@@ -65,13 +65,13 @@ class RenameCheck:
                   for update in self._codecs["write"].unpack(seen["write"]).values() if update["enable"]}
         self._expected["source"] = [None if name in writes else self._entry(name) for name in sources]
         for name, number in writes.items():
-            self._twin.write(*name, number)
+            self._model.write(*name, number)
         self._written |= writes.keys()
         self._expected["partner"] = [self._entry(name) for name in partners]
         self._cover(sources, partners, set(writes), list(writes))
 
     def _entry(self, name: Name) -> int | None:
-        return self._twin.read(*name) if name in self._written else None
+        return self._model.read(*name) if name in self._written else None
 
     def _cover(self, sources: list[Name], partners: list[Name], writes: set[Name], order: list[Name]) -> None:
         self._coverage.hit("four sources", len({*sources} & self._written) == SOURCES)

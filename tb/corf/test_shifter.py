@@ -24,13 +24,13 @@ def stimuli() -> Iterator[Stimulus]:
         yield {"word": rng.getrandbits(WARP_BITS), "positions": rng.randrange(SUB_BANKS)}
 
 
-async def shift(dut: cocotb.handle.SimHandleBase, twin: Callable[[int, int], int]) -> None:
-    """Every slice into which one is moved equals the twin's, at all distances."""
+async def shift(dut: cocotb.handle.SimHandleBase, model: Callable[[int, int], int]) -> None:
+    """Every slice into which one is moved equals the model's, at all distances."""
     checker, coverage = Checker(minimum=2 * CYCLES), Coverage(*map(str, range(SUB_BANKS)))
 
     def check(seen: Observation) -> None:
         positions = seen["positions"]
-        expected, moved = twin(seen["word"], positions), twin((1 << WARP_BITS) - 1, positions)
+        expected, moved = model(seen["word"], positions), model((1 << WARP_BITS) - 1, positions)
         for k in range(SUB_BANKS):
             if moved >> SLICE_BITS * k & 1:
                 checker.equal(f"slice {k}", *(word >> SLICE_BITS * k & SLICE for word in (seen["shifted"], expected)))

@@ -33,7 +33,7 @@ def _straight(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 def _positive(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"code": altered(m, outer.code, sign=0)}
+    return {"encoding": altered(m, outer.encoding, sign=0)}
 
 
 class Late(Collector):

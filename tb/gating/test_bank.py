@@ -1,4 +1,4 @@
-"""Bench of both banks with columns: hardware against their twins, and poison wherever nothing was read."""
+"""Bench of both banks with columns: hardware against their models, and poison wherever nothing was read."""
 
 import random
 from collections.abc import Iterator
@@ -56,11 +56,11 @@ def _sides(rng: random.Random, rows: list[int]) -> Access:
 
 
 class ColumnCheck:
-    """Each column shows what it read in the previous cycle, as the twin has it, and poison if it did not read."""
+    """Each column shows what it read in the previous cycle, as the model has it, and poison if it did not read."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin = DualBank(ports.config.rows)
+        self._model = DualBank(ports.config.rows)
         self._expected = POISONED
 
     def __call__(self, seen: Observation) -> None:
@@ -70,10 +70,10 @@ class ColumnCheck:
         for access in accesses:  # two accesses never share a sub-bank, so their order does not matter
             within = ones(access["mask"], SUB_BANKS)
             read = 0 if access["write"] else ones(seen["columns"], COLUMNS) & within
-            expected = expected & ~read | self._twin.read(access["row"]) & read
+            expected = expected & ~read | self._model.read(access["row"]) & read
             if access["write"]:
                 written = ones(seen["byte_enable"], BYTES) & within
-                self._twin.write(access["row"], seen["data"], written)
+                self._model.write(access["row"], seen["data"], written)
                 self._coverage.hit("some bytes written" if written else "nothing written")
             else:
                 self._coverage.hit("some columns read" if read else "none read")

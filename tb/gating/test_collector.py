@@ -11,7 +11,7 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
 from warploom.golden_model.byte_order import to_sub_banks
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import Packed
 from warploom.golden_model.register_file.ports import Metadata
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
@@ -57,10 +57,10 @@ def _array(words: list[int], config: SmConfig) -> int:
 
 
 class GatedSlotsCheck(SlotsCheck):
-    """What both kinds of collectors have in common: zero masks and needed columns equal the twin's; needed columns hold
-    what arrived, and a column changes only when it is stored.
+    """What both kinds of collectors have in common: zero masks and needed columns equal the model's; needed columns
+    hold what arrived, and a column changes only when it is stored.
 
-    The twin takes an instruction with its zero masks, which are there one cycle later.
+    The model takes an instruction with its zero masks, which are there one cycle later.
     """
 
     rules: LaneOrder | Interleaved
@@ -72,16 +72,16 @@ class GatedSlotsCheck(SlotsCheck):
         self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first anything may change
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
+        """Check one cycle, then step the model through its end."""
         if self._taken is not None:
             fields, sources, destination, metadata = self._taken
             known = self.known(metadata, self._found(fields, self._zeros(seen, "instruction__late")))
-            self._twin.issue(fields, sources, destination, known)
+            self._model.issue(fields, sources, destination, known)
             self._taken = None
         super().__call__(seen)
 
     def take(
-        self, fields: dict[str, Any], sources: list[Place], destination: Place, metadata: Sequence[Metadata]
+        self, fields: dict[str, Any], sources: list[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
         self._taken = fields, sources, destination, metadata
 
@@ -110,8 +110,8 @@ class GatedSlotsCheck(SlotsCheck):
     def offers(self, seen: Observation) -> None:
         super().offers(seen)
         columns = self.codecs["read__columns"].unpack(seen["read__columns"])
-        for (bank, side), read in self._twin.requests().items():
-            offered, needed = columns[str(bank)][str(side)], self._twin.needed[read.key]
+        for (bank, side), read in self._model.requests().items():
+            offered, needed = columns[str(bank)][str(side)], self._model.needed[read.key]
             self.checker.equal(f"columns of slot {read.key}", offered, needed)
         stored, loads = (self.codecs[name].array(seen[name]) for name in ("offer__operands", "loads"))
         for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
@@ -120,21 +120,21 @@ class GatedSlotsCheck(SlotsCheck):
         self._stored, self._loads = stored, loads
 
     def operands(self, seen: Observation) -> None:
-        twin = self._twin
-        self.checker.equal("needed", self.codecs["offer__needed"].array(seen["offer__needed"]), list(twin.needed))
+        model = self._model
+        self.checker.equal("needed", self.codecs["offer__needed"].array(seen["offer__needed"]), list(model.needed))
         if self._config.has_zero_mask:
-            self.checker.equal("zeros", self._zeros(seen, "offer__late"), list(map(self.zero, twin.metadata)))
+            self.checker.equal("zeros", self._zeros(seen, "offer__late"), list(map(self.zero, model.metadata)))
         stored = self.codecs["offer__operands"].array(seen["offer__operands"])
-        for slot, (needed, word) in enumerate(zip(twin.needed, self.arrived(), strict=True)):
+        for slot, (needed, word) in enumerate(zip(model.needed, self.arrived(), strict=True)):
             columns = spread(needed)
             self.checker.equal(f"needed columns of slot {slot}", stored[slot] & columns, word & columns)
-            kind = KINDS[not twin.fields["reads"] >> slot & 1]
+            kind = KINDS[not model.fields["reads"] >> slot & 1]
             self.coverage.hit(f"some columns of a {kind}", 0 < needed < ALL_LANES)
             if self._config.has_zero_mask:
                 self.coverage.hit(f"no column of a {kind}", not needed)
 
     def arrived(self) -> Sequence[int]:
-        """What the twin has of each slot, as columns hold it."""
+        """What the model has of each slot, as columns hold it."""
         raise NotImplementedError
 
 
@@ -153,7 +153,7 @@ class GatedCollectorCheck(GatedSlotsCheck, CollectorCheck):
         return found
 
     def arrived(self) -> Sequence[int]:
-        return self._twin.words
+        return self._model.words
 
 
 class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
@@ -171,8 +171,8 @@ class GatedCoalescingCollectorCheck(GatedSlotsCheck, CoalescingCollectorCheck):
         return found
 
     def arrived(self) -> Sequence[int]:
-        return [to_sub_banks(word, metadata.code.left)
-                for word, metadata in zip(self._twin.words, self._twin.metadata, strict=True)]
+        return [to_sub_banks(word, metadata.encoding.left)
+                for word, metadata in zip(self._model.words, self._model.metadata, strict=True)]
 
 
 @cocotb.test()

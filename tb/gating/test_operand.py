@@ -7,14 +7,14 @@ import cocotb
 import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
-from warploom.arch.interfaces import CODE_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.narrow_values import code, code_of
+from warploom.tb.narrow_values import encoding, encoding_of
 
 CYCLES = 1000
 
@@ -37,15 +37,15 @@ def zero_of(word: int) -> Zero:
 
 
 def stimuli(config: SmConfig) -> Iterator[Stimulus]:
-    """Random columns, marked ones included, under all zero masks and codes."""
+    """Random columns, marked ones included, under all zero masks and encodings."""
     rng = source()
     for _ in range(CYCLES):
         stimulus = {"word": rng.getrandbits(WARP_BITS), "zero": zero_word(config, zero(rng, config))}
-        yield stimulus | ({"code": code(rng).packed} if config.has_sides else {})
+        yield stimulus | ({"encoding": encoding(rng).packed} if config.has_sides else {})
 
 
 class OperandCheck:
-    """Operand and known lanes equal the twin's; a lane that is known to be zero is zero."""
+    """Operand and known lanes equal the model's; a lane that is known to be zero is zero."""
 
     def __init__(self, config: SmConfig, checker: Checker, coverage: Coverage) -> None:
         self._has_sides = config.has_sides
@@ -65,7 +65,7 @@ class OperandCheck:
     def _expected(self, seen: Observation) -> tuple[int, int]:
         known = zero_of(seen["zero"])
         if self._has_sides:
-            stored = code_of(unpack(CODE_FIELDS, seen["code"]))
+            stored = encoding_of(unpack(ENCODING_FIELDS, seen["encoding"]))
             word = from_sub_banks(seen["word"], stored.left)
             self._coverage.hit("negative register on the left", known.mask and stored.sign and stored.left)
             rules = self._interleaved

@@ -28,7 +28,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class ReorderCheck:
-    """The word equals the twin's; no bit gets lost, and groups in order pass as they are."""
+    """The word equals the model's; no bit gets lost, and groups in order pass as they are."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage

@@ -92,7 +92,8 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class TrivialCheck:
-    """Outcomes equal the twin's. Without it: lanes that do not execute compute, and integer results are as foretold."""
+    """Outcomes equal the model's. Without it: lanes that do not execute compute, and integer results are as
+    foretold."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._known, self._checker, self._coverage = ports.codecs["known"], checker, coverage

@@ -51,9 +51,9 @@ def columns_of(enables: int) -> int:
     return sum(bool(enables >> 4 * column & 0xF) << column for column in range(COLUMNS))
 
 
-def rewrite_of(twin: Writeback[Any], writer: int) -> Rewrite:
-    """What the twin's latch of a writer writes that requests a bank."""
-    written = twin.written[writer]
+def rewrite_of(model: Writeback[Any], writer: int) -> Rewrite:
+    """What the model's latch of a writer writes that requests a bank."""
+    written = model.written[writer]
     assert written is not None
     metadata, word, byte_mask, columns = written
     return Rewrite(metadata.zero if isinstance(metadata, Packed) else metadata, word, byte_mask, columns)
@@ -65,10 +65,10 @@ class ZeroPorts:
     def __init__(self, ports: Ports, checker: Checker) -> None:
         self._config, self._codecs, self._checker = ports.config, ports.codecs, checker
 
-    def masks(self, seen: Observation, twin: Writeback[Any]) -> None:
+    def masks(self, seen: Observation, model: Writeback[Any]) -> None:
         """The new zero mask of each latch that writes to a bank, zero of the others."""
         for i, actual in enumerate(self._codecs["latches__late"].array(seen["latches__late"])):
-            expected = self._pack(rewrite_of(twin, i).zero) if twin.needs_bank(i) else 0
+            expected = self._pack(rewrite_of(model, i).zero) if model.needs_bank(i) else 0
             self._checker.equal(f"{self._config.writers[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
@@ -77,8 +77,9 @@ class ZeroPorts:
             port, granted = f"renewal__{number}", [written[i] for i in written if i in path]
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
             for latch, rewrite, left in granted:
-                place = {"bank": latch["bank"], "row": latch["row"], "left": left}
-                self._checker.equal("place", self._codecs[f"{port}__place"].unpack(seen[f"{port}__place"]), place)
+                address = {"bank": latch["bank"], "row": latch["row"], "left": left}
+                shown = self._codecs[f"{port}__address"].unpack(seen[f"{port}__address"])
+                self._checker.equal("address", shown, address)
                 self._checker.equal("zero", seen[f"{port}__late"], self._pack(rewrite.zero))
 
     def _pack(self, zero: Zero) -> int:
@@ -86,7 +87,7 @@ class ZeroPorts:
 
 
 class GatedWritebackCheck(WritebackCheck):
-    """Everything equals the twin's. And whatever the twin says of what is written: after a write its lanes read the
+    """Everything equals the model's. And whatever the model says of what is written: after a write its lanes read the
     result, and other live lanes what they read before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
@@ -97,7 +98,7 @@ class GatedWritebackCheck(WritebackCheck):
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         written = [i for i, granted in enumerate(grants) if granted and requests[i] is not None]
         if self._zero_ports:
-            self._zero_ports.masks(seen, self._twin)
+            self._zero_ports.masks(seen, self._model)
             self._zero_ports.updates(seen, {i: (*self._held(i), False) for i in written})
         for bank in range(self._banks):
             here = [i for i in written if requests[i] == bank]
@@ -113,9 +114,9 @@ class GatedWritebackCheck(WritebackCheck):
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:
-        latch = self._twin.latches[writer]
+        latch = self._model.latches[writer]
         assert latch is not None
-        return latch, rewrite_of(self._twin, writer)
+        return latch, rewrite_of(self._model, writer)
 
     def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
         """What a bank is given, and what is read of it afterwards."""
@@ -149,13 +150,13 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def _updates(self, seen: Observation, written: list[int]) -> None:
         super()._updates(seen, written)
         if self._zero_ports:
-            self._zero_ports.masks(seen, self._twin)
-            self._zero_ports.updates(seen, {i: (latch, rewrite_of(self._twin, i), stored.code.left)
+            self._zero_ports.masks(seen, self._model)
+            self._zero_ports.updates(seen, {i: (latch, rewrite_of(self._model, i), stored.encoding.left)
                                             for i in written for latch, stored in [self._latch(i)]})
 
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
         latch, _ = self._latch(writer)
-        rewrite = rewrite_of(self._twin, writer)
+        rewrite = rewrite_of(self._model, writer)
         old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
         before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(dict(latch)), old)

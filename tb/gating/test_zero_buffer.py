@@ -41,7 +41,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                               for _ in range(READERS - 1))]
             rng.shuffle(reads)
             recent = targets
-            yield {"lookup__place": _array([_place(read) for read in reads]),
+            yield {"lookup__address": _array([_address(read) for read in reads]),
                    "lookup__taken": sum((rng.random() < 0.9) << reader for reader in range(READERS)),
                    **{f"renewal__{path}__{name}": value for path, target in enumerate(targets)
                       for name, value in _renewal(rng, config, target, round_).items()}}
@@ -58,11 +58,11 @@ def _apart(rng: random.Random, paths: int, everything: list[Entry]) -> list[Entr
 
 def _renewal(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
     """A write that happens seldom in the first round, which is for the entries after reset."""
-    return {"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "place": _place(entry),
+    return {"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "address": _address(entry),
             "metadata": {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}}
 
 
-def _place(entry: Entry) -> dict[str, int]:
+def _address(entry: Entry) -> dict[str, int]:
     return dict(zip(("bank", "row", "left"), entry, strict=True))
 
 
@@ -71,11 +71,11 @@ def _array(elements: list[Any]) -> dict[str, Any]:
 
 
 class ZeroBufferCheck:
-    """What was looked up in the previous cycle equals the twin's; an entry that was never written is zero."""
+    """What was looked up in the previous cycle equals the model's; an entry that was never written is zero."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
-        self._twin = ZeroBuffer(ports.config)
+        self._model = ZeroBuffer(ports.config)
         self._expected: list[int | None] = [None] * READERS
         self._written: set[Entry] = set()
         self._just: dict[Entry, int] = {}  # entries written by the previous cycle, and by which path
@@ -86,25 +86,25 @@ class ZeroBufferCheck:
         for actual, expected in zip(found, self._expected, strict=True):
             if expected is not None:
                 self._checker.equal("found", actual, expected)
-        places = self._codecs["lookup__place"].unpack(seen["lookup__place"]).values()
-        self._expected = [self._read(place) if seen["lookup__taken"] >> reader & 1 else None
-                          for reader, place in enumerate(places)]
+        addresses = self._codecs["lookup__address"].unpack(seen["lookup__address"]).values()
+        self._expected = [self._read(address) if seen["lookup__taken"] >> reader & 1 else None
+                          for reader, address in enumerate(addresses)]
         self._just = {}
         for path in range(len(self._config.write_paths)):
             port = f"renewal__{path}"
             if seen[f"{port}__enable"]:
-                entry = _entry(self._codecs[f"{port}__place"].unpack(seen[f"{port}__place"]))
+                entry = _entry(self._codecs[f"{port}__address"].unpack(seen[f"{port}__address"]))
                 known = self._codecs[f"{port}__metadata"].unpack(seen[f"{port}__metadata"])
-                self._twin.write(*entry, sparse.zero_of(known))
+                self._model.write(*entry, sparse.zero_of(known))
                 self._written.add(entry)
                 self._just[entry] = path
         if len(self._config.write_paths) > 1:
             self._coverage.hit("two writes", len(self._just) == 2)
 
-    def _read(self, place: dict[str, Any]) -> int:
+    def _read(self, address: dict[str, Any]) -> int:
         """What a look-up should find."""
-        entry = _entry(place)
-        zero = self._twin.read(*entry)
+        entry = _entry(address)
+        zero = self._model.read(*entry)
         for path in range(len(self._config.write_paths)):
             self._coverage.hit(f"the cycle after a write of path {path}", self._just.get(entry) == path)
         self._coverage.hit("after reset" if entry not in self._written else "written")
@@ -112,8 +112,8 @@ class ZeroBufferCheck:
         return pack(zero_fields(self._config), values)
 
 
-def _entry(place: dict[str, Any]) -> Entry:
-    return place["bank"], place["row"], bool(place["left"])
+def _entry(address: dict[str, Any]) -> Entry:
+    return address["bank"], address["row"], bool(address["left"])
 
 
 @cocotb.test()

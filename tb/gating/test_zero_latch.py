@@ -14,7 +14,7 @@ from warploom.golden_model.words import ALL_LANES, join, spread
 from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.gating.figures import FIG_4_4
-from warploom.tb.narrow_values import code_of
+from warploom.tb.narrow_values import encoding_of
 
 CYCLES = 2000
 FORMS = [[f"gating={gating}", f"coalescing={switch}"] for gating in ("in_lane", "cross_lane")
@@ -32,8 +32,8 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
 
 
 class LatchCheck:
-    """Zero mask and R-bits are the twin's of the last result taken; whoever executes reads his result with them, though
-    the register held ones before."""
+    """Zero mask and R-bits are the model's of the last result taken; whoever executes reads his result with them,
+    though the register held ones before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -55,14 +55,14 @@ class LatchCheck:
         return list(unpacked)
 
     def _renew(self, old: dict[str, int], seen: Observation) -> Zero:
-        """What the twin makes of a result; the property of the mask."""
+        """What the model makes of a result; the property of the mask."""
         known, word, lanes, full = sparse.zero_of(old), seen["data"], seen["lanes"], bool(seen["full"])
         mine, ones = spread(lanes), (1 << WARP_BITS) - 1
         if self._config.has_sides:
-            code, rules = code_of(old | {"left": 0}), Interleaved(self._config.gating)
-            stored = width.renew(code, word, lanes, full, False)
-            rewrite = rules.renew(known, code, stored, word, lanes, full)
-            read = rules.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero, stored.code)
+            encoding, rules = encoding_of(old | {"left": 0}), Interleaved(self._config.gating)
+            stored = width.renew(encoding, word, lanes, full, False)
+            rewrite = rules.renew(known, encoding, stored, word, lanes, full)
+            read = rules.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero, stored.encoding)
         else:
             order = LaneOrder(self._config.gating)
             rewrite = order.renew(known, word, lanes, full)

@@ -12,7 +12,7 @@ from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.operands.collector import Collector
-from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.ports import Metadata, Read
 from warploom.tb import runner
@@ -29,9 +29,9 @@ def placement(config: SmConfig) -> Placement:
     return Placement(config, rows_per_warp(config, REGISTERS))
 
 
-def instruction(rng: random.Random, places: Placement) -> Stimulus:
+def instruction(rng: random.Random, addresses: Placement) -> Stimulus:
     """Random fields of the issue port; sources from few registers, so that they repeat and meet in banks."""
-    config = places.config
+    config = addresses.config
     fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(config)}
     reads = rng.getrandbits(3)
     few = rng.sample(range(REGISTERS), rng.randint(1, 4))
@@ -41,8 +41,8 @@ def instruction(rng: random.Random, places: Placement) -> Stimulus:
                **{f"src{slot}": register for slot, register in enumerate(sources)}}
     return {
         "instruction__issue": fields,
-        "instruction__place": {
-            **{str(slot): places[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
+        "instruction__address": {
+            **{str(slot): addresses[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
             "3": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows), "left": rng.getrandbits(1)},
         },
     }
@@ -50,13 +50,13 @@ def instruction(rng: random.Random, places: Placement) -> Stimulus:
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Instructions, grants of what is requested, and dispatches of what is ready, each in bursts and pauses."""
-    rng, places = source(), placement(ports.config)
+    rng, addresses = source(), placement(ports.config)
     takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
     for _ in range(CYCLES):
         requests = [bank for bank in range(ports.config.banks) if ports.peek("read__request") >> bank & 1]
         yield {
             "take": next(takes) and not ports.peek("offer__busy"),
-            **instruction(rng, places),
+            **instruction(rng, addresses),
             "read__grant": 1 << rng.choice(requests) if bool(requests) and next(grants) else 0,
             "read__word": rng.getrandbits(WARP_BITS),
             "offer__dispatched": next(dispatches) and ports.peek("offer__ready"),
@@ -64,32 +64,32 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class SlotsCheck:
-    """State and instruction of a collector equal the twin's, and so does how many columns it stored; it is granted once
-    for each register that it reads."""
+    """State and instruction of a collector equal the model's, and so does how many columns it stored; it is granted
+    once for each register that it reads."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, twin: Any) -> None:
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, model: Any) -> None:
         self.codecs, self.checker, self.coverage = ports.codecs, checker, coverage
         self.grants = 0
-        self._twin = twin
+        self._model = model
         self._columns = 0
         self._registers = 0
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
-        twin, equal = self._twin, self.checker.equal
+        """Check one cycle, then step the model through its end."""
+        model, equal = self._model, self.checker.equal
         for port, name in (("offer__busy", "busy"), ("waiting",) * 2, ("present",) * 2, ("offer__ready", "ready")):
-            equal(name, seen[port], int(getattr(twin, name)))
-        equal("columns stored", self._columns, twin.columns_stored)
+            equal(name, seen[port], int(getattr(model, name)))
+        equal("columns stored", self._columns, model.columns_stored)
         self._columns += seen["loads"].bit_count()
         self.offers(seen)
-        if twin.ready:
+        if model.ready:
             self.operands(seen)
             for name, value in self.codecs["offer__held"].unpack(seen["offer__held"]).items():
-                equal(f"held.{name}", value, int(twin.fields[name]))
+                equal(f"held.{name}", value, int(model.fields[name]))
         self._properties(seen)
         self.step(seen)
         if seen["offer__dispatched"]:
-            twin.release()
+            model.release()
         if seen["take"]:
             self._take(seen)
 
@@ -105,15 +105,15 @@ class SlotsCheck:
         """Words arrive, offers are granted."""
         raise NotImplementedError
 
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
+    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
         """An instruction is issued: `take` it."""
         raise NotImplementedError
 
     def take(
-        self, fields: dict[str, Any], sources: list[Place], destination: Place, metadata: Sequence[Metadata]
+        self, fields: dict[str, Any], sources: list[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
-        """The twin takes an instruction."""
-        self._twin.issue(fields, sources, destination, metadata)
+        """The model takes an instruction."""
+        self._model.issue(fields, sources, destination, metadata)
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
@@ -123,8 +123,8 @@ class SlotsCheck:
 
     def _take(self, seen: Observation) -> None:
         issue = self.codecs["instruction__issue"].unpack(seen["instruction__issue"])
-        places = self.codecs["instruction__place"].unpack(seen["instruction__place"])
-        *sources, destination = (Place(**place) for place in places.values())
+        addresses = self.codecs["instruction__address"].unpack(seen["instruction__address"])
+        *sources, destination = (Address(**address) for address in addresses.values())
         self.issue(seen, issue, sources, destination)
         read = [issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1]
         self.grants, self._registers = 0, len(set(read))
@@ -135,32 +135,32 @@ class SlotsCheck:
 
 
 class CollectorCheck(SlotsCheck):
-    """Offers and operands equal the twin's too."""
+    """Offers and operands equal the model's too."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage, Collector(0, form_of(ports.config)))
         self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:
-        requests, rows = self._twin.requests(), self.codecs["read__row"].array(seen["read__row"])
+        requests, rows = self._model.requests(), self.codecs["read__row"].array(seen["read__row"])
         self.checker.equal("request", seen["read__request"], sum(1 << bank for bank, _ in requests))
         for (bank, _), read in requests.items():
-            self.checker.equal(f"row[{bank}]", rows[bank], read.place.row)
+            self.checker.equal(f"row[{bank}]", rows[bank], read.address.row)
 
     def operands(self, seen: Observation) -> None:
         actual = tuple(self.codecs["offer__operands"].array(seen["offer__operands"]))
-        self.checker.equal("operands", actual, self._twin.operands())
+        self.checker.equal("operands", actual, self._model.operands())
 
     def step(self, seen: Observation) -> None:
         if self._arriving is not None:
-            self._twin.capture(self._arriving, seen["read__word"])
+            self._model.capture(self._arriving, seen["read__word"])
         self._arriving = None
         if seen["read__grant"]:
-            self._arriving = self._twin.requests()[seen["read__grant"].bit_length() - 1, 0]
-            self._twin.grant(self._arriving)
+            self._arriving = self._model.requests()[seen["read__grant"].bit_length() - 1, 0]
+            self._model.grant(self._arriving)
             self.grants += 1
 
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Place], destination: Place) -> None:
+    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
         self.take(fields, sources, destination, [None] * 4)
 
 

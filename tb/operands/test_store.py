@@ -26,7 +26,7 @@ from warploom.golden_model.inputs import Inputs
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.operands.windows import WindowStore
-from warploom.golden_model.placement import Place, Placement
+from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.words import ALL_LANES, spread
@@ -49,22 +49,22 @@ def filled(config: SmConfig, rng: random.Random) -> Any:
     file, stride = register_file(config), rows_per_warp(config, REGISTERS)
     slots = partial(SlotStore, collector=partial(Collector, form=file.form))
     datapath = Datapath(config, stride, file, (WindowStore if config.has_window else slots)(config, file))
-    places = Placement(config, stride)
+    addresses = Placement(config, stride)
     for warp, register in product(range(config.warps), range(REGISTERS)):
-        place = places[warp << 8 | register]
+        address = addresses[warp << 8 | register]
         data = rng.choice((narrow_word, sparse.word))(rng, ALL_LANES)
         nothing = {name: 0 for name, _ in result_fields(config)}
-        known = file.form.fields(metadata_of(file, place))
-        result = {**nothing, **place._asdict(), **known, "writes": 1, "lanes": ALL_LANES, "full": 1, "data": data}
+        known = file.form.fields(metadata_of(file, address))
+        result = {**nothing, **address._asdict(), **known, "writes": 1, "lanes": ALL_LANES, "full": 1, "data": data}
         for results in ((None, None, result), (None, None, None)):  # it enters its latch, then it is written
             file.write(results)
             file.arbitrate()
     return datapath
 
 
-def metadata_of(file: Any, place: Place) -> Any:
+def metadata_of(file: Any, address: Address) -> Any:
     """What the golden register file knows of a register."""
-    return file.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [place] * 3, place)[0]
+    return file.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [address] * 3, address)[0]
 
 
 class StoreBench:
@@ -73,9 +73,9 @@ class StoreBench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs = ports.config, ports.codecs
         self._checker, self._coverage, self._rng = checker, coverage, source()
-        self._twin = filled(ports.config, self._rng)
+        self._model = filled(ports.config, self._rng)
         self._stride = rows_per_warp(ports.config, REGISTERS)
-        self._places = Placement(ports.config, self._stride)
+        self._addresses = Placement(ports.config, self._stride)
         self._sides = 1 + ports.config.has_sides
         self._tag = 0
         self._issue: dict[str, int] | None = None
@@ -91,7 +91,7 @@ class StoreBench:
             if self._issue is None and next(issues):
                 self._issue = self._instruction()
             self._given = {name: count > 0 and next(gives[name]) for name, count in self._credits.items()}
-            self._twin.settle()
+            self._model.settle()
             self._valid = self._may_issue()
             yield {
                 "stride": self._stride, "issue__valid": self._valid, "issue__payload": self._issue or {},
@@ -120,11 +120,11 @@ class StoreBench:
         if issue is None or not self._config.has_window:
             return issue is not None
         read = {issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1}
-        return bool(self._twin.operands.room[issue["warp"]] > len(read))
+        return bool(self._model.operands.room[issue["warp"]] > len(read))
 
     def _asked(self, client: int) -> dict[Port, Read]:
         """What a collector requests, by bank and side."""
-        collector, form = self._twin.operands.collectors[client], self._twin.register_file.form
+        collector, form = self._model.operands.collectors[client], self._model.register_file.form
         if not self._config.has_window:
             asked: dict[Port, Read] = collector.requests()
             return asked
@@ -133,7 +133,7 @@ class StoreBench:
             return {}
         metadata = form.of(request.stored)
         (columns,) = form.needed(request.lanes, [metadata])
-        return {form.ports(request.place, metadata)[0]: Read(request.entry, request.place, metadata, columns)}
+        return {form.ports(request.address, metadata)[0]: Read(request.entry, request.address, metadata, columns)}
 
     def _answers(self) -> Stimulus:
         """What the register file says in this cycle: grants, words and metadata."""
@@ -147,7 +147,7 @@ class StoreBench:
 
     def _granted(self) -> list[tuple[int, tuple[int, int]]]:
         """Clients, and the access of a bank that each is granted."""
-        file = self._twin.register_file
+        file = self._model.register_file
         if self._config.has_sides:
             return [(read.collector, (read.bank, read.side)) for read in file.decision.reads]
         return [(client, (bank, 0)) for bank, client in enumerate(file.decision.reads) if client is not None]
@@ -159,21 +159,21 @@ class StoreBench:
             shown["lookup__late"], self._late = self._late, 0
         if self._issue is None or not ("lookup__early" in self._codecs or "lookup__late" in self._codecs):
             return shown
-        file, warp = self._twin.register_file, self._issue["warp"] << 8
-        places = [self._places[warp | self._issue[name]] for name in ("src0", "src1", "src2", "dst")]
-        known = [file.form.fields(metadata_of(file, place)) for place in places]
+        file, warp = self._model.register_file, self._issue["warp"] << 8
+        addresses = [self._addresses[warp | self._issue[name]] for name in ("src0", "src1", "src2", "dst")]
+        known = [file.form.fields(metadata_of(file, address)) for address in addresses]
         ports = {"early": ("size", "sign", "left"), "late": ("zero", "reorder")}
         named = {name: {str(k): {field: int(fields[field]) for field in ports[name] if field in fields}
                         for k, fields in enumerate(known)} for name in ports}
         if "lookup__early" in self._codecs:
             shown["lookup__early"] = named["early"]
-        if "lookup__late" in self._codecs and self._valid and self._twin.operands.takes(self._issue):
+        if "lookup__late" in self._codecs and self._valid and self._model.operands.takes(self._issue):
             self._late = self._codecs["lookup__late"].pack(named["late"])
         return shown
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then step the golden store through its end."""
-        twin, operands, equal = self._twin, self._twin.operands, self._checker.equal
+        model, operands, equal = self._model, self._model.operands, self._checker.equal
         equal("ready", seen["issue__ready"], int(operands.issue_ready))
         taken = self._valid and operands.issue_ready
         if "room" in seen:
@@ -186,13 +186,13 @@ class StoreBench:
         self._words = self._read()
         self._cover(taken)
         credits = self._given["sfu"] << Pipe.SFU | self._given["mem"] << Pipe.MEM
-        twin.clock(Inputs(self._issue if self._valid else None, credits=credits))
+        model.clock(Inputs(self._issue if self._valid else None, credits=credits))
         for name, given in self._given.items():
             self._credits[name] -= given
         if taken:
             self._issue = None
-        if twin.sent is not None and Pipe(twin.sent["pipe"]) is not Pipe.SP:
-            self._credits["sfu" if Pipe(twin.sent["pipe"]) is Pipe.SFU else "mem"] += 1
+        if model.sent is not None and Pipe(model.sent["pipe"]) is not Pipe.SP:
+            self._credits["sfu" if Pipe(model.sent["pipe"]) is Pipe.SFU else "mem"] += 1
 
     def _requests(self, seen: Observation) -> None:
         """What each collector wants of the banks."""
@@ -201,9 +201,9 @@ class StoreBench:
             bits = sum(1 << self._sides * bank + side for bank, side in asked)
             self._checker.equal(f"requests of {client}", seen[f"read__{client}__request"], bits)
             for (bank, side), read in asked.items():
-                expected = {"row": read.place.row, "columns": read.columns}
+                expected = {"row": read.address.row, "columns": read.columns}
                 if self._config.has_sides:
-                    expected["mask"] = self._twin.register_file.form.code(read.metadata).mask
+                    expected["mask"] = self._model.register_file.form.encoding(read.metadata).mask
                 for name, value in expected.items():
                     port = f"read__{client}__{name}"
                     if port in seen:
@@ -212,7 +212,7 @@ class StoreBench:
 
     def _dispatched(self, seen: Observation) -> None:
         """What was chosen in the previous cycle, with the operands that executing lanes read."""
-        sent = self._twin.sent
+        sent = self._model.sent
         self._checker.equal("dispatched", seen["dispatch__sent__valid"], int(sent is not None))
         if sent is None:
             return
@@ -231,13 +231,13 @@ class StoreBench:
     def _read(self) -> list[int]:
         """What the banks put out for the collectors in the next cycle; columns that nobody needs hold anything."""
         words = [0] * self._config.collectors
-        file, noise = self._twin.register_file, self._rng.getrandbits(WARP_BITS)
+        file, noise = self._model.register_file, self._rng.getrandbits(WARP_BITS)
         for client, port in self._granted():
             read = self._asked(client)[port]
-            word, used = file.banks[read.place.bank].data[read.place.row], (1 << WARP_BITS) - 1
+            word, used = file.banks[read.address.bank].data[read.address.row], (1 << WARP_BITS) - 1
             known = file.form.fields(read.metadata)
             if self._config.has_sides:
-                mask = file.form.code(read.metadata).mask
+                mask = file.form.encoding(read.metadata).mask
                 used = sum((1 << WARP_BITS // 4) - 1 << WARP_BITS // 4 * k for k in range(4) if mask >> k & 1)
                 word = to_sub_banks(word, bool(known["left"]))
             else:
@@ -247,11 +247,11 @@ class StoreBench:
         return words
 
     def _cover(self, taken: bool) -> None:
-        hit, twin = self._coverage.hit, self._twin
+        hit, model = self._coverage.hit, self._model
         hit("taken", taken)
         hit("no collector is free", self._issue is not None and not taken)
         hit("a read waits", len(self._granted()) < sum(len(self._asked(one)) for one in range(self._config.collectors)))
-        hit("a pipe without credits", 0 in twin.operands.dispatcher.credits[1:])
+        hit("a pipe without credits", 0 in model.operands.dispatcher.credits[1:])
 
 
 @cocotb.test()

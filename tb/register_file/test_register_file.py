@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import result_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.placement import Place
+from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Metadata, Port, Read
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.shared import SharedFile
@@ -53,22 +53,22 @@ class RegisterFileBench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage, self._rng = ports.codecs, checker, coverage, source()
         config = self._config = ports.config
-        self._twin = register_file(config)
+        self._model = register_file(config)
         self._sides = 1 + config.has_sides
         self._pipes = {name: f"result_{name}" if f"result_{name}__valid" in ports.codecs else "memory__result"
                        for name in config.writers}
-        self._places = [Place(bank, row, config.has_sides and not config.stores_sides and bool(row % 2))
+        self._addresses = [Address(bank, row, config.has_sides and not config.stores_sides and bool(row % 2))
                         for bank, row in product(range(config.banks), range(ROWS))]
-        self._values = dict.fromkeys(self._places, 0)
-        self._defined = dict.fromkeys(self._places, 0)  # lanes that are live, as far as they were written
-        self._unwritten = self._rng.sample(self._places, len(self._places))
+        self._values = dict.fromkeys(self._addresses, 0)
+        self._defined = dict.fromkeys(self._addresses, 0)  # lanes that are live, as far as they were written
+        self._unwritten = self._rng.sample(self._addresses, len(self._addresses))
         self._offered: dict[str, dict[str, int] | None] = dict.fromkeys(self._pipes)
-        self._writing: dict[int, Place] = {}  # by tag
+        self._writing: dict[int, Address] = {}  # by tag
         self._wanted: list[dict[Port, Wanted]] = [{} for _ in range(config.collectors)]
         self._arriving: list[tuple[int, Wanted]] = []
         self._found: dict[int, dict[str, int]] = {}  # late metadata that come in the next cycle, by number
-        self._written: set[Place] = set()  # in the previous cycle
-        self._looked_up: list[Place] = []
+        self._written: set[Address] = set()  # in the previous cycle
+        self._looked_up: list[Address] = []
 
     # ------------------------------------------------------------------ inputs
 
@@ -83,41 +83,42 @@ class RegisterFileBench:
             for wanted, active in zip(self._wanted, reads, strict=True):
                 if not self._unwritten and next(active):
                     self._want(wanted)
-            self._looked_up = [self._rng.choice(self._places) for _ in range(REGISTERS)]
+            self._looked_up = [self._rng.choice(self._addresses) for _ in range(REGISTERS)]
             if self._written and self._rng.random() < 0.5:
                 self._looked_up[0] = next(iter(self._written))
             yield {**self._results(), **self._reads(), **self._look_up()}
 
     def _result(self) -> dict[str, int] | None:
         """A result of any pipe, for a register that nobody else writes or waits to read."""
-        rng, waiting = self._rng, {wanted.read.place for asked in self._wanted for wanted in asked.values()}
-        place = self._unwritten.pop() if self._unwritten else rng.choice(self._places)
+        rng, waiting = self._rng, {wanted.read.address for asked in self._wanted for wanted in asked.values()}
+        address = self._unwritten.pop() if self._unwritten else rng.choice(self._addresses)
         tag = rng.choice([tag for tag in range(64) if tag not in self._writing])
-        if place in self._writing.values() or place in waiting:
+        if address in self._writing.values() or address in waiting:
             return None
-        first = not self._defined[place]
+        first = not self._defined[address]
         lanes = ALL_LANES if first else sparse.lanes(rng)
         data = rng.choice((narrow_word, sparse.word))(rng, lanes)
-        self._writing[tag] = place
-        known = self._twin.form.fields(self._metadata(place))
-        return {name: rng.getrandbits(bits) for name, bits in result_fields(self._config)} | place._asdict() | known | {
+        self._writing[tag] = address
+        known = self._model.form.fields(self._metadata(address))
+        fields = {name: rng.getrandbits(bits) for name, bits in result_fields(self._config)}
+        return fields | address._asdict() | known | {
             "tag": tag, "writes": 1 if first else rng.random() < 0.9, "lanes": lanes, "data": data,
             "full": int(first or rng.random() < 0.4),
         }
 
-    def _metadata(self, place: Place) -> Metadata:
+    def _metadata(self, address: Address) -> Metadata:
         """What the golden register file knows of a register."""
-        found = self._twin.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [place] * 3, place)
+        found = self._model.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [address] * 3, address)
         return found[0]
 
     def _want(self, wanted: dict[Port, Wanted]) -> None:
         """A collector requests one more register, if nobody writes it."""
-        place, lanes = self._rng.choice(self._places), sparse.lanes(self._rng)
-        metadata = self._metadata(place)
-        (port,) = self._twin.form.ports(place, metadata)
-        if place not in self._writing.values() and port not in wanted:
-            (columns,) = self._twin.form.needed(lanes, [metadata])
-            wanted[port] = Wanted(Read(0, place, metadata, columns), lanes)
+        address, lanes = self._rng.choice(self._addresses), sparse.lanes(self._rng)
+        metadata = self._metadata(address)
+        (port,) = self._model.form.ports(address, metadata)
+        if address not in self._writing.values() and port not in wanted:
+            (columns,) = self._model.form.needed(lanes, [metadata])
+            wanted[port] = Wanted(Read(0, address, metadata, columns), lanes)
 
     def _results(self) -> Stimulus:
         return {f"{port}__{name}": value for writer, port in self._pipes.items()
@@ -129,8 +130,8 @@ class RegisterFileBench:
         for client, asked in enumerate(self._wanted):
             shown: dict[str, dict[str, Any]] = {"row": {}, "mask": {}, "columns": {}}
             for (bank, side), (read, _) in asked.items():
-                own = {"row": read.place.row, "columns": read.columns}
-                own |= {"mask": self._twin.form.code(read.metadata).mask} if self._config.has_sides else {}
+                own = {"row": read.address.row, "columns": read.columns}
+                own |= {"mask": self._model.form.encoding(read.metadata).mask} if self._config.has_sides else {}
                 for name, value in own.items():
                     shown[name].setdefault(str(bank), {})[str(side)] = value
             stimulus[f"read__{client}__request"] = sum(1 << self._sides * bank + side for bank, side in asked)
@@ -139,42 +140,42 @@ class RegisterFileBench:
         return stimulus
 
     def _look_up(self) -> Stimulus:
-        if "lookup__place" not in self._codecs:
+        if "lookup__address" not in self._codecs:
             return {}
-        free = [place not in self._writing.values() for place in self._looked_up]
-        return {"lookup__place": {str(k): place._asdict() for k, place in enumerate(self._looked_up)},
+        free = [address not in self._writing.values() for address in self._looked_up]
+        return {"lookup__address": {str(k): address._asdict() for k, address in enumerate(self._looked_up)},
                 "lookup__taken": sum((may and self._rng.random() < 0.7) << k for k, may in enumerate(free))}
 
     # ------------------------------------------------------------------ outputs
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then step the golden register file through its end."""
-        twin = self._twin
+        model = self._model
         for client, asked in enumerate(self._wanted):
-            twin.request(client, {port: wanted.read for port, wanted in asked.items()})
-        twin.arbitrate()
+            model.request(client, {port: wanted.read for port, wanted in asked.items()})
+        model.arbitrate()
         self._words(seen)
         self._metadata_found(seen)
         accepted = [self._completion(seen, number, name) for number, name in enumerate(self._pipes)]
         self._grants(seen)
-        twin.write(tuple(accepted))
-        twin.arbiter.advance()
+        model.write(tuple(accepted))
+        model.arbiter.advance()
 
     def _words(self, seen: Observation) -> None:
         """What was granted in the previous cycle is what was written."""
         for client, (read, lanes) in self._arriving:
             word = self._in_order(seen[f"read__{client}__word"], read.metadata)
-            defined = self._defined[read.place]
-            actual = self._twin.form.restore(word, read.metadata) & spread(lanes)
-            self._checker.equal(f"bank {read.place.bank}, row {read.place.row}", actual & spread(defined),
-                                self._values[read.place] & spread(lanes & defined))
+            defined = self._defined[read.address]
+            actual = self._model.form.restore(word, read.metadata) & spread(lanes)
+            self._checker.equal(f"bank {read.address.bank}, row {read.address.row}", actual & spread(defined),
+                                self._values[read.address] & spread(lanes & defined))
         clients = [client for client, _ in self._arriving]
         self._coverage.hit("reads of one collector in a row",
                            any(wanted for client, wanted in enumerate(self._wanted) if client in clients))
 
     def _in_order(self, word: int, metadata: Metadata) -> int:
         """A word of the hardware in the order in which the golden register file has it."""
-        known = self._twin.form.fields(metadata)
+        known = self._model.form.fields(metadata)
         return from_sub_banks(word, bool(known["left"])) if self._config.has_sides else reorder(
             word, known.get("reorder", 0))
 
@@ -184,20 +185,20 @@ class RegisterFileBench:
         for number, expected in self._found.items():
             self._checker.equal("late metadata", {name: late[str(number)][name] for name in expected}, expected)
         self._found = {}
-        for number, place in enumerate(self._looked_up if "lookup__place" in seen else ()):
-            known = self._twin.form.fields(self._metadata(place))
+        for number, address in enumerate(self._looked_up if "lookup__address" in seen else ()):
+            known = self._model.form.fields(self._metadata(address))
             if "lookup__early" in seen:
                 early = self._codecs["lookup__early"].unpack(seen["lookup__early"])[str(number)]
                 self._checker.equal("early metadata", early, {name: int(known[name]) for name in EARLY})
             if seen["lookup__taken"] >> number & 1:
                 self._found[number] = {name: known[name] for name in LATE if name in known}
-                self._coverage.hit("looked up in the cycle after its write", place in self._written)
+                self._coverage.hit("looked up in the cycle after its write", address in self._written)
 
     def _completion(self, seen: Observation, number: int, name: str) -> dict[str, int] | None:
         """The completion of a pipe; the result that it takes."""
-        twin, port = self._twin, self._pipes[name]
+        model, port = self._model, self._pipes[name]
         done = port.replace("result", "done")
-        latch, ready, offered = twin.done[number], bool(twin.ready[number]), self._offered[name]
+        latch, ready, offered = model.done[number], bool(model.ready[number]), self._offered[name]
         self._checker.equal(f"{name} done", seen[f"{done}__valid"], int(latch is not None))
         if f"{port}__ready" in seen:
             self._checker.equal(f"{name} ready", seen[f"{port}__ready"], int(ready))
@@ -212,7 +213,7 @@ class RegisterFileBench:
 
     def _grants(self, seen: Observation) -> None:
         """Reads that are granted; then registers are written."""
-        grants, granted = self._twin.grants(), [0] * len(self._wanted)
+        grants, granted = self._model.grants(), [0] * len(self._wanted)
         self._arriving = []
         for client, read, _ in grants:
             (bank, side) = next(port for port, wanted in self._wanted[client].items() if wanted.read is read)
@@ -222,16 +223,16 @@ class RegisterFileBench:
             self._checker.equal(f"grants of {client}", seen[f"read__{client}__grant"], expected)
         self._coverage.hit("a read waits", any(self._wanted))
         self._written = set()
-        banks = {read.place.bank for _, read, _ in grants}
-        for latch in filter(None, self._twin.done):
-            place = self._writing.pop(latch["tag"])
+        banks = {read.address.bank for _, read, _ in grants}
+        for latch in filter(None, self._model.done):
+            address = self._writing.pop(latch["tag"])
             if latch["writes"]:
-                self._values[place] = merge(self._values[place], latch["data"], latch["lanes"])
-                self._defined[place] = latch["lanes"] | (0 if latch["full"] else self._defined[place])
-                self._written.add(place)
+                self._values[address] = merge(self._values[address], latch["data"], latch["lanes"])
+                self._defined[address] = latch["lanes"] | (0 if latch["full"] else self._defined[address])
+                self._written.add(address)
                 self._coverage.hit("full write" if latch["full"] else "partial write")
                 if self._config.has_sides:
-                    self._coverage.hit("read and write of one bank", place.bank in banks)
+                    self._coverage.hit("read and write of one bank", address.bank in banks)
 
 
 @cocotb.test()

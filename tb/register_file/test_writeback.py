@@ -62,27 +62,27 @@ def grants(ports: Ports, arbiter: Arbiter, generous: Iterator[bool]) -> int:
 
 
 class WritebackCheck:
-    """Everything equals the twin's; each result that is taken completes once, in order."""
+    """Everything equals the model's; each result that is taken completes once, in order."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._twin: Any = SingleFile(ports.config).writeback
+        self._model: Any = SingleFile(ports.config).writeback
         self._banks = ports.config.banks
         self._pipes, self._paths = ports.config.pipes, ports.config.write_paths
         self._taken: dict[str, deque[int]] = {pipe.name: deque() for pipe in self._pipes}
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle, then step the twin through its end."""
-        twin, equal = self._twin, self._checker.equal
-        requests = twin.requests()
+        """Check one cycle, then step the model through its end."""
+        model, equal = self._model, self._checker.equal
+        requests = model.requests()
         grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
-        equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(twin.latches)))
-        done, ready = twin.done(grants), twin.ready(grants)
+        equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(model.latches)))
+        done, ready = model.done(grants), model.ready(grants)
         results = []
         for i, pipe in enumerate(self._pipes):
             writer = pipe.name
-            if (latch := twin.latches[i]) is not None:
+            if (latch := model.latches[i]) is not None:
                 equal(f"{writer} tag", self._codecs["latches__tag"].array(seen["latches__tag"])[i], latch["tag"])
             self._completion(seen, writer, done[i])
             if pipe.credits:
@@ -95,7 +95,7 @@ class WritebackCheck:
             self._coverage.hit(f"{writer} back to back", accepted and done[i] is not None)
             self._coverage.hit("stall", seen[f"result_{writer}__valid"] and not ready[i])
         self._banks_written(seen, requests, grants)
-        twin.step(results, grants)
+        model.step(results, grants)
 
     def _completion(self, seen: Observation, writer: str, done: Any) -> None:
         self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
@@ -112,7 +112,7 @@ class WritebackCheck:
 
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         for bank in range(self._banks):
-            written = [self._twin.latches[i] for i, target in enumerate(requests) if grants[i] and target == bank]
+            written = [self._model.latches[i] for i, target in enumerate(requests) if grants[i] and target == bank]
             latch = written[0] if written else None
             self._checker.equal(f"access[{bank}]", self.access(seen, bank),
                                 {"enable": len(written), "row": latch["row"] if latch else 0})

@@ -47,7 +47,7 @@ _NAME = re.compile(rf"\b({'|'.join(VARIABLES)})_(?!\d)")
 
 
 def with_variables(code: str, seed: int) -> str:
-    """Code after the declarations of the variables that it names, their names those of the program of this seed."""
+    """Encoding after the declarations of the variables that it names, their names those of the program of this seed."""
     names = set(_NAME.findall(code))
     names |= {"variable"} if names & {"pointers", "places", "records"} else set()
     names |= {"table"} if "places" in names else set()

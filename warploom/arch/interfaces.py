@@ -35,13 +35,13 @@ def _added(table: str, config: SmConfig) -> Fields:
             if field.table == table and met(field.needs, config)]
 
 
-def place_fields(config: SmConfig) -> Fields:
+def address_fields(config: SmConfig) -> Fields:
     """Where a warp register lies: bank, row, and whether it is on the left. The placer tells by the number (with
     `Alignment.REG` of the coalescing register file; otherwise 0); what a collector holds is the side as stored."""
     return [("bank", index_bits(config.banks)), ("row", index_bits(config.rows)), ("left", 1)]
 
 
-CODE_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]
+ENCODING_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]
 """How the coalescing register file stores a warp register: `size` is its width in bytes less one, `sign` fills the
 bytes above in every lane, `left` says that byte k lies in sub-bank 3 - k instead of k."""
 
@@ -73,7 +73,7 @@ the bypasses beside them, that are loaded (docs/contract/counting.md)."""
 def early_fields(config: SmConfig) -> Fields:
     """The metadata of a warp register that are known in the cycle in which they are looked up: with sides how many of
     its bytes are stored, and where."""
-    return CODE_FIELDS if config.has_sides else []
+    return ENCODING_FIELDS if config.has_sides else []
 
 
 def zero_fields(config: SmConfig) -> Fields:
@@ -82,9 +82,9 @@ def zero_fields(config: SmConfig) -> Fields:
 
 
 def stored_fields(config: SmConfig) -> Fields:
-    """How a warp register is stored, beyond its place: width less one and sign with coalescing, the zero mask with
+    """How a warp register is stored, beyond its address: width less one and sign with coalescing, the zero mask with
     gating. An instruction brings those of its destination to write-back, as they were when it issued."""
-    return [*_added("code", config), *zero_fields(config)]
+    return [*_added("encoding", config), *zero_fields(config)]
 
 
 def hint_fields(config: SmConfig) -> Fields:
@@ -119,7 +119,7 @@ whether they are transient."""
 
 def eviction_fields(config: SmConfig) -> Fields:
     """A register that leaves a window collector: `lanes` of it are to be written."""
-    return [*place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1), ("data", WARP_BITS)]
+    return [*address_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1), ("data", WARP_BITS)]
 
 
 def trivial_fields(config: SmConfig) -> Fields:
@@ -189,7 +189,7 @@ def dispatch_fields(config: SmConfig) -> Fields:
     `left` and `stored_fields` where the destination lies and how it is stored so far."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS), ("pipe", 2),
-        ("timing", 5), ("dst", 8), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES),
+        ("timing", 5), ("dst", 8), ("writes", 1), *address_fields(config), *stored_fields(config), ("lanes", LANES),
         ("full", 1), ("pred", LANES), ("collector", index_bits(config.holders)), *hint_fields(config),
     ]
 
@@ -198,8 +198,8 @@ def result_fields(config: SmConfig) -> Fields:
     """A result on its way to write-back, without its data word: fields of the dispatch that come back, and `pred`, the
     predicate result by lane."""
     return [
-        ("tag", TAG_BITS), ("writes", 1), *place_fields(config), *stored_fields(config), ("lanes", LANES), ("full", 1),
-        ("pred", LANES), *_added("result", config), *hint_fields(config),
+        ("tag", TAG_BITS), ("writes", 1), *address_fields(config), *stored_fields(config), ("lanes", LANES),
+        ("full", 1), ("pred", LANES), *_added("result", config), *hint_fields(config),
     ]
 
 
@@ -208,9 +208,9 @@ def done_fields(config: SmConfig) -> Fields:
     return [("tag", TAG_BITS), ("pred", LANES)]
 
 
-ROOM_BITS = 3
-"""Bits of a warp's room at the port `room` of a datapath with windows: 0 when the warp may not issue, else one more
-than the registers that its next instruction may read, at most 4."""
+FREE_BITS = 3
+"""Bits of a warp's room at the port `free_entries` of a datapath with windows: 0 when the warp may not issue, else one
+more than the registers that its next instruction may read, at most 4."""
 
 
 def width(fields: Fields) -> int:

@@ -15,7 +15,7 @@ def rows_per_warp(config: SmConfig, registers: int) -> int:
     return registers if config.layout is Layout.WID else -(-registers // config.banks)
 
 
-def place(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int, int]:
+def address(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int, int]:
     """(bank, row) of a warp register; `stride` is `rows_per_warp`."""
     if config.layout is Layout.WID:
         return warp % config.banks, warp // config.banks * stride + register
@@ -36,7 +36,7 @@ def resident_warps(config: SmConfig, registers: int) -> int:
     return min(config.warps, fitting)
 
 
-def affine_place(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:
+def affine_address(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:
     """(set, entry) of a warp register in the affine register file; `registers` is the number of a thread's registers.
     A set belongs to a scheduler ([AFFINE], section 4.2: odd and even warps)."""
     return warp % config.schedulers, warp // config.schedulers * registers + register

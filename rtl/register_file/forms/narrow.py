@@ -10,8 +10,8 @@ from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.byte_order import SLICE_BITS, interleave, swap
 from warploom.rtl.coalescing.alignment import OperandPath
-from warploom.rtl.coalescing.code_latch import CodeLatch
-from warploom.rtl.interfaces import CODE
+from warploom.rtl.coalescing.encoding_latch import EncodingLatch
+from warploom.rtl.interfaces import ENCODING
 from warploom.rtl.register_file.columns import byte_enables, columns_of, groups
 from warploom.rtl.register_file.forms.rows import Metadata, SidedRow
 from warploom.rtl.register_file.mask_buffer import MaskBuffer
@@ -31,17 +31,17 @@ class Narrow:
         return {"early": MaskBuffer(config=self._config)}
 
     def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        latch = CodeLatch(toggle=self._config.stores_sides)
-        m.submodules[f"{writer}_code"] = share(platform, "code_latch", latch)
+        latch = EncodingLatch(toggle=self._config.stores_sides)
+        m.submodules[f"{writer}_encoding"] = share(platform, "encoding_latch", latch)
         m.d.comb += [
             latch.take.eq(result.valid & result.ready),
             latch.data.eq(result.payload.data),
             latch.lanes.eq(result.payload.lanes),
             latch.full.eq(result.payload.full),
-            *(latch.old[name].eq(result.payload[name]) for name, _ in CODE),
+            *(latch.old[name].eq(result.payload[name]) for name, _ in ENCODING),
         ]
         return {
-            "early": latch.code.as_value(), "left": latch.code.left, "mask": latch.mask, "fill": latch.fill,
+            "early": latch.encoding.as_value(), "left": latch.encoding.left, "mask": latch.mask, "fill": latch.fill,
             "fill_sign": latch.fill_sign,
         }
 

@@ -70,7 +70,7 @@ COALESCING = Mechanism(
         _bounded("affine", ("a", "ab", "abm"), "bounds are modelled without the affine unit only"),
     ),
     model_only=(ModelOnly("alignment", BOUNDS, "a bound", "reg or write"),),
-    fields=(PortField("code", "size", bits=2, needs=ON), PortField("code", "sign", bits=1, needs=ON)),
+    fields=(PortField("encoding", "size", bits=2, needs=ON), PortField("encoding", "sign", bits=1, needs=ON)),
     units=(
         Unit("WidthDetector", "warploom.rtl.coalescing.width.WidthDetector"),
         Unit("MaskBuffer", "warploom.rtl.register_file.mask_buffer.MaskBuffer", CONFIG),

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Code latch: beside a write latch, how its register will be stored ([RADAIDEH], section 3.6)."""
+"""Encoding latch: beside a write latch, how its register will be stored ([RADAIDEH], section 3.6)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -9,10 +9,10 @@ from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.byte_order import bytes_below, swap
 from warploom.rtl.coalescing.width import WidthDetector
-from warploom.rtl.interfaces import CODE
+from warploom.rtl.interfaces import ENCODING
 
 
-class CodeLatch(wiring.Component):
+class EncodingLatch(wiring.Component):
     """Works out, while a result enters its write latch, how its register will be stored.
 
     A full write needs the bytes that matter in its own lanes. A partial one needs besides what the lanes need that it
@@ -28,7 +28,7 @@ class CodeLatch(wiring.Component):
     take : the write latch takes the result; outputs change at the end of the cycle.
     data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
     old : how its register is stored so far.
-    code, mask : how it will be stored, and in which sub-banks.
+    encoding, mask : how it will be stored, and in which sub-banks.
     fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
     """
 
@@ -39,8 +39,8 @@ class CodeLatch(wiring.Component):
             "data": In(WARP_BITS),
             "lanes": In(LANES),
             "full": In(1),
-            "old": In(CODE),
-            "code": Out(CODE),
+            "old": In(ENCODING),
+            "encoding": Out(ENCODING),
             "mask": Out(SUB_BANKS),
             "fill": Out(SUB_BANKS),
             "fill_sign": Out(1),
@@ -60,9 +60,9 @@ class CodeLatch(wiring.Component):
         ]
         with m.If(self.take):
             m.d.sync += [
-                self.code.size.eq(Cat(stored[3] | (stored[1] & ~stored[2]), stored[2])),
-                self.code.sign.eq(detector.sign),
-                self.code.left.eq(left),
+                self.encoding.size.eq(Cat(stored[3] | (stored[1] & ~stored[2]), stored[2])),
+                self.encoding.sign.eq(detector.sign),
+                self.encoding.left.eq(left),
                 self.mask.eq(swap(stored, left)),
                 self.fill.eq(swap(filled, left)),
                 self.fill_sign.eq(self.old.sign),
