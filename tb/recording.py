@@ -35,6 +35,9 @@ Run = dict[str, Any]
 CYCLES = 4096
 """Of the probe that are looked at together: a multiple of 8, so that bits of a field fill whole bytes."""
 
+RENAMED = {f"{writer}_latch_code": f"{writer}_latch_encoding" for writer in ("sp", "sfu", "mem")}
+"""Fields of the probe that recordings know by an old name, and their names today."""
+
 MODEL_ONLY = [settings for mechanism in MECHANISMS for settings in mechanism.model_runs]
 """Settings that have no hardware, so that the regression leaves them out."""
 
@@ -148,11 +151,12 @@ def difference(wanted: Run | None, measured: Run) -> str | None:
 
 
 def read(path: Path) -> dict[str, Run]:
-    """A recording. Raises `ToolError` where the file is none."""
+    """A recording, with the names of today. Raises `ToolError` where the file is none."""
     try:
         found = json.loads(lzma.decompress(path.read_bytes()))
-        assert all("probe" in measured for measured in found.values())
-    except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, AssertionError) as error:
+        for measured in found.values():
+            measured["probe"] = {RENAMED.get(name, name): value for name, value in measured["probe"].items()}
+    except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, KeyError) as error:
         raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
     return found
 

@@ -17,6 +17,7 @@ from warploom.tb.recording import difference, measure, read, recorded_cases
 from warploom.tb.regress import Case, cases
 
 CONFIG = SmConfig.preset("small")
+RECORDED = Path(__file__).parent / "recorded" / "fermi.json.xz"
 
 
 @pytest.fixture
@@ -86,3 +87,11 @@ def test_what_is_no_recording(content: bytes | None, tmp_path: Path) -> None:
         path.write_bytes(content)
     with pytest.raises(ToolError, match="not a recording"):
         read(path)
+
+
+def test_the_committed_recording_holds_under_todays_names() -> None:
+    recorded, (name, case) = read(RECORDED), next(
+        (name, case) for name, case in recorded_cases(SmConfig.preset("fermi")).items()
+        if name.startswith("vector_add") and "coalescing by write" in name)
+    assert set(recording.RENAMED.values()) <= recorded[name]["probe"].keys()
+    assert difference(recorded[name], measure(case)) is None
