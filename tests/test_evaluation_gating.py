@@ -23,7 +23,7 @@ OFF, ACTIVE, IN_LANE, CROSS_LANE = (FOUR[f"bytes_{setting}"] for setting in Gati
 
 # ------------------------------------------------------------------ values of threads
 
-ENCODING = (
+CODE = (
     Instruction(op=Op.MOV, dst=1, src=(255, 255, 255)),
     Instruction(op=Op.IADD, dst=2, src=(1, 1, 255)),
     Instruction(op=Op.ST, src=(1, 2, 255)),
@@ -33,14 +33,14 @@ ENCODING = (
 
 
 def trace(lanes, results):
-    """A warp that executes `ENCODING` once, each instruction in some lanes; a row of results for each that writes."""
+    """A warp that executes `CODE` once, each instruction in some lanes; a row of results for each that writes."""
     rows = np.array([[value] * 32 for value in results], np.uint32)
-    none = np.full(len(ENCODING), NONE, np.int32)
+    none = np.full(len(CODE), NONE, np.int32)
     result = none.copy()
     result[: len(results)] = range(len(results))
-    warp = WarpTrace(0, 0, 0xFFFFFFFF, np.arange(len(ENCODING), dtype=np.int32), np.array(lanes, np.uint32),
-                     np.zeros(len(ENCODING), np.uint32), np.zeros(len(ENCODING), np.uint32), result, none)
-    return Trace(Program("k", "k.ptx", ENCODING, (0,) * len(ENCODING), 3), None, (warp,), rows, rows[:0], rows[:0])
+    warp = WarpTrace(0, 0, 0xFFFFFFFF, np.arange(len(CODE), dtype=np.int32), np.array(lanes, np.uint32),
+                     np.zeros(len(CODE), np.uint32), np.zeros(len(CODE), np.uint32), result, none)
+    return Trace(Program("k", "k.ptx", CODE, (0,) * len(CODE), 3), None, (warp,), rows, rows[:0], rows[:0])
 
 
 def test_threads_are_counted_where_instructions_enter_the_datapath():

@@ -20,7 +20,7 @@ from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 
 WARPS = 4
-ENCODING = [Instruction(op=Op.MOV, dst=number % 8, imm_slot=0, imm=number) for number in range(40)]
+CODE = [Instruction(op=Op.MOV, dst=number % 8, imm_slot=0, imm=number) for number in range(40)]
 
 
 class Abreast:
@@ -35,10 +35,10 @@ class Abreast:
         self.passed = [0] * WARPS  # instructions that entered the datapath, by slot
         self.spread = 0
 
-    def room(self, roomy: Sequence[int]) -> Sequence[int]:
+    def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`, here and below."""
         ahead = sum(1 << slot for slot, count in enumerate(self.passed) if count >= min(self.passed) + self._lead)
-        return [mask & ~ahead for mask in roomy]
+        return [mask & ~ahead for mask in free]
 
     def issued(self, warp: Warp) -> Issued:
         self.passed[warp.slot] += warp.enters
@@ -53,7 +53,8 @@ class Delayed:
 
     def __init__(self, direct: Direct, cycles: int) -> None:
         self._direct, self._cycles = direct, cycles
-        self.room, self.attempts, self.fields, self.flight = direct.room, direct.attempts, direct.fields, direct.flight
+        self.free_entries, self.attempts = direct.free_entries, direct.attempts
+        self.fields, self.flight = direct.fields, direct.flight
         self._now, self._demands = 0, [NO_PORT] * WARPS
         self._waiting: list[tuple[int, Warp]] = []
 
@@ -82,7 +83,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], *
         return plug_in(Direct(Instructions(trace, statics)))
 
     monkeypatch.setattr(warploom.golden_model.sm, "decisions_of", decisions_of)
-    return Sm(SmConfig().with_settings(["scheduler=gto", "schedulers=1"]), trace_of(ENCODING, **fields), check=True)
+    return Sm(SmConfig().with_settings(["scheduler=gto", "schedulers=1"]), trace_of(CODE, **fields), check=True)
 
 
 def entries(sm: Sm) -> list[tuple[int, int]]:
@@ -101,9 +102,9 @@ def test_a_plug_in_that_refuses(lead: int, monkeypatch: pytest.MonkeyPatch) -> N
     """Warps that a greedy picker would let run ahead stay together."""
     sm = plugged(monkeypatch, lambda direct: Abreast(direct, lead), warps=WARPS)
     found = entries(sm)
-    assert sorted(slot for slot, _ in found) == sorted(list(range(WARPS)) * len(ENCODING))
+    assert sorted(slot for slot, _ in found) == sorted(list(range(WARPS)) * len(CODE))
     assert sm.decisions.spread == lead  # type: ignore[attr-defined]
-    free = plugged(monkeypatch, lambda direct: Abreast(direct, len(ENCODING)), warps=WARPS)
+    free = plugged(monkeypatch, lambda direct: Abreast(direct, len(CODE)), warps=WARPS)
     assert entries(free) and free.decisions.spread > 3  # type: ignore[attr-defined]
 
 
@@ -112,7 +113,7 @@ def test_a_plug_in_that_delays(cycles: int, monkeypatch: pytest.MonkeyPatch) -> 
     """Each instruction is asked for in the cycle after its predecessor entered, and enters when the answer is there."""
     sm = plugged(monkeypatch, lambda direct: Delayed(direct, cycles), warps=1)
     entered = [cycle for _, cycle in entries(sm)]
-    assert len(entered) == len(ENCODING)
+    assert len(entered) == len(CODE)
     gaps = [later - earlier for earlier, later in pairwise(entered)]
     assert min(gaps) == cycles + 2
-    assert sm.front_end.stalls.counts[Stall.SCOREBOARD] >= cycles * len(ENCODING)
+    assert sm.front_end.stalls.counts[Stall.SCOREBOARD] >= cycles * len(CODE)

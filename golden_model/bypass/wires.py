@@ -8,7 +8,7 @@ from warploom.golden_model.bypass.entries import Request
 class Wires:
     """Masks over the collectors, that is over the warps, and tables by them.
 
-    `free_entries` is the room of each warp, and `free[k]` the warps that may issue an instruction which reads k
+    `free_entries` is that of each warp, and `free[k]` the warps that may issue an instruction which reads k
     different registers. `ready` are collectors with a ready instruction, by its pipe; `requests` what collectors
     request of the register file; `evicting` those that want to evict an entry. `restless` are those of which something
     will change at the end of the cycle without any event.

@@ -36,8 +36,8 @@ class WindowCollectors(wiring.Component):
     Members
     -------
     valid : an instruction is at the issue port, only of a warp that may issue it.
-    ready, room : some warp may issue an instruction; for each warp 0 or one more than the different registers that its
-        next one may read.
+    ready, free_entries : some warp may issue an instruction; for each warp 0 or one more than the different registers
+        that its next one may read.
     instruction : the instruction (`warploom.rtl.ports.instruction`).
     compact : with compact slots, those of the instruction, and the values of those of the one before.
     taken, take : the instruction is taken at the end of the cycle, and by which collector.

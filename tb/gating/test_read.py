@@ -18,15 +18,15 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker, figure = Ports(dut), Checker(minimum=5), FIG_4_3
     fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
     take = {
-        "take": 1, "issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
-        "source": {"0": {"bank": 1, "row": 5, "left": 0}},
+        "take": 1, "instruction__issue": fields | {"reads": 1, "lanes": figure.active, "imm_slot": NO_SLOT},
+        "instruction__address": {"0": {"bank": 1, "row": 5, "left": 0}},
     }
-    looked_up = {"zero": figure.zero, "read__grant": 1 << 1}
+    looked_up = {"instruction__late": figure.zero, "read__grant": 1 << 1}
     arriving = {"read__word": join([*figure.held, *[0] * 28])}
     before: list[tuple[int, ...]] = []
 
     def check(seen: Observation) -> None:
-        threads = split(ports.codecs["operands"].array(seen["operands"])[0])[:4]
+        threads = split(ports.codecs["offer__operands"].array(seen["offer__operands"])[0])[:4]
         if checker.cycle == 1:
             checker.equal("request", seen["read__request"], 1 << 1)
             checker.equal("columns", ports.codecs["read__columns"].array(seen["read__columns"])[1], figure.enabled)
@@ -34,9 +34,9 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
         if checker.cycle == 3:
             kept = [value if figure.enabled >> i & 1 else old
                     for i, (value, old) in enumerate(zip(figure.held, before[0], strict=True))]
-            checker.equal("ready", seen["ready"], 1)
+            checker.equal("ready", seen["offer__ready"], 1)
             checker.equal("stored", list(threads), kept)
-            checker.equal("zero mask, for the operand path", seen["zeros"] & ALL_LANES, figure.zero)
+            checker.equal("zero mask, for the operand path", seen["offer__late"] & ALL_LANES, figure.zero)
 
     await exercise(ports, [take, looked_up, arriving, {}], check, checker)
 

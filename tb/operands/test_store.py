@@ -120,7 +120,7 @@ class StoreBench:
         if issue is None or not self._config.has_window:
             return issue is not None
         read = {issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1}
-        return bool(self._model.operands.room[issue["warp"]] > len(read))
+        return bool(self._model.operands.free_entries[issue["warp"]] > len(read))
 
     def _asked(self, client: int) -> dict[Port, Read]:
         """What a collector requests, by bank and side."""
@@ -176,8 +176,8 @@ class StoreBench:
         model, operands, equal = self._model, self._model.operands, self._checker.equal
         equal("ready", seen["issue__ready"], int(operands.issue_ready))
         taken = self._valid and operands.issue_ready
-        if "room" in seen:
-            equal("room", self._codecs["room"].array(seen["room"]), list(operands.room))
+        if "free_entries" in seen:
+            equal("free_entries", self._codecs["free_entries"].array(seen["free_entries"]), list(operands.free_entries))
         self._requests(seen)
         if "lookup__taken" in seen:
             named = self._issue["reads"] | self._issue["writes"] << 3 if self._issue is not None and taken else 0
