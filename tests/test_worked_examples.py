@@ -8,7 +8,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Op
-from warploom.arch.layout import place
+from warploom.arch.layout import address
 from warploom.arch.mechanisms import Alignment, Bypass, Gating
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, annotate, destination
@@ -137,7 +137,7 @@ def register_writes(config: SmConfig, program: Program) -> tuple[int, ...]:
     trace = execute(spaced(program, 8), FIG_6_LAUNCH).trace
     assert trace is not None
     sm, issued, found = Sm(config, trace, check=True), False, [0] * program.registers
-    registers = {place(config, sm.stride, 0, register): register for register in range(program.registers)}
+    registers = {address(config, sm.stride, 0, register): register for register in range(program.registers)}
     while not issued:
         sm.step()
         issued = sm.inputs.issue is not None and sm.inputs.issue["op"] == Op.ISETP

@@ -16,7 +16,8 @@ COLLECTOR = SmConfig.preset("small").with_settings(["bypass=bow_wr", "entries=4"
 def reads(*registers: int, **fields: int) -> Stimulus:
     """An instruction of warp 5 that reads these registers is taken."""
     named = {f"src{slot}": register for slot, register in enumerate(registers)}
-    return {"take": 1, "issue": {"warp": 5, "reads": (1 << len(registers)) - 1, "lanes": 1, **named, **fields}}
+    issue = {"warp": 5, "reads": (1 << len(registers)) - 1, "lanes": 1, **named, **fields}
+    return {"take": 1, "instruction__issue": issue}
 
 
 def result(register: int) -> Stimulus:
