@@ -22,7 +22,7 @@ def reads(*registers: int, **fields: int) -> Stimulus:
 
 def result(register: int) -> Stimulus:
     """A result is delivered."""
-    return {"delivery": {"valid": 1, "register": register, "lanes": 1}}
+    return {"forward__delivery": {"valid": 1, "register": register, "lanes": 1}}
 
 
 async def drive(dut: cocotb.handle.SimHandleBase, stimuli: Iterable[Stimulus]) -> None:
