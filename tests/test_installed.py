@@ -76,12 +76,14 @@ def test_a_folder_of_the_same_name_shadows_nothing(environment: Path, tmp_path: 
     for name in ("rtl", "tb", "synth", "golden_model"):
         (here / name).mkdir(parents=True)
         (here / name / "__init__.py").write_text(f"raise ImportError('this is my own {name}')\n")
-    runner.build(CONFIG, "Datapath")  # the same sources make the same hardware
+    made, cache = runner.build(CONFIG, "Datapath").folder, tmp_path / "cache"  # equal sources make equal hardware
+    for folder in (made, place() / "designs"):  # not where the tests cache: a simulator puts a tree around it first
+        shutil.copytree(folder, cache / folder.relative_to(place()))
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
     def installed(*command: str) -> str:
         return subprocess.check_output([environment / "bin" / "python", *command], cwd=here, text=True,
-                                       env={**clean, "WARPLOOM_CACHE": str(place())})
+                                       env={**clean, "WARPLOOM_CACHE": str(cache)})
 
     where = Path(installed("-c", "import warploom.rtl; print(warploom.rtl.__file__)").strip())
     assert where.is_relative_to(environment)
