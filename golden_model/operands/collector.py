@@ -36,9 +36,6 @@ def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
     return Plan(waiting, (fills[0], fills[1], fills[2]))
 
 
-LOWEST = [(mask & -mask).bit_length() - 1 for mask in range(8)]
-"""The lowest slot of a mask over slots."""
-
 _SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
 """The slots of a mask."""
 
