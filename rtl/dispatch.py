@@ -8,6 +8,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl import ports
+from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.rotate import in_turn
 
 
@@ -18,10 +19,10 @@ class Dispatcher(wiring.Component):
     needs one; others need the write-back slot `latency` cycles ahead, from a shift register of slots that are taken.
     The selection is combinational; a release follows at the end of the cycle.
 
-    The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. Age is a triangle of
-    bits, one for each pair of collectors. With windows the instructions of a collector are all of one warp and leave in
-    order of issue, and nothing is remembered of the order among collectors: they take turns. The next one after the
-    collector selected last, cyclically, is selected; at reset collector 0 goes first.
+    The oldest eligible instruction is selected (`AgeMatrix`); SFU and MEM instructions leave in order of issue. With
+    windows the instructions of a collector are all of one warp and leave in order of issue, and nothing is remembered
+    of the order among collectors: they take turns. The next one after the collector selected last, cyclically, is
+    selected; at reset collector 0 goes first.
 
     Parameters
     ----------
@@ -73,14 +74,19 @@ class Dispatcher(wiring.Component):
 
     def _select_oldest(self, m: Module, available: Value) -> None:
         """The oldest of the ready instructions whose pipe takes them, if it is their turn."""
-        older = self._ages(m)
         eligible = Signal(self._config.holders)
-        for c in range(self._config.holders):
-            same_pipe = Cat(self.busy[o] & (self.pipe[o] == self.pipe[c]) & older[o][c] for o in range(len(older)))
-            m.d.comb += eligible[c].eq(available[c] & ((self.pipe[c] == Pipe.SP) | ~same_pipe.any()))
-        for c in range(self._config.holders):
-            precedes = Cat(eligible[o] & older[o][c] for o in range(len(older)))
-            m.d.comb += self.select[c].eq(eligible[c] & ~precedes.any())
+        for c, older in enumerate(self._ages(m)):
+            same_pipe = Cat(busy & (pipe == self.pipe[c]) for busy, pipe in zip(self.busy, self.pipe, strict=True))
+            m.d.comb += [
+                eligible[c].eq(available[c] & ((self.pipe[c] == Pipe.SP) | ~(same_pipe & older).any())),
+                self.select[c].eq(eligible[c] & ~(eligible & older).any()),
+            ]
+
+    def _ages(self, m: Module) -> list[Value]:
+        """For each collector, those whose instruction was issued before its own."""
+        m.submodules.ages = ages = AgeMatrix(holders=self._config.holders)
+        m.d.comb += ages.take.eq(self.issue)
+        return list(ages.older)
 
     def _selected(self, values: data.View) -> Value:
         """The entry of the selected collector, zero if there is none."""
@@ -88,18 +94,6 @@ class Dispatcher(wiring.Component):
         for c in range(self._config.holders):
             merged |= Mux(self.select[c], values[c], 0)
         return merged
-
-    def _ages(self, m: Module) -> list[list[Value]]:
-        """`older[i][j]`: the instruction of collector i was issued before that of collector j."""
-        count = self._config.holders
-        older: list[list[Value]] = [[0] * count for _ in range(count)]
-        for i in range(count):
-            for j in range(i + 1, count):
-                bit = Signal(name=f"older_{i}_{j}", reset_less=True)
-                with m.If(self.issue[i] | self.issue[j]):
-                    m.d.sync += bit.eq(self.issue[j])
-                older[i][j], older[j][i] = bit, ~bit
-        return older
 
     def _pipe_free(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
         """Whether a pipe takes an instruction: its busy counter is zero."""

@@ -11,6 +11,7 @@ from amaranth.lib import data, wiring
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
 from warploom.arch.pipes import PipeConfig
+from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.crossbar import Crossbar
@@ -95,9 +96,9 @@ class NearSighted(Collector):
 class Ageless(Dispatcher):
     """The lowest collector goes first, whoever is older."""
 
-    def _ages(self, m: Module) -> list[list[Value]]:
+    def _ages(self, m: Module) -> list[Value]:
         count = self._config.collectors
-        return [[Const(i < j, 1) for j in range(count)] for i in range(count)]
+        return [Const((1 << c) - 1, count) for c in range(count)]
 
 
 class Slotless(Dispatcher):
@@ -201,6 +202,8 @@ MUTANTS = (
            lambda c: NearSighted(config=c, probe=True)),
     Mutant("Lane", "warploom.tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
     Mutant("IntegerUnit", "warploom.tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
+    Mutant("AgeMatrix", "warploom.tb.test_ages", "does not see that collector 1 takes an instruction",
+           lambda c: Tampered(AgeMatrix(holders=c.holders), lambda o, m: {"take": o.take & ~0b10}), ("collectors=5",)),
     Mutant("Dispatcher", "warploom.tb.test_dispatch", "ignores age", lambda c: Ageless(config=c), FEW_CYCLES),
     Mutant("Dispatcher", "warploom.tb.test_dispatch", "ignores write-back slots", lambda c: Slotless(config=c),
            FEW_CYCLES),

@@ -48,6 +48,7 @@ BASELINE = Mechanism(
         Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
         Unit("Lane", "warploom.rtl.lane.Lane"),
         Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
+        Unit("AgeMatrix", "warploom.rtl.ages.AgeMatrix", {"holders": "holders"}),
         Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
         Unit("Writeback", "warploom.rtl.register_file.writeback.Writeback", CONFIG),
         Unit("Datapath", "warploom.rtl.datapath.Datapath", CONFIG, probe=PROBE),

@@ -1,0 +1,44 @@
+"""Age matrix: which of the instructions in the collectors were issued before which others."""
+
+from amaranth import Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.rtl.sizes import check_positive
+
+
+class AgeMatrix(wiring.Component):
+    """Remembers the order of issue among holders of instructions: one bit for each pair of them.
+
+    A holder that takes an instruction is younger than all others from the next cycle on. What is said of a holder that
+    is empty means nothing.
+
+    Parameters
+    ----------
+    holders : how many there are.
+
+    Members
+    -------
+    take : the holder (at most one) that takes an instruction at the end of the cycle.
+    older : for each holder, the mask of holders whose instruction was issued before its own.
+
+    Raises
+    ------
+    ValueError
+        When there is no holder.
+    """
+
+    def __init__(self, *, holders: int) -> None:
+        check_positive(holders=holders)
+        super().__init__({"take": In(holders), "older": Out(data.ArrayLayout(holders, holders))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        holders = len(self.take)
+        for i in range(holders):
+            for j in range(i + 1, holders):
+                first = Signal(name=f"older_{i}_{j}", reset_less=True)
+                with m.If(self.take[i] | self.take[j]):
+                    m.d.sync += first.eq(self.take[j])
+                m.d.comb += [self.older[j][i].eq(first), self.older[i][j].eq(~first)]
+        return m
