@@ -1,7 +1,6 @@
 """From RTLIL to a design ready for mapping: separates memories as macros, and selects the modules that stay."""
 
 import json
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,13 +89,6 @@ def elaborate(rtlil: str, top: str, folder: Path, *, joints: Collection[str] = (
         is_joint = name == top or name in joints
         kept.update(child for child in inside if child not in joints and (is_joint or inside.count(child) > 1))
     return Design(top, modules | macros, tuple(name for name in order if name in kept))
-
-
-def macro_shape(kind: str) -> tuple[int, int]:
-    """Words and bits per word of a macro type."""
-    match = re.fullmatch(rf"{MACRO}_(\d+)x(\d+)_\d+r\d+w", kind)
-    assert match is not None, kind
-    return int(match[1]), int(match[2])
 
 
 def _name_macros(modules: Json) -> Json:

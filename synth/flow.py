@@ -1,6 +1,7 @@
 """Synthesis of a configuration's datapath, unit by unit: Amaranth → RTLIL → Yosys and ABC → areas and longest paths."""
 
 import dataclasses
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -19,10 +20,10 @@ from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
 from warploom.synth import liberty as cells
 from warploom.synth import yosys
-from warploom.synth.design import Design, Unit, elaborate, macro_shape
+from warploom.synth.design import Design, Unit, elaborate
 from warploom.synth.liberty import Library
 from warploom.synth.mapping import Mapped, map_module
-from warploom.synth.netlist import MACRO, Linker
+from warploom.synth.netlist import MACRO, Flat, Linker, macro_shape
 from warploom.synth.report import Report, Row
 from warploom.synth.sram import Macro
 from warploom.synth.sta import Timer
@@ -70,6 +71,17 @@ def glue_of(design: Design, library: Library) -> Row:
     return _sizes(Unit("glue", 1), Counter({kind: n for kind, n in counts.items() if kind in library.cells}), library)
 
 
+def linked(config: SmConfig, top: str, library: Library) -> Flat:
+    """The mapped netlist of a unit."""
+    with tempfile.TemporaryDirectory() as folder:
+        design = _elaborate(config, top, Path(folder), flat=False)
+    return _linked(design.top, _map_all(design, design.below(design.top), library), library)
+
+
+def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
+    return Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
+
+
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
     module = module_name(top)
     text = verilog.to_rtlil(verilog.create(config, top), module, source_lines=False)
@@ -88,7 +100,7 @@ def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, l
     return Report(name, library.name, library.conditions, flat, tuple(rows))
 
 
-def _map_all(design: Design, modules: list[str], library: Library) -> dict[str, Mapped]:
+def _map_all(design: Design, modules: Sequence[str], library: Library) -> dict[str, Mapped]:
     """Map modules in parallel, with a progress bar on a terminal."""
     console = Console(stderr=True)
     mapped = {}
@@ -116,12 +128,16 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
                 found[inner] += count * number
         return found
 
-    path = Timer(Linker({n: m.netlist for n, m in mapped.items()}, library).link(unit.name), library).longest()
     sizes = _sizes(unit, inside(unit.name), library)
+    timer = Timer(_linked(unit.name, mapped, library), library)
+    path = timer.longest()
     if path is None:
         return sizes
-    return dataclasses.replace(sizes, delay_ps=round(path.delay, 1), setup_ps=round(path.setup, 1), start=path.start,
-                               end=path.end)
+    with_sram = timer.longest(sram=True) if sizes.sram_macros else path
+    assert with_sram is not None
+    return dataclasses.replace(
+        sizes, delay_ps=round(path.delay, 1), setup_ps=round(path.setup, 1), start=path.start, end=path.end,
+        sram_delay_ps=round(with_sram.delay, 1), sram_start=with_sram.start, sram_end=with_sram.end)
 
 
 def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
@@ -139,7 +155,6 @@ def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
         sram_cacti_um2=round(sum(m.cacti_area_um2 * n for m, n in macros.items()), 1),
         sram_access_pj=round(max((m.energy_pj for m in macros), default=0.0), 3),
         sram_leakage_mw=round(sum(m.leakage_mw * n for m, n in macros.items()), 3),
-        delay_ps=0.0, setup_ps=0.0, start="", end="",
     )
 
 

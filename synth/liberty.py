@@ -43,16 +43,17 @@ class Arc:
 @dataclass(frozen=True)
 class Cell:
     """One cell: area, leakage (nW), capacitance of each input (fF), maximum load of each output (fF), delay arcs, and
-    the setup tables (data slew, clock slew) of each constrained input."""
+    the setup tables (data slew, clock slew) of each constrained input. Inputs have capacitances and setup tables of
+    their own for each edge: rising, then falling."""
 
     area: float
     leakage: float
     sequential: bool
     function: dict[str, str] = field(default_factory=dict)
-    inputs: dict[str, float] = field(default_factory=dict)
+    inputs: dict[str, tuple[float, float]] = field(default_factory=dict)
     outputs: dict[str, float] = field(default_factory=dict)
     arcs: list[Arc] = field(default_factory=list)
-    setup: dict[str, list[Table]] = field(default_factory=dict)
+    setup: dict[str, tuple[list[Table], list[Table]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -203,13 +204,19 @@ def _cell(group: Group, units: _Units) -> Cell:
                 cell.function[name] = _text(pin["function"] or "")
                 cell.arcs.extend(arc for timing in pin.get_groups("timing") for arc in _arcs(timing, name, units))
             elif _text(pin["direction"]) == "input":
-                cell.inputs[name] = float(pin["capacitance"] or 0) * units.capacitance
-                tables = [units.table(t) for timing in pin.get_groups("timing")
-                          if _text(timing["timing_type"] or "").startswith("setup_") for t in timing.groups
-                          if t.group_name in ("rise_constraint", "fall_constraint")]
-                if tables:
-                    cell.setup[name] = tables
+                rise, fall = (float(pin[f"{edge}_capacitance"] or pin["capacitance"] or 0) * units.capacitance
+                              for edge in ("rise", "fall"))
+                cell.inputs[name] = rise, fall
+                rising, falling = (_constraints(pin, f"{edge}_constraint", units) for edge in ("rise", "fall"))
+                if rising or falling:
+                    cell.setup[name] = rising, falling
     return cell
+
+
+def _constraints(pin: Group, name: str, units: _Units) -> list[Table]:
+    """Setup tables of one edge of an input."""
+    return [units.table(table) for timing in pin.get_groups("timing")
+            if _text(timing["timing_type"] or "").startswith("setup_") for table in timing.get_groups(name)]
 
 
 def _arcs(timing: Group, target: str, units: _Units) -> list[Arc]:

@@ -23,6 +23,13 @@ def is_macro_output(pin: str) -> bool:
     return pin.startswith("RD_DATA")
 
 
+def macro_shape(kind: str) -> tuple[int, int]:
+    """Words and bits per word of a macro type."""
+    match = re.fullmatch(rf"{MACRO}_(\d+)x(\d+)_\d+r\d+w", kind)
+    assert match is not None, kind
+    return int(match[1]), int(match[2])
+
+
 def children(module: Json, modules: Json) -> list[str]:
     """Types of the instances that are modules of the design, one entry per instance."""
     return [c["type"] for c in module["cells"].values() if c["type"] in modules]

@@ -14,9 +14,10 @@ class Row:
     """One unit including its parts; `instances` is their number in the datapath.
 
     `cells` are library cells; areas are in µm². The path's length `delay_ps` is from clock to clock: register delay,
-    logic, and the end register's setup `setup_ps`; `start` and `end` name a register, port or SRAM pin. SRAM macros
-    count separately, in `sram_*`: their number, capacity, area from the bit cell and from CACTI, energy of one access
-    to one macro (pJ, the largest), and leakage of all (mW).
+    logic, and the end register's setup `setup_ps`; `start` and `end` name a register, port or SRAM pin. Access and
+    setup of SRAM take no time there; `sram_delay_ps`, `sram_start` and `sram_end` are the longest path if they do. SRAM
+    macros count separately, in the other `sram_*`: their number, capacity, area from the bit cell and from CACTI,
+    energy of one access to one macro (pJ, the largest), and leakage of all (mW).
     """
 
     unit: str
@@ -30,10 +31,13 @@ class Row:
     sram_cacti_um2: float
     sram_access_pj: float
     sram_leakage_mw: float
-    delay_ps: float
-    setup_ps: float
-    start: str
-    end: str
+    delay_ps: float = 0.0
+    setup_ps: float = 0.0
+    start: str = ""
+    end: str = ""
+    sram_delay_ps: float = 0.0
+    sram_start: str = ""
+    sram_end: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,13 @@ class Report:
         """A table for the terminal; its caption explains the numbers."""
         table = Table(title=f"Synthesis of {self.configuration}", caption=self.caption(), caption_justify="left")
         table.add_column("unit")
-        for heading in ("count", "cells", "comb. µm²", "seq. µm²", "SRAM Kibit", "SRAM µm²", "path ps"):
+        for heading in ("count", "cells", "comb. µm²", "seq. µm²", "SRAM Kibit", "SRAM µm²", "path ps",
+                        "with SRAM ps"):
             table.add_column(heading, justify="right")
         table.add_column("from → to", overflow="fold")
         for row in self.rows:
             sram = (f"{row.sram_bits / 1024:,.0f}", f"{row.sram_um2:,.0f}") if row.sram_bits else ("", "")
-            path = (f"{row.delay_ps:,.0f}", f"{row.start} → {row.end}") if row.end else ("", "")
+            path = (f"{row.delay_ps:,.0f}", f"{row.sram_delay_ps:,.0f}", ends(row)) if row.end else ("", "", "")
             table.add_row(row.unit, str(row.instances), f"{row.cells:,}", f"{row.combinational_um2:,.0f}",
                           f"{row.sequential_um2:,.0f}", *sram, *path)
         return table
@@ -76,4 +81,11 @@ class Report:
         """The conditions under which the numbers hold."""
         how = "flat" if self.flat else "hierarchical"
         return (f"{self.library}, {self.conditions}; pre-layout, no wire load, ideal clock, {how}. SRAM is an estimate "
-                "from published figures (docs/synthesis.md); path times leave out the SRAM's own access time.")
+                "from published figures (docs/synthesis.md): its access and setup times are only in the last column of "
+                "times.")
+
+
+def ends(row: Row) -> str:
+    """The ends of a unit's longest path, and those of the path with SRAM if they differ."""
+    plain, with_sram = f"{row.start} → {row.end}", f"{row.sram_start} → {row.sram_end}"
+    return plain if plain == with_sram else f"{plain}; with SRAM {with_sram}"

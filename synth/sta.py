@@ -2,7 +2,8 @@
 
 Nodes are (net, edge) pairs; node 2n is the rising, 2n + 1 the falling edge of net n. Delays and slews come from the
 library's tables at (input slew, load); load is the sum of pin capacitances (no wires: this is pre-layout). The clock is
-ideal. Inputs arrive at time 0 through a driving buffer, of which only the part that depends on load counts.
+ideal. Inputs arrive at time 0 through a driving buffer, of which only the part that depends on load counts; so do the
+outputs of memory macros, at time 0 or after their access time.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ import numpy as np
 
 from warploom.arch.errors import ToolError
 from warploom.synth.liberty import Library, Table
-from warploom.synth.netlist import MACRO, Flat, is_macro_output
+from warploom.synth.netlist import MACRO, Flat, is_macro_output, macro_shape
+from warploom.synth.sram import PIN_FF, SETUP_PS, Macro
 from warploom.synth.tables import Tables
 
 OUTPUT_LOAD = 10.0
@@ -35,13 +37,23 @@ class Path:
     cells: tuple[tuple[str, float], ...] = ()
 
 
+@dataclass(frozen=True)
+class _End:
+    """Path ends: nets, names, and the setup tables of a rising and of a falling edge."""
+
+    nets: np.ndarray
+    names: list[str]
+    setup: tuple[list[int], ...] = ([], [])
+    is_macro: bool = False
+
+
 class Timer:
     """Longest-path analysis of one flat netlist. Raises `ToolError` on a combinational loop."""
 
     def __init__(self, flat: Flat, library: Library) -> None:
         self._flat, self._library, self._tables = flat, library, Tables()
         self._kinds = list(flat.gates)
-        self._load = np.repeat(net_loads(flat, library), 2)
+        self._load = net_loads(flat, library).ravel()
         columns = [self._arcs_of(k, kind) for k, kind in enumerate(self._kinds) if not kind.startswith(MACRO)]
         empty = np.zeros((6, 0), np.int64)
         self._source, self._target, self._delay, self._slew, self._kind, self._row = np.hstack([empty, *columns])
@@ -74,35 +86,35 @@ class Timer:
                     columns.append(np.stack([start, 2 * target + edge_out, *fixed, row]))
         return np.hstack(columns)
 
-    def _ends_of(self, kind: str) -> list[tuple[np.ndarray, list[int], list[str]]]:
-        """Path ends in a cell type: nets, setup tables and names, for each constrained pin."""
+    def _ends_of(self, kind: str) -> list[_End]:
+        """Path ends in a cell type, for each constrained pin."""
         labels, rows = self._flat.labels.get(kind), self._flat.gates[kind]
         if labels is None:
             return []
         pins = self._flat.pins[kind]
         if kind.startswith(MACRO):
-            return [(rows[:, k], [], [f"{label}.{pin}" for label in labels]) for k, pin in enumerate(pins)
-                    if not is_macro_output(pin) and "_CLK" not in pin]
-        setup = self._library.cells[kind].setup
-        return [(rows[:, pins.index(pin)], [self._tables.index(t) for t in tables], labels)
-                for pin, tables in setup.items() if pin in pins]
+            return [_End(rows[:, k], [f"{label}.{pin}" for label in labels], is_macro=True)
+                    for k, pin in enumerate(pins) if not is_macro_output(pin) and "_CLK" not in pin]
+        return [_End(rows[:, pins.index(pin)], labels, tuple([self._tables.index(t) for t in edge] for edge in edges))
+                for pin, edges in self._library.cells[kind].setup.items() if pin in pins]
 
-    def longest(self) -> Path | None:
-        """The longest path, or None when nothing in the netlist has a delay."""
-        arrival, slew, via = self._propagate()
+    def longest(self, *, sram: bool = False) -> Path | None:
+        """The longest path, or None when nothing in the netlist has a delay; `sram` includes access and setup times of
+        memory macros, which are 0 otherwise."""
+        arrival, slew, via = self._propagate(sram=sram)
         best: tuple[float, float, int, str] | None = None
-        outputs = np.array(list(self._flat.outputs), np.int64)
-        for nets, tables, names in [*self._ends, (outputs, [], list(self._flat.outputs.values()))]:
+        outputs = _End(np.array(list(self._flat.outputs), np.int64), list(self._flat.outputs.values()))
+        for end in [*self._ends, outputs]:
             for edge in (0, 1):
-                node = 2 * np.maximum(nets, 0) + edge
-                setup = np.zeros(len(node))
-                for table in tables:
+                node = 2 * np.maximum(end.nets, 0) + edge
+                setup = np.full(len(node), SETUP_PS if sram and end.is_macro else 0.0)
+                for table in end.setup[edge]:
                     number = np.full(len(node), table)
                     setup = np.maximum(setup, self._tables.look_up(number, slew[node], np.zeros(len(node))))
                 total = arrival[node] + setup
                 k = int(np.argmax(total)) if len(total) else -1
                 if k >= 0 and np.isfinite(total[k]) and (best is None or total[k] > best[0]):
-                    best = float(total[k]), float(setup[k]), int(node[k]), names[k]
+                    best = float(total[k]), float(setup[k]), int(node[k]), end.names[k]
         return self._traced(best, arrival, via) if best else None
 
     def _traced(self, best: tuple[float, float, int, str], arrival: np.ndarray, via: np.ndarray) -> Path:
@@ -126,23 +138,24 @@ class Timer:
                     return f"{self._flat.labels[kind][row]}.{self._flat.pins[kind][column]}"
         raise AssertionError("a path starts at a register, a port or a macro")
 
-    def _launch(self) -> tuple[np.ndarray, np.ndarray]:
+    def _launch(self, *, sram: bool) -> tuple[np.ndarray, np.ndarray]:
         """Arrival and slew of every start node of paths; minus infinity elsewhere."""
         arrival = np.full(2 * self._flat.nets, -np.inf)
         slew = np.zeros(2 * self._flat.nets)
         arrival[_CLOCK] = 0
-        nets = [*self._flat.inputs, *macro_outputs(self._flat)]
+        starts = dict.fromkeys(self._flat.inputs, 0.0) | macro_outputs(self._flat)
+        nets, times = np.array(list(starts), np.int64), np.array(list(starts.values()))
         for edge, (delay, transition) in enumerate(self._launch_tables):
-            node = 2 * np.array(nets, np.int64) + edge
+            node = 2 * nets + edge
             zero, one = np.zeros(len(node)), np.full(len(node), 1)
             arrival[node] = (self._tables.look_up(delay * one, zero, self._load[node])
-                             - self._tables.look_up(delay * one, zero, zero))
+                             - self._tables.look_up(delay * one, zero, zero) + (times if sram else 0.0))
             slew[node] = self._tables.look_up(transition * one, zero, self._load[node])
         return arrival, slew
 
-    def _propagate(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _propagate(self, *, sram: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Latest arrival and slowest slew of every node, and the arc of that arrival (-1: none)."""
-        arrival, slew = self._launch()
+        arrival, slew = self._launch(sram=sram)
         via = np.full(len(arrival), -1)
         waiting = np.bincount(self._target, minlength=len(arrival))
         order = np.argsort(self._source, kind="stable")
@@ -165,20 +178,28 @@ class Timer:
         return arrival, slew, via
 
 
-def macro_outputs(flat: Flat) -> list[int]:
-    """Nets that memory macros drive."""
-    columns = [rows[:, k] for kind, rows in flat.gates.items() if kind.startswith(MACRO)
-               for k, pin in enumerate(flat.pins[kind]) if is_macro_output(pin)]
-    return [int(net) for column in columns for net in column if net > 1]
+def macro_outputs(flat: Flat) -> dict[int, float]:
+    """Nets that memory macros drive, and the access time of each (ps)."""
+    found = {}
+    for kind in [kind for kind in flat.gates if kind.startswith(MACRO)]:
+        outputs = [k for k, pin in enumerate(flat.pins[kind]) if is_macro_output(pin)]
+        access = Macro(*macro_shape(kind)).access_ps
+        found.update({int(net): access for net in flat.gates[kind][:, outputs].ravel() if net > 1})
+    return found
 
 
 def net_loads(flat: Flat, library: Library) -> np.ndarray:
-    """Capacitance of every net in fF: input pins, and `OUTPUT_LOAD` for each output port."""
-    load = np.zeros(flat.nets)
+    """Capacitance of every net in fF, for a rising and a falling edge: input pins, and `OUTPUT_LOAD` for each output
+    port."""
+    load = np.zeros((flat.nets, 2))
     for kind, rows in flat.gates.items():
-        if kind.startswith(MACRO):
-            continue
         for pin, column in zip(flat.pins[kind], rows.T, strict=True):
-            np.add.at(load, column[column >= 0], library.cells[kind].inputs.get(pin, 0.0))
+            np.add.at(load, column[column >= 0], _pin_load(kind, pin, library))
     np.add.at(load, np.array(list(flat.outputs), np.int64), OUTPUT_LOAD)
     return load
+
+
+def _pin_load(kind: str, pin: str, library: Library) -> tuple[float, float]:
+    if kind.startswith(MACRO):
+        return (0.0, 0.0) if is_macro_output(pin) else (PIN_FF, PIN_FF)
+    return library.cells[kind].inputs.get(pin, (0.0, 0.0))

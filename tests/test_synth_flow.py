@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import opensta
 import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
@@ -16,9 +17,10 @@ from warploom.rtl import verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
 from warploom.synth.design import elaborate
-from warploom.synth.flow import glue_of, synthesise, synthesise_design
+from warploom.synth.flow import glue_of, linked, synthesise, synthesise_design
 from warploom.synth.report import Report
-from warploom.synth.sram import Macro
+from warploom.synth.sram import FIGURES, SETUP_PS, Macro
+from warploom.synth.sta import Timer
 
 
 class Adder(wiring.Component):
@@ -53,6 +55,21 @@ class Pair(wiring.Component):
         read, write = store.read_port(), store.write_port()
         m.d.comb += [read.addr.eq(self.row), self.word.eq(read.data), read.en.eq(1)]
         m.d.comb += [write.addr.eq(self.row), write.data.eq(self.a), write.en.eq(self.b[0])]
+        return m
+
+
+class Stored(wiring.Component):
+    """A memory whose words are written as they come and read into outputs."""
+
+    def __init__(self) -> None:
+        super().__init__({"row": In(8), "word": In(16), "out": Out(16)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.store = store = Memory(shape=16, depth=256, init=[])
+        read, write = store.read_port(), store.write_port()
+        m.d.comb += [read.addr.eq(self.row), read.en.eq(1), self.out.eq(~read.data)]
+        m.d.comb += [write.addr.eq(self.row), write.data.eq(self.word), write.en.eq(1)]
         return m
 
 
@@ -127,6 +144,30 @@ def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:
     assert (row.sram_macros, row.sram_bits) == (1, 1024 * 8)
 
 
+def test_sram_takes_its_time_only_in_the_second_path(tmp_path: Path) -> None:
+    (row,) = report_of(Stored(), tmp_path).rows
+    assert row.start.startswith("store.RD_DATA") or row.end.startswith("store.RD_ADDR")
+    assert row.sram_start.startswith("store.RD_DATA")
+    access = Macro(256, 16).access_ps
+    assert row.delay_ps + access - 1 <= row.sram_delay_ps <= row.delay_ps + access + SETUP_PS
+    assert 0 < row.delay_ps < access
+
+
+def test_a_unit_without_sram_has_one_path(tmp_path: Path) -> None:
+    (row,) = report_of(Adder(8), tmp_path).rows
+    assert (row.sram_delay_ps, row.sram_start, row.sram_end) == (row.delay_ps, row.start, row.end)
+
+
+@pytest.mark.skipif(opensta.PROGRAM is None, reason="OpenSTA (sta) is not installed")
+@pytest.mark.parametrize("unit", ["Arbiter", "Placer", "Dispatcher"])
+def test_units_are_timed_as_by_opensta(tmp_path: Path, unit: str) -> None:
+    library = liberty.load(None)
+    flat = linked(SmConfig.preset("small"), unit, library)
+    path = Timer(flat, library).longest()
+    assert path is not None
+    assert opensta.longest(flat, library, "clk", tmp_path) == pytest.approx((path.delay, path.setup), rel=1e-3, abs=0.1)
+
+
 def test_register_file_bits_are_counted_exactly() -> None:
     config = SmConfig.preset("small")
     row = synthesise(config, ["Bank"]).rows[0]
@@ -177,3 +218,9 @@ def test_sram_area_and_energy_at_the_published_point() -> None:
     assert bank.cacti_area_um2 == pytest.approx(1.72e6 * (45 / 28) ** 2)
     assert bank.energy_pj == pytest.approx(185.26 * (45 / 28) * (1.1 / 0.96) ** 2)
     assert bank.leakage_mw == pytest.approx(111.84)
+
+
+def test_access_times_follow_the_published_ones() -> None:
+    timing = FIGURES["timing"]
+    for words, width, published in zip(timing["words"], timing["width"], timing["access_ps"], strict=True):
+        assert Macro(words, width).access_ps == pytest.approx(published, rel=0.05)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import opensta
 import pytest
 
 from warploom.arch.errors import ConfigError, ToolError
@@ -83,6 +84,50 @@ def test_paths_cross_modules(tmp_path: Path) -> None:
         "child": {"type": "inner", "connections": {"clk": [2], "d": [3]}}}}
     path = Timer(Linker({"inner": inner, "top": outer}, library).link("top"), library).longest()
     assert path is not None and (path.start, path.end) == ("child.from_here", "child.to_there")
+
+
+def test_setup_and_load_are_those_of_the_edge(tmp_path: Path) -> None:
+    """A rising edge leaves late and needs little setup, a falling one leaves early and needs much; only a rising one
+    sees the large capacitance of the pin."""
+    flop = FLOP.replace('cell_fall (S) { values ("0.100")', 'cell_fall (S) { values ("0.060")').replace(
+        'rise_constraint (S) { values ("0.040"); }',
+        'rise_constraint (S) { values ("0.010"); } fall_constraint (S) { values ("0.045"); }')
+    buffer = BUFFER.replace("capacitance : 2;", "capacitance : 2; rise_capacitance : 4; fall_capacitance : 0;", 1)
+    library = load(tmp_path, library_text(INVERTER, buffer, NAND, flop))
+    netlist = chain(2)
+    for label in ("u0", "u1"):
+        netlist["cells"][label]["type"] = "BUF"
+    path = Timer(Linker({"top": netlist}, library).link("top"), library).longest()
+    assert path is not None
+    rise = 100 + (10 + 20 * 4 / 20) + (10 + 20 * 2 / 20)
+    assert (path.delay, path.setup) == (pytest.approx(rise + 10), pytest.approx(10))
+
+
+def nangate_netlist() -> dict:
+    """Two registers through gates of all senses, with a large fan-out on one of them, to registers and an output."""
+    cells = {"first": ("DFF_X1", {"D": 3, "CK": 2, "Q": 10}), "second": ("DFF_X2", {"D": 4, "CK": 2, "Q": 11}),
+             "u0": ("NAND2_X1", {"A1": 10, "A2": 11, "ZN": 12}), "u1": ("XOR2_X1", {"A": 12, "B": 10, "Z": 13}),
+             "u2": ("AOI21_X1", {"A": 13, "B1": 11, "B2": 3, "ZN": 14}),
+             "u3": ("MUX2_X1", {"A": 14, "B": 12, "S": 13, "Z": 15}), "u4": ("INV_X1", {"A": 15, "ZN": 16})}
+    cells |= {f"last_{k}": ("DFF_X1", {"D": 16, "CK": 2, "Q": 20 + k}) for k in range(12)}
+    ports = {name: {"direction": "input", "bits": [bit]} for name, bit in (("clk", 2), ("d", 3), ("e", 4))}
+    return {"ports": ports | {"out": {"direction": "output", "bits": [15]}}, "netnames": {},
+            "cells": {label: {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
+                      for label, (kind, pins) in cells.items()}}
+
+
+OPENSTA_PS = 360.497, 44.078
+"""Delay and setup of that netlist under OpenSTA 2.0.17 (library's wire load removed)."""
+
+
+def test_nangate_netlist_is_timed_as_by_opensta(tmp_path: Path) -> None:
+    library = liberty.load(None)
+    flat = Linker({"top": nangate_netlist()}, library).link("top")
+    path = Timer(flat, library).longest()
+    assert path is not None
+    assert (path.delay, path.setup) == pytest.approx(OPENSTA_PS, abs=0.1)
+    if opensta.PROGRAM:
+        assert opensta.longest(flat, library, "clk", tmp_path) == pytest.approx(OPENSTA_PS, abs=0.1)
 
 
 def test_loop_is_an_error(tmp_path: Path) -> None:
