@@ -84,7 +84,9 @@ class Driver:
         self._last: dict[str, int] = dict.fromkeys(ports.inputs, 0)
 
     def drive(self, stimulus: Stimulus) -> None:
-        """Set all inputs; only those that change are written."""
+        """Set all inputs; only those that change are written. Raises `KeyError` for what is no input."""
+        if unknown := stimulus.keys() - self._ports.inputs.keys():
+            raise KeyError(f"no input: {', '.join(sorted(unknown))}")
         for name, handle in self._ports.inputs.items():
             word = self._ports.codecs[name].pack(stimulus.get(name, 0))
             if word != self._last[name]:

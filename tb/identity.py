@@ -9,13 +9,16 @@ import numpy as np
 
 from warploom.arch.config import SmConfig
 from warploom.kernels.launchfile import LaunchFile
+from warploom.origin import ROOT
 
 
 def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
-    """The digest of configuration, launch with the contents of its buffers, PTX, entry, how it is compiled, and seed,
-    in hexadecimal. Where the files lie does not matter. Raises `OSError`."""
+    """The digest of configuration, launch with the contents of its buffers, PTX, entry, how it is compiled, seed, and
+    which Warploom runs it (its folder), in hexadecimal. Where the launch and its PTX lie does not matter. Raises
+    `OSError`."""
     digest = hashlib.sha256()
-    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.optimise, seed))
+    ours = str(ROOT.resolve())
+    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.optimise, seed, ours))
     return digest.hexdigest()
 
 

@@ -136,7 +136,7 @@ def _outcome(
 ) -> Lockstep:
     """What the bench says of a launch, if it is of this one. Raises `LockstepError` if not."""
     if outcome["identity"] != identity(made.config, file, seed):
-        message = "the launch or its PTX has changed since: run it again"
+        message = "the launch or its PTX has changed since, or another Warploom ran it: run it again"
         raise LockstepError(file, seed, {"cycle": outcome["cycles"], "what": ENDED, "message": message})
     return Lockstep(made.config.name, str(file.path), seed, outcome["cycles"], outcome["warp_instructions"],
                     outcome["registers"], outcome["checks"], outcome["seconds"], str(record) if record else None)

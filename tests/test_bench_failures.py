@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_simultaneous_runs import launches
@@ -11,7 +12,9 @@ from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.kernels.launchfile import load
 from warploom.store import run_folder, runs
+from warploom.tb import identity as identities
 from warploom.tb import lockstep, runner
+from warploom.tb.bench import Driver
 from warploom.tb.identity import identity
 
 RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
@@ -50,7 +53,8 @@ def test_what_fails_in_the_bench_is_one_line(tmp_path, monkeypatch, capsys, faul
 def test_a_result_of_another_launch_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lockstep, "identity", lambda *_: "of another")
     line = fail(tmp_path, monkeypatch, capsys)
-    assert line.startswith("the bench came to its end in cycle 300 (seed 1): the launch or its PTX has changed since")
+    assert line.startswith("the bench came to its end in cycle 300 (seed 1): the launch or its PTX has changed since, or another "
+                           "Warploom ran it")
 
 
 @pytest.mark.rtl
@@ -106,7 +110,7 @@ class TestRunFolder:
             assert not killed.exists()
 
 
-def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
+def test_an_identity_is_of_what_the_run_follows_from(tmp_path, monkeypatch):
     one, other, *_ = launches(tmp_path, 2)
     small = SmConfig.preset("small")
     found = [identity(small, one, 1), identity(small, other, 1), identity(small, one, 2),
@@ -116,6 +120,24 @@ def test_an_identity_is_of_what_the_run_follows_from(tmp_path):
     assert len(set(found)) == len(found)
     other.ptx.write_text(one.ptx.read_text())
     assert identity(small, other, 1) == found[0], "where it lies does not matter"
+    monkeypatch.setattr(identities, "ROOT", tmp_path)
+    assert identity(small, one, 1) not in found, "another Warploom"
+
+
+@pytest.mark.rtl
+def test_a_source_tree_around_the_run_folder_is_left_alone(tmp_path, monkeypatch):
+    """Each run folder is a root of its own for pytest, whose settings and conftest.py files cocotb would read."""
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (tmp_path / "conftest.py").write_text("raise SystemExit('loaded')\n")
+    made = runner.build(SmConfig.preset("small"), "SubBank")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    runner.run(made, "warploom.tb.test_subbank", 1)
+
+
+def test_a_driver_refuses_what_is_no_input():
+    driver = Driver(SimpleNamespace(inputs={}))
+    with pytest.raises(KeyError, match="no input: renamed"):
+        driver.drive({"renamed": 1})
 
 
 @pytest.mark.parametrize(("log", "message"), [
