@@ -238,7 +238,7 @@ def simulate(
     """
     log, results = folder / "log.txt", folder / "results.xml"
     (folder / "config.toml").write_text(made.config.to_toml())
-    (folder / "pytest.ini").write_text("[pytest]\n")  # cocotb uses pytest, which would load conftest.py of a tree around
+    (folder / "pytest.ini").write_text("[pytest]\n")  # cocotb asks pytest, which would read a source tree around it
     simulator = _Runner()
     with contextlib.suppress(RuntimeError, SystemExit):  # what went wrong, status and results tell
         simulator.test(

@@ -22,7 +22,7 @@ BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "stale_tag": (AffineRegisterFile, "make_generic", lambda *_: None),
     # the width of a partial write is that of the lanes that are written
     "narrow_partial_write": (coalescing, "renew",
-                             lambda old, word, lanes, full, toggle: renew(old, word, lanes, True, toggle)),
+                             lambda old, word, lanes, full, side: renew(old, word, lanes, True, side)),
     # an instruction overwrites a register that an older one still has to read
     "untracked_reads": (Scoreboard, "__init__",
                         lambda board, warps, **_: _scoreboard(board, warps, tracks_reads=False)),

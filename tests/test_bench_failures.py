@@ -53,8 +53,8 @@ def test_what_fails_in_the_bench_is_one_line(tmp_path, monkeypatch, capsys, faul
 def test_a_result_of_another_launch_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lockstep, "identity", lambda *_: "of another")
     line = fail(tmp_path, monkeypatch, capsys)
-    assert line.startswith("the bench came to its end in cycle 300 (seed 1): the launch or its PTX has changed since, or another "
-                           "Warploom ran it")
+    assert line == ("the bench came to its end in cycle 300 (seed 1): the launch or its PTX has changed since, or "
+                    "another Warploom ran it: run it again")
 
 
 @pytest.mark.rtl

@@ -139,7 +139,7 @@ class LaneOrderRegisters(Registers):
 
 
 class InterleavedRegisters(Registers):
-    """With coalescing, full writes changing the side. `rules` are under test."""
+    """With coalescing, full writes on either side. `rules` are under test."""
 
     def __init__(self, rules: type[Interleaved], gating: Gating) -> None:
         super().__init__(gating)
@@ -149,7 +149,7 @@ class InterleavedRegisters(Registers):
     def renew(self, write: Write) -> Rewrite:
         row, word, lanes, full = write
         old, code = self.zero[row], self.encoding[row]
-        stored = width.renew(code, word, lanes, full, toggle=True)
+        stored = width.renew(code, word, lanes, full, side=random.random() < 0.5)
         rewrite = self.rules.renew(old, code, stored, word, lanes, full)
         self.zero[row], self.encoding[row] = rewrite.zero, stored.encoding
         self.covered.update(

@@ -56,7 +56,7 @@ def test_eight_coalescable_requests_take_one_cycle(diagonal: int) -> None:
 
 def stored(width: int, left: int, value: int) -> tuple[int, int]:
     """Word and byte mask, in sub-bank form, of a full write of the value to all lanes."""
-    write = renew(Encoding(1, 0, left == LEFT), broadcast(value), ALL_LANES, full=True, toggle=False)
+    write = renew(Encoding(1, 0, left == LEFT), broadcast(value), ALL_LANES, full=True, side=left == LEFT)
     assert write.encoding.width == width
     return to_sub_banks(write.word, left == LEFT), to_sub_banks(write.byte_mask, left == LEFT)
 
@@ -308,7 +308,7 @@ def test_the_sub_banks_written_are_those_of_the_mask() -> None:
         old = Encoding(random.randint(1, 4), random.getrandbits(1), random.random() < 0.5)
         lanes, full = random.getrandbits(32) | 1, random.random() < 0.5
         word = random.getrandbits(1024) & broadcast((1 << 8 * random.randint(1, 4)) - 1)
-        write = renew(old, word, lanes, full, toggle=random.random() < 0.5)
+        write = renew(old, word, lanes, full, side=random.random() < 0.5)
         enables = byte_enables(to_sub_banks(write.byte_mask, write.encoding.left))
         assert sum(1 << k for k in range(4) if enables >> 32 * k & ALL_LANES) == write.encoding.mask
 

@@ -18,6 +18,7 @@ from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.ports import Write
+from warploom.golden_model.register_file.sides import WarpSides
 from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
@@ -112,15 +113,22 @@ def test_the_side_is_that_of_the_register_number() -> None:
     assert [code.left for code in codes] == [write.left for write in writes] == [False, True, False, True]
 
 
-def test_a_full_write_changes_the_side_and_a_partial_one_does_not() -> None:
-    trace = trace_of([mov(2, 1)] * 5, lanes=[ALL_LANES, ALL_LANES, HALF, HALF, ALL_LANES])
-    _, writes, codes = run(trace, config("write"))
-    assert [code.left for code in codes] == [write.left for write in writes] == [True, False, False, False, True]
+def test_the_full_writes_of_a_warp_take_sides_in_turn() -> None:
+    """And partial ones stay where the register lies."""
+    registers, lanes = [2, 3, 2, 3, 2, 4], [ALL_LANES, ALL_LANES, HALF, HALF, ALL_LANES, ALL_LANES]
+    _, writes, codes = run(trace_of([mov(register, 1) for register in registers], lanes=lanes), config("write"))
+    assert [code.left for code in codes] == [write.left for write in writes] == [False, True, False, True, False, True]
+
+
+def test_each_warp_has_a_side_of_its_own() -> None:
+    sides = WarpSides()
+    assert [sides.take(warp) for warp in (0, 1, 1, 0, 0, 1)] == [False, False, True, True, False, False]
 
 
 def test_a_write_of_all_live_lanes_is_full() -> None:
-    trace = trace_of([Instruction(op=Op.EXIT), mov(2, 1), mov(2, 1)], lanes=[HALF, ALL_LANES & ~HALF, 1 << 31])
-    assert [code.left for code in run(trace, config("write"))[2]] == [True, True]
+    trace = trace_of([Instruction(op=Op.EXIT), mov(3, 1), mov(3, 1), mov(3, 1)],
+                     lanes=[HALF, ALL_LANES & ~HALF, 1 << 31, ALL_LANES & ~HALF])
+    assert [code.left for code in run(trace, config("write"))[2]] == [False, False, True]
 
 
 # ---------------------------------------------------------------------- sharing
@@ -142,14 +150,14 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
 @pytest.mark.parametrize(("alignment", "second", "values", "together"), [
     ("reg", 3, (5, 5), True), ("reg", 3, (0x1234, -0x1234), True), ("reg", 3, (0x123456, 5), True),
     ("reg", 3, (0x123456, 0x1234), False), ("reg", 3, (0x12345678, 5), False), ("reg", 4, (5, 5), False),
-    ("write", 3, (5, 5), True), ("write", 4, (5, 5), False),
+    ("write", 3, (5, 5), True), ("write", 4, (5, 5), True), ("write", 4, (0x123456, 0x1234), False),
     ("ideal", 4, (0x1234, 0x1234), True), ("ideal", 4, (0x123456, 0x1234), False),
     ("upper_bound", 4, (0x12345678, -0x12345678), True),
 ])
 def test_two_operands_of_one_bank_in_one_cycle(
     alignment: str, second: int, values: tuple[int, int], together: bool
 ) -> None:
-    """A register is written once here: with `write` it is on the side opposite to that of its row after reset."""
+    """With `write` two registers that are written one after the other are on opposite sides, whatever their numbers."""
     pairs, collector_writes, waited = traffic_of(second, values, alignment)
     assert pairs == {"read_read": int(together), "write_write": 0, "read_write": 0}
     assert (collector_writes, waited) == ((1, 3) if together else (2, 4))

@@ -179,7 +179,7 @@ def test_an_interleaved_write(gating: Gating) -> None:
         old, encoding = random_zero(gating, reordered=False), random_encoding()
         word, lanes = random_word(), random_lanes()
         for full in (False, True):
-            stored = width.renew(encoding, word, lanes, full, toggle=full)
+            stored = width.renew(encoding, word, lanes, full, side=not encoding.left)
             wanted = interleaved(gating, old, encoding, stored.encoding, Result(word, lanes, full))
             assert rules.renew(old, encoding, stored, word, lanes, full) == wanted
 

@@ -66,7 +66,7 @@ class Registers:
         self.bank = DualBank(ROWS)
         self.bank.data = [random.getrandbits(1024) for _ in range(ROWS)]
         self.shadow: list[list[int | None]] = [[None] * 32 for _ in range(ROWS)]  # None: nothing to read
-        self.toggle = alignment is Alignment.WRITE
+        self.by_write = alignment is Alignment.WRITE
         self.renew = renew
         self.covered: Counter[tuple[int, int, int, int, bool]] = Counter()
 
@@ -81,7 +81,8 @@ class Registers:
         """One register write, as in the write-back stage, the banks and the mask buffer."""
         row, word, lanes, full = write
         old, values = self.code(row), split(word)
-        stored = self.renew(old, word, lanes, full, self.toggle)
+        side = random.random() < 0.5 if self.by_write else old.left
+        stored = self.renew(old, word, lanes, full, side)
         left = stored.encoding.left
         self.bank.write(row, to_sub_banks(stored.word, left), to_sub_banks(stored.byte_mask, left))
         self.buffer.write(0, row, stored.encoding)
@@ -90,16 +91,17 @@ class Registers:
         executing = [value for lane, value in enumerate(values) if lanes >> lane & 1]
         self.shadow[row] = [new if lanes >> lane & 1 else was
                             for lane, (new, was) in enumerate(zip(values, self.shadow[row], strict=True))]
-        self.check_code(old, self.code(row), needed(executing), full)
+        self.check_code(old, self.code(row), needed(executing), full, side)
         if full or self.shadow[row].count(None) + len(executing) < 32:  # a partial one with other lanes to damage
             self.covered[old.width, old.sign, *needed(executing), full] += 1
 
-    def check_code(self, old: Encoding, new: Encoding, wanted: tuple[int, int], full: bool) -> None:
-        """A full write makes a register as narrow as its lanes; a partial one widens it no more than necessary."""
+    def check_code(self, old: Encoding, new: Encoding, wanted: tuple[int, int], full: bool, side: bool) -> None:
+        """A full write makes a register as narrow as its lanes, on its side; a partial one widens it no more than
+        necessary."""
         width, sign = wanted
         if not full:
             width = max(width, old.width) if sign == old.sign else 4
-        if new != (width, sign, old.left ^ (self.toggle and full)):
+        if new != (width, sign, side if full else old.left):
             raise WrongCode(f"{old} became {new} by a result of {wanted}, full: {full}")
 
     def check(self, row: int) -> None:
@@ -162,38 +164,38 @@ def test_lanes_read_what_was_written(alignment: Alignment) -> None:
     assert set(covered) == TRANSITIONS, f"never hit: {TRANSITIONS - set(covered)}"
 
 
-def no_fill(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def no_fill(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """The other lanes do not get the bytes that were not stored so far."""
-    stored = renew(old, word, lanes, full, toggle)
+    stored = renew(old, word, lanes, full, side)
     mask = stored.byte_mask & spread(lanes)
     return Stored(stored.encoding, stored.word & mask, mask)
 
 
-def fill_with_the_new_sign(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def fill_with_the_new_sign(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """The other lanes get the sign of the result instead of their own."""
-    stored = renew(old, word, lanes, full, toggle)
+    stored = renew(old, word, lanes, full, side)
     filled = stored.byte_mask & ~spread(lanes)
     return stored._replace(word=stored.word & ~filled | filled * stored.encoding.sign)
 
 
-def narrow_on_a_change_of_sign(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def narrow_on_a_change_of_sign(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """Two signs in one register, without its upper bytes."""
-    stored, (width, sign) = renew(old, word, lanes, full, toggle), detect(word, lanes)
+    stored, (width, sign) = renew(old, word, lanes, full, side), detect(word, lanes)
     if full or sign == old.sign:
         return stored
     width = max(width, old.width)
     return Stored(stored.encoding._replace(width=width), stored.word & _BELOW[width], stored.byte_mask & _BELOW[width])
 
 
-def side_changes_with_partial_writes(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def side_changes_with_partial_writes(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """The values of the other lanes are on the old side."""
-    return renew(old._replace(left=old.left ^ (not full)), word, lanes, full, toggle)
+    return renew(old._replace(left=old.left ^ (not full)), word, lanes, full, side)
 
 
-def detector_of_all_lanes(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def detector_of_all_lanes(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """Lanes that do not execute count, which costs width but no data."""
     with patch.object(width_module, "detect", lambda word, _: detect(word, ALL_LANES)):
-        return renew(old, word, lanes, full, toggle)
+        return renew(old, word, lanes, full, side)
 
 
 @pytest.mark.parametrize(("broken", "error"), [
@@ -234,10 +236,10 @@ def test_detector_by_its_definition() -> None:
 def test_the_example_of_the_documentation() -> None:
     """docs/coalescing.md, When lanes diverge: half of the lanes write 0x1234, or a negative value, over one byte."""
     half, old = 0xFFFF, Encoding(1, 0, False)
-    stored = renew(old, broadcast(0x1234), half, full=False, toggle=True)
+    stored = renew(old, broadcast(0x1234), half, full=False, side=True)
     assert stored == (Encoding(2, 0, False), join([0x1234] * 16 + [0] * 16), join([0xFFFF] * 16 + [0xFF00] * 16))
-    stored = renew(old, broadcast(0xFFFFFFFE), half, full=False, toggle=True)
+    stored = renew(old, broadcast(0xFFFFFFFE), half, full=False, side=True)
     upper = join([0xFFFFFFFF] * 16 + [0xFFFFFF00] * 16)
     assert stored == (Encoding(4, 1, False), join([0xFFFFFFFE] * 16 + [0] * 16), upper)
-    stored = renew(old, broadcast(0xFFFFFFFE), ALL_LANES, full=True, toggle=True)
+    stored = renew(old, broadcast(0xFFFFFFFE), ALL_LANES, full=True, side=True)
     assert stored == (Encoding(1, 1, True), broadcast(0xFE), broadcast(0xFF))

@@ -77,7 +77,7 @@ def test_000_fig_4_4() -> None:
     in_lane, selected = (LaneOrder(gating).renew(Zero(0), word, ALL_LANES, full=True)
                          for gating in (Gating.IN_LANE, Gating.CROSS_LANE))
     old = Encoding(1, 0, left=False)
-    stored = renew(old, word, ALL_LANES, full=True, toggle=False)
+    stored = renew(old, word, ALL_LANES, full=True, side=False)
     across = Interleaved(Gating.CROSS_LANE).renew(Zero(0), old, stored, word, ALL_LANES, full=True)
     for group, example in enumerate(FIG_4_4):
         lanes = 4 * group

@@ -15,6 +15,7 @@ from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
+from warploom.golden_model.register_file.sides import WarpSides
 from warploom.golden_model.register_file.width import BYTES, Encoding
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import spread
@@ -82,7 +83,7 @@ class Narrow:
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer = MaskBuffer(config)
-        self._toggles = config.stores_sides
+        self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
@@ -115,7 +116,9 @@ class Narrow:
         return 0
 
     def renew(self, result: Result) -> Written:
-        stored = width.renew(Encoding.of(result), result["data"], result["lanes"], bool(result["full"]), self._toggles)
+        old, full = Encoding.of(result), bool(result["full"])
+        side = self._sides.take(result["warp"]) if self._sides is not None and full else old.left
+        stored = width.renew(old, result["data"], result["lanes"], full, side)
         encoding = stored.encoding
         return Written(encoding, stored.word, stored.byte_mask, _COLUMNS[encoding.width, encoding.left])
 

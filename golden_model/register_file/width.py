@@ -71,16 +71,16 @@ def detect(word: int, lanes: int) -> tuple[int, int]:
     return 1, sign
 
 
-def renew(old: Encoding, word: int, lanes: int, full: bool, toggle: bool) -> Stored:
+def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """The write of a result in the lanes of the mask over a register with the encoding `old`.
 
-    `full` says that the lanes are all that are still live; `toggle`, that a full write changes the side
-    (`Alignment.WRITE`). On a partial write the other lanes get the bytes that they now need and that were not stored.
+    `full` says that the lanes are all that are still live; `side`, that a full write goes to the left. On a partial
+    write the other lanes get the bytes that they now need and that were not stored.
     """
     width, sign = detect(word, lanes)
     if full:
         written = _written(lanes, width)
-        return Stored(Encoding(width, sign, old.left ^ toggle), word & written, written)
+        return Stored(Encoding(width, sign, side), word & written, written)
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
     return Stored(Encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)

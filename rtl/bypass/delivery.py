@@ -27,17 +27,18 @@ class Delivery:
         """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: where it
         goes, and what is kept of it."""
         result, fields = latch.result, latch.result.payload
-        entering = Signal(name=f"{self._writers[i]}_entering")
+        entering, written = (Signal(name=f"{self._writers[i]}_{name}") for name in ("entering", "written"))
         to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}") for name in ("to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
         self._look_up(m, port, i, entering, fields)
+        m.d.comb += written.eq(entering & ~(port.deliver[i] & self._window.writes_back))
         with m.If(result.ready):
             m.d.sync += [
                 deliver.eq(entering & port.deliver[i]),
-                to_bank.eq(entering & ~(port.deliver[i] & self._window.writes_back)),
+                to_bank.eq(written),
             ]
         return self._kept(m, i, entering, fields) | {
-            "deliver": deliver, "request": to_bank, "completes": latch.grant,
+            "deliver": deliver, "request": to_bank, "completes": latch.grant, "written": written,
         }
 
     def _look_up(self, m: Module, port: Any, i: int, entering: Value, fields: data.View) -> None:

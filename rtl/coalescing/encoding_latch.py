@@ -19,27 +19,24 @@ class EncodingLatch(wiring.Component):
     leaves alone: the bytes stored so far if both signs are the same, else all four. Those of them that were not stored
     it fills with the old sign in these lanes. Latency one cycle.
 
-    Parameters
-    ----------
-    toggle : a full write changes the side of its register.
-
     Members
     -------
     take : the write latch takes the result; outputs change at the end of the cycle.
     data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
     old : how its register is stored so far.
+    side : a full write goes to the left.
     encoding, mask : how it will be stored, and in which sub-banks.
     fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
     """
 
-    def __init__(self, *, toggle: bool) -> None:
-        self._toggle = toggle
+    def __init__(self) -> None:
         super().__init__({
             "take": In(1),
             "data": In(WARP_BITS),
             "lanes": In(LANES),
             "full": In(1),
             "old": In(ENCODING),
+            "side": In(1),
             "encoding": Out(ENCODING),
             "mask": Out(SUB_BANKS),
             "fill": Out(SUB_BANKS),
@@ -50,7 +47,7 @@ class EncodingLatch(wiring.Component):
         m = Module()
         m.submodules.detector = detector = WidthDetector()
         before, stored, filled = Signal(SUB_BANKS), Signal(SUB_BANKS), Signal(SUB_BANKS)
-        left = self.old.left ^ self.full if self._toggle else self.old.left
+        left = Mux(self.full, self.side, self.old.left)
         m.d.comb += [
             detector.data.eq(self.data),
             detector.lanes.eq(self.lanes),

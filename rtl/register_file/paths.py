@@ -1,6 +1,7 @@
 """Write paths, each of which several write latches share."""
 
 from functools import partial, reduce
+from typing import Any, NamedTuple
 
 from amaranth import Module, Mux, Signal, Value
 
@@ -10,6 +11,15 @@ Carried = dict[str, Value]
 """What a write latch, or a write path, holds, by name: `claim`, that it has a result which writes a register;
 `request`, that it wants a bank; `grant`, that the bank takes it; `bank` and `row`, `data` and `lanes`; and what the
 stored form and delivery add."""
+
+
+class Entering(NamedTuple):
+    """The port of a writer's results at its latch; `written` says that the latch takes one in this cycle which will be
+    written to the register file."""
+
+    writer: str
+    result: Any
+    written: Value
 
 
 def write_paths(m: Module, paths: WritePaths, latches: list[Carried]) -> list[Carried]:

@@ -11,7 +11,7 @@ from warploom.rtl.bypass.delivery import Delivery
 from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.forms import form_of
-from warploom.rtl.register_file.paths import Carried, write_paths
+from warploom.rtl.register_file.paths import Carried, Entering, write_paths
 from warploom.rtl.register_file.write_latch import WriteLatch
 from warploom.rtl.shared import share
 
@@ -53,7 +53,9 @@ class Writeback(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        held = [self._latch(m, platform, i) for i in range(len(self._config.pipes))]
+        latches = [self._latch(m, platform, i) for i in range(len(self._config.pipes))]
+        renewed = self.form.renew(m, platform, [entering for entering, _ in latches])
+        held = [latch | known for (_, latch), known in zip(latches, renewed, strict=True)]
         paths = write_paths(m, self._config.write_paths, held)
         if self.deliveries:
             self.deliveries.connect_grants(m, self.write, held, paths)
@@ -77,8 +79,8 @@ class Writeback(wiring.Component):
             shown |= {f"{writer}_latch_{name}": value for name, value in held.items()}
         return shown
 
-    def _latch(self, m: Module, platform: object, i: int) -> Carried:
-        """The latch of pipe i, with its ports connected; what it puts on its path."""
+    def _latch(self, m: Module, platform: object, i: int) -> tuple[Entering, Carried]:
+        """The latch of pipe i, with its ports connected: what enters it, and what it puts on its path."""
         writer, latch = self._config.pipes[i].name, WriteLatch(config=self._config)
         m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
         result, done, write = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}"), self.write
@@ -96,9 +98,11 @@ class Writeback(wiring.Component):
         held |= {"claim": latch.request, "grant": write.grant[i]}
         if self.deliveries:
             held |= self.deliveries.enter(m, self.delivery, i, latch)
+            written = held.pop("written")
         else:
             m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
-        return held | self.form.renew(m, platform, writer, result)
+            written = result.valid & result.ready & result.payload.writes
+        return Entering(writer, result, written), held
 
     def _request(self, m: Module, held: list[Carried]) -> None:
         """What latches say of the registers that they write."""

@@ -17,6 +17,7 @@ from warploom.rtl.operands.collector import Collector
 from warploom.rtl.register_file.forms.narrow import Narrow
 from warploom.rtl.register_file.mask_buffer import MaskBuffer
 from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.sides import WarpSides
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.tb.mutants import LockstepMutant, Mutant, Tampered, altered, arbiter, miswired
 
@@ -102,6 +103,9 @@ def _swapped(outer: Tampered, m: Module) -> dict[str, Value]:
 MUTANTS = (
     Mutant("WidthDetector", "warploom.tb.coalescing.test_width", "looks at lanes that do not execute",
            lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
+    Mutant("WarpSides", "warploom.tb.coalescing.test_sides", "sees one latch a cycle",
+           lambda c: Tampered(WarpSides(config=c), lambda o, m: {"full_write": o.full_write & (~o.full_write + 1)}),
+           SETTINGS),
     Mutant("MaskBuffer", "warploom.tb.coalescing.test_mask_buffer", "forgets what the second path writes",
            lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),
     Mutant("OperandPath", "warploom.tb.coalescing.test_alignment", "fills with zeros",

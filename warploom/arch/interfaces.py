@@ -29,10 +29,11 @@ def index_bits(count: int) -> int:
 
 
 def _added(table: str, config: SmConfig) -> Fields:
-    """What the mechanisms of a configuration add to a table."""
-    return [(field.name, field.bits or index_bits(getattr(config, field.counts)))
-            for mechanism in MECHANISMS for field in mechanism.fields
-            if field.table == table and met(field.needs, config)]
+    """What the mechanisms of a configuration add to a table; several may need the same field."""
+    added = {field.name: field.bits or index_bits(getattr(config, field.counts))
+             for mechanism in MECHANISMS for field in mechanism.fields
+             if field.table == table and met(field.needs, config)}
+    return list(added.items())
 
 
 def address_fields(config: SmConfig) -> Fields:

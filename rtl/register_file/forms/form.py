@@ -1,12 +1,13 @@
 """What every stored form has."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from amaranth import Module, Value
 from amaranth.lib import wiring
 
 from warploom.rtl.register_file.forms.rows import Metadata, Row
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class Form(Protocol):
@@ -20,8 +21,8 @@ class Form(Protocol):
         """Tables of what is known of each register, by the name of this part of the metadata
         (`warploom.rtl.ports.metadata`)."""
 
-    def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        """Work out, while a result enters the latch of a writer, how its register will be stored."""
+    def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
+        """Work out, for each latch while a result enters it, how its register will be stored."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         """What a path brings to its bank, as that stores it, instead of its word and its lanes."""

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """`Narrow`: as many bytes of each lane as the widest value needs ([RADAIDEH], chapter 3)."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -15,7 +15,8 @@ from warploom.rtl.interfaces import ENCODING
 from warploom.rtl.register_file.columns import byte_enables, columns_of, groups
 from warploom.rtl.register_file.forms.rows import Metadata, SidedRow
 from warploom.rtl.register_file.mask_buffer import MaskBuffer
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
+from warploom.rtl.register_file.sides import WarpSides
 from warploom.rtl.shared import share
 
 
@@ -30,14 +31,29 @@ class Narrow:
         """See `Form`, here and below."""
         return {"early": MaskBuffer(config=self._config)}
 
-    def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        latch = EncodingLatch(toggle=self._config.stores_sides)
-        m.submodules[f"{writer}_encoding"] = share(platform, "encoding_latch", latch)
+    def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
+        sides = self._sides(m, platform, entering)
+        return [self._renew(m, platform, one, side) for one, side in zip(entering, sides, strict=True)]
+
+    def _sides(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Value]:
+        """The side of a full write, for each latch."""
+        if not self._config.stores_sides:
+            return [one.result.payload.left for one in entering]
+        m.submodules.warp_sides = sides = WarpSides(config=self._config)
+        for i, one in enumerate(entering):
+            m.d.comb += [sides.full_write[i].eq(one.written & one.result.payload.full),
+                         sides.warp[i].eq(one.result.payload.warp)]
+        return list(sides.left)
+
+    def _renew(self, m: Module, platform: object, entering: Entering, side: Value) -> Carried:
+        latch, result = EncodingLatch(), entering.result
+        m.submodules[f"{entering.writer}_encoding"] = share(platform, "encoding_latch", latch)
         m.d.comb += [
             latch.take.eq(result.valid & result.ready),
             latch.data.eq(result.payload.data),
             latch.lanes.eq(result.payload.lanes),
             latch.full.eq(result.payload.full),
+            latch.side.eq(side),
             *(latch.old[name].eq(result.payload[name]) for name, _ in ENCODING),
         ]
         return {

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """`NarrowZeroMasked`: bytes as needed, and what is known to be zero in them."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from amaranth import Cat, Module, Value
 from amaranth.lib import data, wiring
@@ -12,7 +12,7 @@ from warploom.rtl.gating.operand import GatedCoalescingOperandPath
 from warploom.rtl.register_file.columns import byte_enables, bytes_of
 from warploom.rtl.register_file.forms.narrow import Narrow, filled, written
 from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class NarrowZeroMasked:
@@ -28,8 +28,9 @@ class NarrowZeroMasked:
         """See `Form`, here and below."""
         return self._narrow.tables() | self._masked.tables()
 
-    def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        return self._narrow.renew(m, platform, writer, result) | self._masked.renew(m, platform, writer, result)
+    def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
+        known = zip(self._narrow.renew(m, platform, entering), self._masked.renew(m, platform, entering), strict=True)
+        return [early | late for early, late in known]
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         return {"data": filled(m, number, path), "byte_enable": byte_enables(m, number, self.written(path))}

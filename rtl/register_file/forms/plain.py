@@ -1,6 +1,6 @@
 """`Plain`: whole words."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from amaranth import Module, Value
 from amaranth.lib import wiring
@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from warploom.arch.config import SmConfig
 from warploom.rtl.register_file.columns import byte_enables, bytes_of
 from warploom.rtl.register_file.forms.rows import Metadata, WholeRow
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class Plain:
@@ -21,8 +21,8 @@ class Plain:
         """See `Form`, here and below."""
         return {}
 
-    def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        return {}
+    def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
+        return [{} for _ in entering]
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         return {"byte_enable": byte_enables(m, number, bytes_of(path["lanes"]))} if self._gated else {}

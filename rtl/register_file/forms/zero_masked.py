@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """`ZeroMasked`: whole words, and what is known to be zero in them ([RADAIDEH], chapter 4)."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -15,7 +15,7 @@ from warploom.rtl.gating.zero_latch import ZeroLatch
 from warploom.rtl.interfaces import zero_layout
 from warploom.rtl.register_file.columns import BYTES, byte_enables, bytes_of, groups
 from warploom.rtl.register_file.forms.rows import Metadata, WholeRow
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 from warploom.rtl.shared import share
 
 
@@ -30,9 +30,12 @@ class ZeroMasked:
         """See `Form`, here and below."""
         return {"late": ZeroBuffer(config=self._config)}
 
-    def renew(self, m: Module, platform: object, writer: str, result: Any) -> Carried:
-        latch = ZeroLatch(config=self._config)
-        m.submodules[f"{writer}_zero"] = share(platform, "zero_latch", latch)
+    def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
+        return [self._renew(m, platform, one) for one in entering]
+
+    def _renew(self, m: Module, platform: object, entering: Entering) -> Carried:
+        latch, result = ZeroLatch(config=self._config), entering.result
+        m.submodules[f"{entering.writer}_zero"] = share(platform, "zero_latch", latch)
         m.d.comb += [
             latch.take.eq(result.valid & result.ready),
             *(getattr(latch, name).eq(result.payload[name]) for name in ("data", "lanes", "full")),

@@ -70,9 +70,13 @@ COALESCING = Mechanism(
         _bounded("affine", ("a", "ab", "abm"), "bounds are modelled without the affine unit only"),
     ),
     model_only=(ModelOnly("alignment", BOUNDS, "a bound", "reg or write"),),
-    fields=(PortField("encoding", "size", bits=2, needs=ON), PortField("encoding", "sign", bits=1, needs=ON)),
+    fields=(
+        PortField("encoding", "size", bits=2, needs=ON), PortField("encoding", "sign", bits=1, needs=ON),
+        PortField("result", "warp", counts="warps", needs=(*ON, ("alignment", (Alignment.WRITE,)))),
+    ),
     units=(
         Unit("WidthDetector", "warploom.rtl.coalescing.width.WidthDetector"),
+        Unit("WarpSides", "warploom.rtl.register_file.sides.WarpSides", CONFIG),
         Unit("MaskBuffer", "warploom.rtl.register_file.mask_buffer.MaskBuffer", CONFIG),
         Unit("OperandPath", "warploom.rtl.coalescing.alignment.OperandPath"),
         Unit("DualBank", "warploom.rtl.dual_bank.DualBank", ROWS),

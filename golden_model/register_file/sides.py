@@ -1,0 +1,15 @@
+"""`WarpSides`: the side of each warp's next full write, with `Alignment.WRITE` (docs/contract/stored_forms.md)."""
+
+
+class WarpSides:
+    """One bit for each warp slot; right after reset."""
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def take(self, warp: int) -> bool:
+        """Whether a full write of the warp, whose result enters its latch, goes to the left; the next one goes to the
+        other side."""
+        left = bool(self._left >> warp & 1)
+        self._left ^= 1 << warp
+        return left
