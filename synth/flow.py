@@ -21,6 +21,7 @@ from warploom.store import Key, Kind
 from warploom.synth import liberty as cells
 from warploom.synth import yosys
 from warploom.synth.design import Design, Unit, elaborate
+from warploom.synth.fanout import buffer
 from warploom.synth.liberty import Library
 from warploom.synth.mapping import Mapped, map_module
 from warploom.synth.netlist import MACRO, Flat, Linker, macro_shape
@@ -72,10 +73,12 @@ def glue_of(design: Design, library: Library) -> Row:
 
 
 def linked(config: SmConfig, top: str, library: Library) -> Flat:
-    """The mapped netlist of a unit."""
+    """The netlist of a unit: mapped, linked and buffered."""
     with tempfile.TemporaryDirectory() as folder:
         design = _elaborate(config, top, Path(folder), flat=False)
-    return _linked(design.top, _map_all(design, design.below(design.top), library), library)
+    flat = _linked(design.top, _map_all(design, design.below(design.top), library), library)
+    buffer(flat, library)
+    return flat
 
 
 def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
@@ -128,8 +131,9 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
                 found[inner] += count * number
         return found
 
-    sizes = _sizes(unit, inside(unit.name), library)
-    timer = Timer(_linked(unit.name, mapped, library), library)
+    flat = _linked(unit.name, mapped, library)
+    sizes = _sizes(unit, inside(unit.name) + buffer(flat, library), library)
+    timer = Timer(flat, library)
     path = timer.longest()
     if path is None:
         return sizes

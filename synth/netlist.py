@@ -74,7 +74,8 @@ class Flat:
     """All mapped cells under a top, with global net numbers.
 
     `gates[type]` is an integer array (instances, pins) of nets, -1 for an open pin, pins in the order of `pins[type]`;
-    `labels[type]` names registers and macros. Net 0 and net 1 are the constants.
+    `labels[type]` names registers and macros. Net 0 and net 1 are the constants. `crossing` are the nets between
+    modules.
     """
 
     pins: dict[str, list[str]] = field(default_factory=dict)
@@ -82,6 +83,7 @@ class Flat:
     labels: dict[str, list[str]] = field(default_factory=dict)
     inputs: dict[int, str] = field(default_factory=dict)
     outputs: dict[int, str] = field(default_factory=dict)
+    crossing: frozenset[int] = frozenset()
     nets: int = 2
 
 
@@ -95,6 +97,7 @@ class Linker:
         self._mapped, self._library = mapped, library
         self._rows: dict[str, list[list[int]]] = {}
         self._alias: dict[int, int] = {}
+        self._crossing: set[int] = set()
         self._names = {name: bit_names(module) for name, module in mapped.items()}
 
     def link(self, top: str) -> Flat:
@@ -113,6 +116,7 @@ class Linker:
             flat.gates[kind] = np.where(table < 0, table, root[table])
         flat.inputs = {int(root[n]): name for n, name in flat.inputs.items()}
         flat.outputs = {int(root[n]): name for n, name in flat.outputs.items()}
+        flat.crossing = frozenset(int(root[n]) for n in self._crossing if root[n] > 1)
         return flat
 
     def _net(self, bit: int | str, nets: dict[int, int]) -> int:
@@ -161,6 +165,7 @@ class Linker:
                 continue  # an open port
             for outer_bit, bit in zip(outside, self._mapped[kind]["ports"][port]["bits"], strict=True):
                 net = self._net(outer_bit, nets)
+                self._crossing.add(net)
                 if isinstance(bit, str) or bit in inner:  # tied to a constant, or one wire behind two ports
                     self._join(net, self._net(bit, inner))
                 else:

@@ -194,12 +194,13 @@ def net_loads(flat: Flat, library: Library) -> np.ndarray:
     load = np.zeros((flat.nets, 2))
     for kind, rows in flat.gates.items():
         for pin, column in zip(flat.pins[kind], rows.T, strict=True):
-            np.add.at(load, column[column >= 0], _pin_load(kind, pin, library))
+            np.add.at(load, column[column >= 0], pin_load(kind, pin, library))
     np.add.at(load, np.array(list(flat.outputs), np.int64), OUTPUT_LOAD)
     return load
 
 
-def _pin_load(kind: str, pin: str, library: Library) -> tuple[float, float]:
+def pin_load(kind: str, pin: str, library: Library) -> tuple[float, float]:
+    """Capacitance of an input pin in fF, for a rising and a falling edge."""
     if kind.startswith(MACRO):
         return (0.0, 0.0) if is_macro_output(pin) else (PIN_FF, PIN_FF)
     return library.cells[kind].inputs.get(pin, (0.0, 0.0))

@@ -7,8 +7,9 @@ import pytest
 
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.synth import liberty
-from warploom.synth.netlist import Linker
-from warploom.synth.sta import Timer
+from warploom.synth.fanout import SHARE, buffer
+from warploom.synth.netlist import Flat, Linker
+from warploom.synth.sta import Timer, net_loads
 
 GATE = """
   cell ({name}) {{ area : 1; pin (A) {{ direction : input; capacitance : 2; }} {second}
@@ -84,6 +85,47 @@ def test_paths_cross_modules(tmp_path: Path) -> None:
         "child": {"type": "inner", "connections": {"clk": [2], "d": [3]}}}}
     path = Timer(Linker({"inner": inner, "top": outer}, library).link("top"), library).longest()
     assert path is not None and (path.start, path.end) == ("child.from_here", "child.to_there")
+
+
+def spread(count: int) -> dict:
+    """A register that drives `count` registers of another module, all in the clock of the first."""
+    inner = {"ports": {"clk": {"direction": "input", "bits": [2]}, "d": {"direction": "input", "bits": [3]}},
+             "netnames": {}, "cells": {f"r{k}": {"type": "DFF_X1", "connections": {"D": [3], "CK": [2], "Q": [4 + k]}}
+                                       for k in range(count)}}
+    outer = {"ports": inner["ports"], "netnames": {}, "cells": {
+        "first": {"type": "DFF_X1", "connections": {"D": [3], "CK": [2], "Q": [4]}},
+        "many": {"type": "inner", "connections": {"clk": [2], "d": [4]}}}}
+    return {"inner": inner, "top": outer}
+
+
+def sources(flat: Flat, net: int) -> list[int]:
+    """The nets from a net back through buffers to a register."""
+    drivers = {int(row[1]): int(row[0]) for row in flat.gates.get("BUF_X4", [])}
+    found = [net]
+    while found[-1] in drivers:
+        found.append(drivers[found[-1]])
+    return found
+
+
+@pytest.mark.parametrize(("count", "layers"), [(5, 0), (40, 1), (1000, 2)])
+def test_nets_between_modules_are_buffered(count: int, layers: int) -> None:
+    library = liberty.load(None)
+    flat = Linker(spread(count), library).link("top")
+    before = Timer(flat, library).longest()
+    added = buffer(flat, library)
+    after = Timer(flat, library).longest()
+    flops, pins = flat.gates["DFF_X1"], flat.pins["DFF_X1"]
+    launched = int(flops[0][pins.index("Q")])
+    for row in flops[1:]:
+        assert int(row[pins.index("CK")]) in flat.inputs, "the clock is not buffered"
+        passed = sources(flat, int(row[pins.index("D")]))
+        assert (passed[-1], len(passed) - 1) == (launched, layers)
+    loads = net_loads(flat, library).max(axis=1)
+    assert loads[launched] <= SHARE * library.cells["DFF_X1"].outputs["Q"]
+    assert all(loads[int(row[1])] <= 1.05 * SHARE * library.cells["BUF_X4"].outputs["Z"] for row in flat.gates["BUF_X4"]
+               ) if layers else not sum(added.values())
+    assert before is not None and after is not None
+    assert after.delay < before.delay if layers else after == before
 
 
 def test_setup_and_load_are_those_of_the_edge(tmp_path: Path) -> None:
