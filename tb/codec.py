@@ -1,6 +1,6 @@
 """Plain integers to named fields and back, from the descriptions in a unit's JSON sidecar."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -32,6 +32,10 @@ class Codec:
             offset, _, codec = self._fields[name]
             word |= codec.pack(part) << offset
         return word
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Ones in some of the fields."""
+        return self.pack({name: (1 << self._fields[name][1]) - 1 for name in names})
 
     def unpack(self, word: int) -> dict[str, Any]:
         """The fields of an integer that the port carries, of which one without fields is an integer."""

@@ -1,10 +1,14 @@
 """What a lockstep bench reports: hardware and golden model differ, where and in which cycle."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import LANES
-from warploom.golden_model.words import WORD_MASK, spread
+from warploom.arch.interfaces import WARP_BITS
+from warploom.golden_model.words import WORD_MASK, nonzero_lanes, spread
+from warploom.tb.codec import Codec
+
+PROBE = "probe"
+"""The port whose fields are known by their own names."""
 
 
 class Difference(AssertionError):
@@ -21,11 +25,22 @@ class Difference(AssertionError):
         super().__init__(f"cycle {cycle}, {field}{where}: expected {expected:#x}, actual {actual:#x}")
 
 
-def fields_equal(cycle: int, prefix: str, expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
-    """Raise `Difference` for the first field that differs."""
-    if expected != actual:
-        name = next(name for name in expected if expected[name] != actual[name])
-        raise Difference(cycle, prefix + name, expected[name], actual[name])
+def port_equal(cycle: int, codec: Codec, expected: int, actual: int, mask: int) -> None:
+    """Raise `Difference` for the first field of a port that differs in bits of the mask, and where that is a warp
+    register for its first lane."""
+    wrong = (actual ^ expected) & mask
+    if not wrong:
+        return
+    port = codec.name.removesuffix("__payload").replace("__", "_")
+    for field, (offset, width) in codec.spans.items():
+        ones = (1 << width) - 1
+        if wrong >> offset & ones:
+            name = field if port == PROBE else f"{port}_{field}"
+            wanted, found = expected >> offset & ones, actual >> offset & ones
+            if width == WARP_BITS:
+                lanes_equal(cycle, name, wanted, found, nonzero_lanes(mask >> offset & ones))
+            raise Difference(cycle, name, wanted, found)
+    raise Difference(cycle, port, expected, actual)
 
 
 def lanes_equal(cycle: int, name: str, expected: int, actual: int, lanes: int) -> None:

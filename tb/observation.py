@@ -5,7 +5,6 @@ from itertools import compress, count
 from operator import lshift, rshift
 
 from warploom.tb.codec import Codec
-from warploom.tb.difference import fields_equal
 
 
 class Probe:
@@ -35,8 +34,3 @@ class Probe:
         """What the port carries, by name."""
         return {name: word >> offset & (1 << width) - 1
                 for name, (offset, width) in zip(self.names, self.spans, strict=True)}
-
-    def equal(self, cycle: int, expected: Sequence[int], actual: int) -> None:
-        """Raise `Difference` for the first name of which the model's value is not what the port carries."""
-        if self.pack(expected) != actual:
-            fields_equal(cycle, "", dict(zip(self.names, expected, strict=True)), self.unpack(actual))

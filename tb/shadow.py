@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
-from warploom.golden_model.byte_order import byte_mask, from_sub_banks
+from warploom.golden_model.byte_order import byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
-from warploom.golden_model.words import merge
+from warploom.golden_model.words import merge, spread
 
 _byte_mask = lru_cache(maxsize=1 << 16)(byte_mask)
 
@@ -22,6 +22,8 @@ Address = tuple[int, int]
 """Bank and row of a warp register."""
 
 BYTES = WARP_BITS // 8
+
+_ONES, _ALL_BYTES = (1 << WARP_BITS) - 1, (1 << BYTES) - 1
 
 POISON = int.from_bytes(b"\xa5" * BYTES, "little")
 """What the shadow holds where nothing was stored yet."""
@@ -55,9 +57,7 @@ class Shadow:
 
     def store(self, address: Address, form: Form, data: int, enables: int) -> None:
         """What the bank's columns take for a register of this form: 1024 bits, and an enable for each byte."""
-        if self._coalescing:
-            enables &= _sub_banks(form.encoding.mask)
-        written = _byte_mask(enables)
+        written = _byte_mask(enables & self.enables(form))
         self._stored[address] = self._stored.get(address, POISON) & ~written | data & written
 
     def restart(self, warp: int) -> None:
@@ -93,6 +93,24 @@ class Shadow:
         if self._coalescing:
             return self._interleaved.restore(from_sub_banks(columns, encoding.left), zero, encoding)
         return self._lane_order.restore(reorder(columns, zero.reorder), zero)
+
+    def columns(self, address: Address, form: Form) -> tuple[int, int]:
+        """What the columns must hold for a register of this form, and the mask of these bits: of the known lanes all
+        that is not told by the form itself. Raises `AssertionError` if the form tells something else."""
+        encoding, zero = form
+        interleaved, value = self._coalescing, self._values[address]
+        low, high = (self._interleaved.restore(word, zero, encoding) if interleaved else
+                     self._lane_order.restore(word, zero) for word in (0, _ONES))
+        told = ~(low ^ high) & spread(self.known[address])
+        assert not (value ^ low) & told, f"the model stores {value:#x} as {form}"
+        stored = (low ^ high) & spread(self.known[address])
+        if interleaved:
+            return to_sub_banks(value & stored, encoding.left), to_sub_banks(stored, encoding.left)
+        return reorder(value & stored, zero.reorder), reorder(stored, zero.reorder)
+
+    def enables(self, form: Form) -> int:
+        """The bytes whose enables belong to a register of this form; with sides another one has the others."""
+        return _sub_banks(form.encoding.mask) if self._coalescing else _ALL_BYTES
 
     def value(self, address: Address) -> int:
         """The 32 values that the register file was given."""

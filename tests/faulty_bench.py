@@ -5,19 +5,19 @@ import signal
 
 from warploom.golden_model import check
 from warploom.golden_model.check import Checker
-from warploom.tb import lockstep_bench
-from warploom.tb.lockstep_bench import Lockstep, kernels
+from warploom.tb.comparison import Comparison
+from warploom.tb.lockstep_bench import kernels
 
 __all__ = ["kernels"]
 
 FAULT, AT = "FAULT", 50
 """The environment variables of the fault's name and cycle."""
 
-_compare = Lockstep._compare
+_compare = Comparison._compare
 
 
-def _fail(lockstep: Lockstep, *rest: object) -> None:
-    if lockstep.cycle == AT:
+def _fail(comparison: Comparison, *rest: object) -> None:
+    if comparison.cycle == AT:
         match os.environ[FAULT]:
             case "exception":
                 raise KeyError("left\nright")
@@ -25,7 +25,7 @@ def _fail(lockstep: Lockstep, *rest: object) -> None:
                 Checker._compare = lambda self, what, expected, actual, lanes: _wrong(what, expected, lanes)
             case name:
                 os.kill(os.getpid(), getattr(signal, name))
-    _compare(lockstep, *rest)
+    _compare(comparison, *rest)
 
 
 def _wrong(what: str, expected: int, lanes: int) -> None:
@@ -33,4 +33,4 @@ def _wrong(what: str, expected: int, lanes: int) -> None:
         raise check.Mismatch(f"{what}, lane 0: expected {expected & 0xFF:#x}, actual {expected & 0xFF ^ 1:#x}")
 
 
-lockstep_bench.Lockstep._compare = _fail
+Comparison._compare = _fail  # type: ignore[method-assign]

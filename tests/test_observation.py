@@ -9,7 +9,7 @@ from amaranth import Signal
 from warploom.golden_model.observation import Gathered, shown_by
 from warploom.rtl.observation import gather, probe_port
 from warploom.tb.codec import Codec
-from warploom.tb.difference import Difference
+from warploom.tb.difference import Difference, port_equal
 from warploom.tb.observation import Probe
 
 PORT = Codec({"name": "probe", "width": 4, "fields": [{"name": "b", "offset": 0, "width": 3},
@@ -52,10 +52,11 @@ def test_a_name_is_shown_once(collect: Callable[..., Any], part: type) -> None:
 
 def test_sides_are_matched_by_name() -> None:
     probe = Probe(PORT, ("a", "b"))
-    assert probe.pack([1, 5]) == 0b1101 and probe.unpack(0b1101) == {"a": 1, "b": 5}
-    probe.equal(7, [1, 5], 0b1101)
+    assert probe.pack([1, 5]) == 0b1101
+    port_equal(7, PORT, 0b1101, 0b1101, -1)
     with pytest.raises(Difference, match="cycle 7, b: expected 0x5, actual 0x4"):
-        probe.equal(7, [1, 5], 0b1100)
+        port_equal(7, PORT, 0b1101, 0b1100, -1)
+    port_equal(7, PORT, 0b1101, 0b1100, 0b1110)
 
 
 @pytest.mark.parametrize(("names", "message"), [

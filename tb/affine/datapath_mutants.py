@@ -60,7 +60,7 @@ def _crowded(operands: Any, m: Module) -> None:
 
 STAGE, SETS = "operands.stage", "affine_sets"
 SETTINGS = ("affine=abm", "schedulers=2")
-OPERAND = r"dispatch_operand\d, lane"
+OPERAND = "dispatch_[abc], lane"
 
 IN_LOCKSTEP = (
     LockstepMutant("does not expand", "reduction", OPERAND, miswired(STAGE, _unexpanded), SETTINGS),

@@ -10,7 +10,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
-from warploom.arch.layout import address
+from warploom.arch.layout import address, rows_per_warp
 from warploom.arch.mechanisms import Bypass
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import execute
@@ -19,7 +19,8 @@ from warploom.golden_model.trace import Trace
 from warploom.tb import runner
 from warploom.tb.bench import Ports
 from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
-from warploom.tb.lockstep_bench import Lockstep, Source
+from warploom.tb.comparison import Comparison
+from warploom.tb.lockstep_bench import Simulated
 from warploom.tb.outside import OutsideUnits
 
 EXPECTED = {
@@ -30,22 +31,18 @@ PAUSE = 8
 """Cycles after each instruction, in which the collector evicts what has slid out of the window."""
 
 
-class Counting(Lockstep):
-    """Counts writes in hardware, by bank and row, until the last line of the program has issued."""
-
-    def __init__(self, ports: Ports, trace: Trace) -> None:
-        super().__init__(ports, OutsideUnits(), trace)
-        self.writes: Counter[tuple[int, int]] = Counter()
-        self._over = False
-
-    def _compare(self, source: Source) -> None:
-        super()._compare(source)
-        if self._over:
-            return
-        probe = self.probe.unpack(self._read("probe"))
-        self.writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(self.ports.config.banks)
-                           if probe[f"bank{bank}_write"])
-        self._over = source.inputs.issue is not None and source.inputs.issue["op"] == Op.ISETP
+async def count(ports: Ports, trace: Trace) -> Counter[tuple[int, int]]:
+    """Writes in hardware, by bank and row, until the last line of the program has issued; all in lockstep."""
+    hardware, sm = Simulated(ports), Sm(ports.config, trace, check=True)
+    comparison, writes, over = Comparison(hardware, OutsideUnits(), trace), Counter[tuple[int, int]](), False
+    while comparison.step(sm):
+        if not over:
+            probe = ports.codecs["probe"].unpack(hardware.read("probe"))
+            writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(ports.config.banks)
+                          if probe[f"bank{bank}_write"])
+        over |= sm.inputs.issue is not None and sm.inputs.issue["op"] == Op.ISETP
+        await ports.next_cycle()
+    return writes
 
 
 @cocotb.test()
@@ -54,11 +51,10 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
     ports = Ports(dut)
     trace = execute(spaced(annotate_for(FIG_6, ports.config), PAUSE), FIG_6_LAUNCH).trace
     assert trace is not None
-    sm, bench = Sm(ports.config, trace, check=True), Counting(ports, trace)
     await ports.reset()
-    await bench.run(sm)
-    addresses = [address(ports.config, sm.stride, 0, register) for register in range(4)]
-    assert tuple(bench.writes[address] for address in addresses) == EXPECTED[ports.config.bypass]
+    writes, stride = await count(ports, trace), rows_per_warp(ports.config, trace.program.registers)
+    addresses = [address(ports.config, stride, 0, register) for register in range(4)]
+    assert tuple(writes[address] for address in addresses) == EXPECTED[ports.config.bypass]
 
 
 @pytest.mark.rtl

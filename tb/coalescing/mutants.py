@@ -131,6 +131,6 @@ MUTANTS = (
 
 IN_LOCKSTEP = (
     LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
-    LockstepMutant("crosses two encodings", "hotspot", "dispatch_operand1, lane",
+    LockstepMutant("crosses two encodings", "hotspot", "dispatch_b, lane",
                    miswired("operands.stage", _crossed), SETTINGS),
 )
