@@ -21,6 +21,7 @@ from cocotb.triggers import FallingEdge, ReadOnly, Timer
 
 from warploom.arch.config import SmConfig
 from warploom.tb.codec import Codec
+from warploom.tb.hardware import reset_cycles
 
 PERIOD_NS = 2
 MAX_MISMATCHES = 5
@@ -55,8 +56,8 @@ class Ports:
         return int(self.outputs[name].value)
 
     async def reset(self) -> None:
-        """Start the clock, unless it runs, and hold the reset, inputs zero: two cycles, and one for each row of the
-        zero masks, which it clears one by one. Return at a falling edge."""
+        """Start the clock, unless it runs, and hold the reset, inputs zero, for `reset_cycles`. Return at a falling
+        edge."""
         for handle in self.inputs.values():
             handle.value = Immediate(0)  # before the clock: an assertion must not see what is there at power-up
         if self.clk is None:
@@ -67,7 +68,7 @@ class Ports:
             self.clk.value = Immediate(0)
             self._clock = Clock(self.clk, PERIOD_NS, unit="ns")
             self._clock.start()
-        for _ in range(2 + (self.config.rows if self.config.has_zero_mask else 0)):
+        for _ in range(reset_cycles(self.config)):
             await self.next_cycle()
         self.rst.value = 0
 

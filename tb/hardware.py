@@ -8,6 +8,11 @@ from warploom.tb.codec import Codec
 from warploom.tb.shadow import Address, Form, Shadow
 
 
+def reset_cycles(config: SmConfig) -> int:
+    """How long a reset lasts: two cycles, and one for each row of the zero masks, which it clears one by one."""
+    return 2 + (config.rows if config.has_zero_mask else 0)
+
+
 class Hardware(Protocol):
     """A datapath with a probe, and the codecs of its ports by name."""
 

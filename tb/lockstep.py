@@ -15,12 +15,14 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from warploom import store
+from warploom import report, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.kernels.launchfile import LaunchFile
 from warploom.tb import runner
 from warploom.tb.identity import identity
+from warploom.tb.player import play
+from warploom.tb.tape import Refused, tape
 from warploom.tb.toolchain import best_waves
 
 JOB, RESULT = "WARPLOOM_JOB", "result.json"
@@ -52,10 +54,14 @@ def _describe(found: dict[str, Any], seed: int) -> str:
             f"{found['expected']:#x} in the model")
 
 
+COCOTB, REPLAY = "cocotb", "replay"
+"""Who compared: the bench, which steps the golden model, or the replay of a tape of it."""
+
+
 @dataclass(frozen=True)
 class Lockstep:
     """A run without differences: cycles compared, warp instructions, registers read back at the end, checks by kind,
-    wall seconds of the simulator's loop, and the waveform (None without one)."""
+    wall seconds of the simulator's loop, the waveform (None without one), and who compared."""
 
     config: str
     launch: str
@@ -65,7 +71,8 @@ class Lockstep:
     registers: int
     checks: dict[str, int]
     seconds: float
-    waveform: str | None
+    waveform: str | None = None
+    by: str = COCOTB
 
     @property
     def cycles_per_second(self) -> float:
@@ -79,23 +86,32 @@ class Lockstep:
 
 def lockstep(
     config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
-    record: Path | None = None, component: wiring.Component | None = None,
+    record: Path | None = None, component: wiring.Component | None = None, replay: bool = False,
 ) -> Lockstep:
     """Run the kernel of a launch file. `cycles` is what the model took, where the caller knows it: the run must take
     as many. `waves` asks for a waveform of so many cycles from the first on, `record` for one of all cycles in that
     file, .vcd or .fst, also when the two differ; `component` takes the datapath's place when it is given (a mutant).
+    With `replay` the run is replayed from a tape; the bench takes over if there is a difference, or no tape.
 
     Raises `LockstepError` when the bench finds something wrong, a difference above all, `BenchError` when it did not
     come to its end, `ToolError` when a tool is missing.
     """
     kind = record.suffix.lower()[1:] if record else best_waves() if waves else None
     made = runner.build(config, "Datapath", component=component, waves=kind)
+    doubt = None
     try:
-        [done] = _compare(made, [file], seed, record)
+        done = _replay(made, file, seed) if replay else None
+    except ReplayError as error:
+        done, doubt = None, error
+    try:
+        done = done or _compare(made, [file], seed, record)[0]
     except LockstepError as error:
         if "field" not in error.found or record:
             raise
         raise LockstepError(file, seed, error.found, _record(config, component, file, seed, error.cycle)) from error
+    if doubt:
+        found = {"cycle": doubt.cycle, "what": "only the replay differs", "message": str(doubt)}
+        raise LockstepError(file, seed, found)
     if cycles not in (None, done.cycles):
         message = f"the model alone takes {cycles} cycles"
         raise LockstepError(file, seed, {"cycle": done.cycles, "what": ENDED, "message": message})
@@ -110,6 +126,30 @@ def lockstep_all(config: SmConfig, files: Sequence[LaunchFile], seed: int = 1) -
     """Run the kernels of several launch files one after the other in one simulation, without waveforms. Raises as
     `lockstep`."""
     return _compare(runner.build(config, "Datapath"), files, seed)
+
+
+class ReplayError(AssertionError):
+    """A run cannot be recorded as it should, or its replay differs, in `cycle`; the message says where."""
+
+    def __init__(self, cycle: int, message: str) -> None:
+        self.cycle = cycle
+        super().__init__(message)
+
+
+def _replay(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep | None:
+    """The replay of a run on a build, None where there can be none. Raises `ReplayError`."""
+    try:
+        items, about = tape(made.config, made.ports, file)
+    except Refused as error:
+        report.warn(f"{file.path}: the bench runs instead of a replay: {error}")
+        return None
+    except AssertionError as error:
+        raise ReplayError(0, str(error)) from error
+    played = play(made, items, seed)
+    if played.differs:
+        raise ReplayError(played.cycles - 1, played.differs)
+    return Lockstep(made.config.name, str(file.path), seed, about.cycles, about.warp_instructions, about.registers,
+                    about.checks, played.seconds, by=REPLAY)
 
 
 def _compare(

@@ -8,7 +8,7 @@ import numpy as np
 from warploom.arch.config import LANES
 from warploom.arch.isa import PT, Op, Pipe
 from warploom.golden_model.front_end.flight import Flight
-from warploom.golden_model.functional.operations import BUILDERS, Operands, evaluate
+from warploom.golden_model.functional.operations import BUILDERS, WARP_WIDE, Operands, evaluate
 from warploom.golden_model.words import ALL_LANES, merge, spread
 
 Word = int
@@ -46,6 +46,11 @@ def to_mask(bools: np.ndarray) -> int:
     return int(np.packbits(bools.reshape(LANES), bitorder="little").view(np.uint32)[0])
 
 
+DEPENDED_ON = {Op.LATCH, *WARP_WIDE} - {Op.SHFL}
+"""Beside accesses to memory and what the SFU computes, whose high word a later instruction may ask for: instructions
+whose operands count in other lanes, or for the next instruction. Of shuffles it is known which lanes count."""
+
+
 class OutsideUnits:
     """Floating point, special functions and memory behind the datapath.
 
@@ -58,6 +63,8 @@ class OutsideUnits:
 
     def __init__(self) -> None:
         self.accesses: list[Access] = []
+        self.guessed: str | None = None
+        """In words, an instruction with operands that count although the kernel leaves them undefined."""
         self._answers: dict[int, tuple[Word, int]] = {}  # by tag: result and predicate
         self._latch: dict[tuple[Pipe, int], tuple[Word, ...]] = {}  # by pipe and warp slot
         self._high: dict[int, Word] = {}  # by warp slot: high word of the SFU's last 64-bit result
@@ -66,6 +73,9 @@ class OutsideUnits:
         """An instruction with the operands that the hardware dispatched; `defined` are lanes with defined operands."""
         instruction, slot = flight.static.instruction, flight.warp.slot
         pipe = instruction.pipe
+        if flight.lanes & ~defined and (
+                flight.address >= 0 or pipe is Pipe.SFU or instruction.op in DEPENDED_ON):
+            self.guessed = f"{instruction.op.name} of warp {flight.warp.number} gets an undefined operand"
         if instruction.op is Op.LATCH:
             self._latch[pipe, slot] = tuple(words)
             return

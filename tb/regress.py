@@ -1,7 +1,8 @@
 """The long regression: every kernel in lockstep under every combination of settings, one of them at full size.
 
 A run that passed is kept, with everything that it depends on as its key, so that an interrupted regression goes on
-where it stopped and a second one has nothing to do.
+where it stopped and a second one has nothing to do. With other seeds, or other hardware with the same ports, runs of
+the golden model are replayed (`warploom.tb.tape`).
 """
 
 import dataclasses
@@ -52,13 +53,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case went: `failure` is None or one line; `cached` says that it passed in an earlier regression."""
+    """How a case went: `failure` is None or one line; `cached` says that it passed in an earlier regression, `by` who
+    compared it (`warploom.tb.lockstep`)."""
 
     case: Case
     cycles: int
     warp_instructions: int
     cycles_per_second: float
     cached: bool
+    by: str | None = None
     failure: str | None = None
 
 
@@ -130,15 +133,15 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
     def run(_: Path) -> str:
         nonlocal cached
         cached = False
-        done = lockstep(case.config, kernel(case.kernel).load(case.size), seed)
+        done = lockstep(case.config, kernel(case.kernel).load(case.size), seed, replay=True)
         return json.dumps({"cycles": done.cycles, "warp_instructions": done.warp_instructions,
-                           "cycles_per_second": done.cycles_per_second})
+                           "cycles_per_second": done.cycles_per_second, "by": done.by})
 
     try:
         found = store.text(key, run, lambda text: Outcome(case, **json.loads(text), cached=True))
     except LockstepError as error:
-        return Outcome(case, 0, 0, 0.0, False, str(error))
+        return Outcome(case, 0, 0, 0.0, False, failure=str(error))
     except BenchError as error:
-        return Outcome(case, 0, 0, 0.0, False, error.line)
+        return Outcome(case, 0, 0, 0.0, False, failure=error.line)
     return dataclasses.replace(found, cached=cached)
 

@@ -70,6 +70,12 @@ class Build:
     module: str
     waves: str | None
 
+    @property
+    def ports(self) -> list[dict[str, Any]]:
+        """As `warploom.rtl.verilog.ports` describes them."""
+        described: list[dict[str, Any]] = json.loads((self.folder / "unit.json").read_text())
+        return described
+
 
 class BenchError(AssertionError):
     """A bench did not pass: one line that says how, and the end of its log. `raised` is what its tests raised
@@ -244,14 +250,19 @@ def simulate(
         simulator.test(
             test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
             seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
-            plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}",
-                      f"+waves_first={-1 if waves_from is None else waves_from}", f"+waves_file=waves.{made.waves}"],
+            plusargs=[*power_up(seed), f"+waves_first={-1 if waves_from is None else waves_from}",
+                      f"+waves_file=waves.{made.waves}"],
             extra_env={"WARPLOOM_BUILD": str(made.folder), "WARPLOOM_CONFIG": str(folder / "config.toml"),
                        "COCOTB_REWRITE_ASSERTION_FILES": REWRITTEN,
                        **(environment or {})}, timescale=("1ns", "1ps"),
         )
     if how := _failure(results, simulator.status):
         raise BenchError(f"{made.unit}: {test_module} failed with seed {seed}: {how}; the log is {log}", log)
+
+
+def power_up(seed: int) -> list[str]:
+    """What tells Verilator's runtime to fill memories and unreset registers at random."""
+    return ["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}"]
 
 
 def _failure(results: Path, status: int) -> str | None:

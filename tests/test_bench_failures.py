@@ -60,7 +60,7 @@ def test_a_result_of_another_launch_is_refused(tmp_path, monkeypatch, capsys):
 @pytest.mark.rtl
 def test_a_result_with_other_cycles_is_refused(tmp_path, monkeypatch, capsys):
     whole = lockstep.lockstep
-    monkeypatch.setattr(lockstep, "lockstep", lambda *args, cycles, waves, record: whole(*args, cycles=cycles + 1))
+    monkeypatch.setattr(lockstep, "lockstep", lambda *args, cycles, **_: whole(*args, cycles=cycles + 1))
     line = fail(tmp_path, monkeypatch, capsys)
     assert line == "the bench came to its end in cycle 300 (seed 1): the model alone takes 301 cycles"
 

@@ -61,7 +61,7 @@ def test_cases_do_not_depend_on_what_they_vary() -> None:
 
 
 def _outcome(cycles: int, *settings: str, kernel: str = "bfs", failure: str | None = None) -> Outcome:
-    return Outcome(Case(CONFIG.with_settings(list(settings)), kernel, "tiny"), cycles, 1, 1.0, False, failure)
+    return Outcome(Case(CONFIG.with_settings(list(settings)), kernel, "tiny"), cycles, 1, 1.0, False, failure=failure)
 
 
 def test_gating_that_changes_cycles_is_named() -> None:
@@ -106,21 +106,21 @@ def test_a_regression_has_a_new_seed_and_goes_on_with_an_old_one(
 ) -> None:
     seeds: list[int] = []
 
-    def lockstep(config: SmConfig, file: LaunchFile, seed: int) -> Lockstep:
+    def lockstep(config: SmConfig, file: LaunchFile, seed: int, *, replay: bool) -> Lockstep:
         seeds.append(seed)
-        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, None)
+        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, by="replay")
 
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     monkeypatch.setattr(regress, "lockstep", lockstep)
     monkeypatch.setattr(regress, "cases", lambda config: [Case(config, "vector_add", "tiny"),
                                                           Case(SmConfig.preset("fermi"), "vector_add", "tiny")])
     base, lines = _regress(capsys)
-    assert [line.endswith(": equal") for line in lines] == [True, True]
+    assert [line.endswith(": equal, by replay") for line in lines] == [True, True]
     assert len(set(seeds)) == 2, "each case has its own"
     again, lines = _regress(capsys, "--seed", base)
     assert again == base
-    assert [line.endswith(": equal, as before") for line in lines] == [True, True]
+    assert [line.endswith(": equal, as before, by replay") for line in lines] == [True, True]
     other, lines = _regress(capsys)
     assert other != base
-    assert [line.endswith(": equal") for line in lines] == [True, True]
+    assert [line.endswith(": equal, by replay") for line in lines] == [True, True]
     assert len(set(seeds)) == 4

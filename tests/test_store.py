@@ -346,9 +346,9 @@ def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
 def test_a_damaged_outcome_of_the_regression_is_made_again(place, monkeypatch, damage, name):
     ran = []
 
-    def lockstep(config, file, seed):
+    def lockstep(config, file, seed, *, replay):
         ran.append(file.path)
-        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5, None)
+        return Lockstep(config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5)
 
     monkeypatch.setattr(regress, "lockstep", lockstep)
     case = Case(SMALL, "vector_add", "tiny")
@@ -361,7 +361,7 @@ def test_a_damaged_outcome_of_the_regression_is_made_again(place, monkeypatch, d
 
 
 def test_a_run_that_differs_is_not_kept(place, monkeypatch):
-    def lockstep(config, file, seed):
+    def lockstep(config, file, seed, *, replay):
         raise LockstepError(file, seed, {"cycle": 3, "what": "x", "message": "y"})
 
     monkeypatch.setattr(regress, "lockstep", lockstep)

@@ -174,6 +174,8 @@ def _add_run(verbs: _Verbs) -> None:
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
     run.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
                      help=f"seed of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
+    run.add_argument("--replay", action="store_true",
+                     help="with --rtl, replay a recorded run of the golden model: many times as fast")
     run.add_argument("--waves", type=Path, metavar="FILE",
                      help="with --rtl, record the whole run as a waveform: FILE.vcd or FILE.fst")
 

@@ -22,6 +22,8 @@ class Kind(StrEnum):
     DESIGNS = "designs"
     SIMULATORS = "simulators"
     RUNTIMES = "runtimes"
+    PLAYERS = "players"
+    TAPES = "tapes"
     OUTCOMES = "outcomes"
     SIMULATIONS = "simulations"
     CELLS = "cells"
@@ -37,7 +39,8 @@ class Kind(StrEnum):
 
 _WHAT = {
     Kind.DESIGNS: "Verilog of units, with the ports of a bench", Kind.SIMULATORS: "Verilated units",
-    Kind.RUNTIMES: "compiled library of Verilator", Kind.OUTCOMES: "runs that passed the regression",
+    Kind.RUNTIMES: "compiled library of Verilator", Kind.PLAYERS: "programs that replay tapes on hardware",
+    Kind.TAPES: "runs of the model, to be replayed", Kind.OUTCOMES: "runs that passed the regression",
     Kind.SIMULATIONS: "runs of an evaluation", Kind.CELLS: "cell libraries, as read",
     Kind.MODULES: "mapped modules", Kind.REPORTS: "reports of synthesis",
     Kind.RUNS: "left by runs that failed, and waveforms",

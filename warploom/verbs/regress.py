@@ -27,7 +27,7 @@ def main(options: argparse.Namespace) -> Body:
           f"--seed {options.seed}", flush=True)
     outcomes = regress(config, options.seed, _show)
     rows = [_describe(outcome) for outcome in outcomes]
-    columns = ("kernel", "size", "verdict", "cycles", "warp_instructions")
+    columns = ("kernel", "size", "verdict", "by", "cycles", "warp_instructions")
     report.table(f"Lockstep, seed {options.seed}", ("settings", *columns),
                  [[outcome.case.settings, *(row[column] for column in columns)]
                   for outcome, row in zip(outcomes, rows, strict=True)])
@@ -58,14 +58,14 @@ def _say(line: str) -> None:
 
 
 def _show(outcome: Outcome) -> None:
-    print(f"{outcome.case}: {_verdict(outcome)}", flush=True)
+    print(f"{outcome.case}: {_verdict(outcome)}{f', by {outcome.by}' if outcome.by else ''}", flush=True)
 
 
 def _describe(outcome: Outcome) -> Body:
     case, ran = outcome.case, not outcome.failure
     settings = {name: getattr(case.config, name) for name in SETTINGS}
     return {"kernel": case.kernel, "size": case.size, **settings, "verdict": _verdict(outcome),
-            "cycles": outcome.cycles if ran else None,
+            "by": outcome.by, "cycles": outcome.cycles if ran else None,
             "warp_instructions": outcome.warp_instructions if ran else None, "failure": outcome.failure}
 
 

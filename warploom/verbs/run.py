@@ -23,6 +23,8 @@ def main(options: argparse.Namespace) -> Body:
         need_simulator()
     if options.waves:
         check_waves(options.waves, rtl=options.rtl)
+    if options.replay and (options.waves or not options.rtl):
+        raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
     file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
     try:
         with report.working("executing"):
@@ -41,7 +43,7 @@ def main(options: argparse.Namespace) -> Body:
         body["timing"] = statistics.to_json()
         show_timing(statistics)
     if options.rtl:
-        body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves)
+        body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves, replay=options.replay)
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
@@ -57,16 +59,17 @@ def check_waves(path: Path, *, rtl: bool) -> None:
 
 
 def run_rtl(
-    config: SmConfig, file: LaunchFile, seed: int, cycles: int, *, waves: int = 0, record: Path | None = None
+    config: SmConfig, file: LaunchFile, seed: int, cycles: int, *, waves: int = 0, record: Path | None = None,
+    replay: bool = False,
 ) -> Body:
     """Run the same launch on the hardware, and compare every cycle that the model took; a difference is a `failure`.
-    `waves` asks for a waveform of so many cycles, `record` for one of all in that file."""
+    `waves` asks for a waveform of so many cycles, `record` for one of all in that file, `replay` for a replay."""
     from warploom.tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (the model needs no simulator)
     from warploom.tb.runner import BenchError  # noqa: PLC0415
 
     try:
         with report.working("hardware and model in lockstep"):
-            compared = lockstep(config, file, seed, cycles=cycles, waves=waves, record=record)
+            compared = lockstep(config, file, seed, cycles=cycles, waves=waves, record=record, replay=replay)
     except LockstepError as error:
         return {"failure": str(error)}
     except BenchError as error:  # the simulator itself
@@ -75,6 +78,7 @@ def run_rtl(
         "cycles without a difference": compared.cycles,
         "registers equal at the end": compared.registers,
         **{f"compared: {what}": count for what, count in compared.checks.items()},
+        "compared by": compared.by,
         "cycles per second": round(compared.cycles_per_second),
         **({"waveform": compared.waveform} if record else {}),
     })

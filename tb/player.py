@@ -1,0 +1,78 @@
+"""Replays tapes on Verilated datapaths, in C++ and without Python in the loop."""
+
+import json
+import time
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from warploom import processes, store
+from warploom.arch.errors import ToolError
+from warploom.store import Key, Kind
+from warploom.tb.hardware import reset_cycles
+from warploom.tb.runner import Build, power_up
+from warploom.tb.tape import CHUNK, directed
+from warploom.tb.toolchain import verilator_folder, versions
+
+SOURCE = Path(__file__).with_suffix(".cpp")
+IN_CPP = "___05F"
+"""What Verilator makes of a double underscore in a name."""
+
+FLAGS = ("-std=c++17", "-O2")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Cycles, the first port that differs in the last of them, and seconds of the loop, with inflating the tape."""
+
+    cycles: int
+    differs: str | None
+    seconds: float
+
+
+def play(made: Build, items: Path, seed: int, *, compare: bool = True) -> Replay:
+    """Replay a tape on a build, to its end or the first difference; without `compare` only its inputs. Raises
+    `ToolError` when a tool is missing or fails."""
+    player = _player(made)
+    with store.run_folder(f"replay-{items.parent.name}-{seed}") as folder:
+        start = time.perf_counter()
+        _inflate(items, folder / "items")
+        inflating = time.perf_counter() - start
+        command = [str(player), str(folder / "items"), str(reset_cycles(made.config)), str(int(compare)),
+                   *power_up(seed)]
+        with (folder / "replay.json").open("w") as output:
+            status = processes.run(command, folder, output)
+        text = (folder / "replay.json").read_text()
+    if status:
+        return Replay(0, f"the replay ended with status {status}", inflating)
+    found = json.loads(text)
+    differs = found["differs"] and found["differs"].replace(IN_CPP, "__")
+    return Replay(found["cycles"], differs, found["seconds"] + inflating)
+
+
+def _inflate(source: Path, target: Path) -> None:
+    inflate = zlib.decompressobj()
+    with source.open("rb") as packed, target.open("wb") as items:
+        while chunk := packed.read(CHUNK):
+            items.write(inflate.decompress(chunk))
+
+
+def _player(made: Build) -> Path:
+    """The program for a build."""
+    key = Key(Kind.PLAYERS, made.module, {"simulator": made.folder.name, "flags": FLAGS, "tools": versions(),
+                                          "player.cpp": store.digest(SOURCE.read_text())})
+    return store.folder(key, lambda folder: _compile(made, folder)) / "player"
+
+
+def _compile(made: Build, folder: Path) -> None:
+    lists = ((name, [f"PORT({port.replace('__', IN_CPP)})" for port in directed(made.ports, name)])
+             for name in ("input", "output"))
+    (folder / "ports.h").write_text("".join(
+        f"#define {name.upper()}S(PORT) {' '.join(ports)}\n" for name, ports in lists))
+    include, log = verilator_folder() / "include", folder / "build.log"
+    parts = [SOURCE, made.folder / "Vtop__ALL.a", *made.folder.glob("V*/lib*.a"), *made.folder.glob("verilated*.o")]
+    command = ["g++", *FLAGS, *(f"-I{place}" for place in (folder, made.folder, include, include / "vltstd")),
+               *map(str, parts), "-lpthread", "-o", "player"]
+    with log.open("w") as output:
+        if processes.run(command, folder, output):
+            raise ToolError(f"g++ failed on {SOURCE}; its log is {log}")

@@ -1,0 +1,189 @@
+"""Replays: they find every kind of difference, in the cycle in which the bench finds it, which then takes over."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import power_up_bench
+import pytest
+from test_simultaneous_runs import CONFIG, launches
+
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Settings, cores
+from warploom.cli import main
+from warploom.kernels.launchfile import LaunchFile, load
+from warploom.kernels.library import kernel
+from warploom.store import run_folder
+from warploom.tb import lockstep, player, runner
+from warploom.tb import tape as tapes
+from warploom.tb.lockstep import LockstepError
+from warploom.tb.player import play
+from warploom.tb.shadow import Shadow
+from warploom.tb.tape import Recorder
+
+STORED = "stored_data"
+ALWAYS = {"probe", "activity", "dispatch__valid", "dispatch__payload", STORED}
+CORES = cores()
+on = pytest.mark.xdist_group
+"""The core of `warploom.tb.test_datapath` that a test runs on."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> LaunchFile:
+    """A launch of 300 cycles."""
+    launch, = launches(tmp_path, 1)
+    return launch
+
+
+# ---------------------------------------------------------------- what a replay finds
+
+
+class Spoiled(Recorder):
+    """Expects one bit of a port to be another one, in `cycle`: when something is expected of it for the n-th time.
+    `expected` counts that by port."""
+
+    port, number, rng = "", 0, random.Random()
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.expected: Counter[str] = Counter()
+        self.cycle = -1
+        type(self).last = self
+
+    def expect(self, cycle: int, port: str, word: int, mask: int | None = None) -> int:
+        mask = (1 << self.codecs[port].width) - 1 if mask is None else mask
+        super().expect(cycle, port, self._spoiled(cycle, port, word, mask), mask)
+        return word
+
+    def expect_stored(self, cycle: int, address: Any, form: Any, shadow: Shadow) -> None:
+        columns, mask = shadow.columns(address, form)
+        spoiled: Any = type("", (), {"columns": lambda *_: (self._spoiled(cycle, STORED, columns, mask), mask),
+                                     "enables": shadow.enables})()
+        super().expect_stored(cycle, address, form, spoiled)
+
+    def _spoiled(self, cycle: int, port: str, word: int, mask: int) -> int:
+        self.expected[port] += mask > 0
+        if port != self.port or not mask or self.expected[port] != self.number:
+            return word
+        self.cycle = cycle
+        return word ^ 1 << self.rng.choice([bit for bit in range(mask.bit_length()) if mask >> bit & 1])
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("settings", "more"), [
+    pytest.param((), set(), marks=on("baseline")),
+    pytest.param(CORES["abm cross_lane write"], {"address_ready", "outcome_0__valid", "outcome_0__payload",
+                                                 "uniform_0__valid"}, marks=on("abm cross_lane write")),
+    pytest.param(CORES["bow_hints reg"], {"free_entries"}, marks=on("bow_hints reg")),
+])
+def test_every_port_is_compared_in_every_cycle(
+    settings: Settings, more: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    config, file = SmConfig.preset("small").with_settings([*settings]), kernel("reduction").load("tiny")
+    made = runner.build(config, "Datapath")
+    monkeypatch.setattr(tapes, "Recorder", Spoiled)
+    monkeypatch.setattr(Spoiled, "rng", random.Random(seed))
+
+    def replay() -> tuple[str | None, int]:
+        tapes.record(config, made.ports, file, tmp_path)
+        found = play(made, tmp_path / tapes.ITEMS, seed)
+        return found.differs, found.cycles - 1
+
+    assert replay()[0] is None
+    expected = Spoiled.last.expected
+    assert expected.keys() >= ALWAYS | more
+    assert any(port.startswith("done_") for port in expected)
+    for port, count in expected.items():
+        monkeypatch.setattr(Spoiled, "port", port)
+        monkeypatch.setattr(Spoiled, "number", Spoiled.rng.randint(1, count))
+        assert replay() == (port, Spoiled.last.cycle)
+
+
+@pytest.mark.rtl
+@on("baseline")
+@pytest.mark.parametrize("port", ["issue__payload", "result_mem__payload", "credit_mem"])
+def test_what_is_driven_counts(port: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Hardware that gets no such input differs."""
+    file = kernel("vector_add").load("tiny")
+    drive = Recorder.drive
+    monkeypatch.setattr(Recorder, "drive", lambda recorder, stimulus: drive(
+        recorder, {name: value for name, value in stimulus.items() if name != port}))
+    made = runner.build(CONFIG, "Datapath")
+    tapes.record(CONFIG, made.ports, file, tmp_path)
+    assert play(made, tmp_path / tapes.ITEMS, seed).differs
+    assert play(made, tmp_path / tapes.ITEMS, seed, compare=False).differs is None
+
+
+@pytest.mark.rtl
+@on("baseline")
+def test_power_up_is_that_of_the_bench(tmp_path: Path, seed: int) -> None:
+    made = runner.build(CONFIG, "Datapath")
+    with run_folder("power_up") as folder:
+        runner.simulate(made, folder, "power_up_bench", seed)
+        seen = json.loads((folder / power_up_bench.SEEN).read_text())
+    assert len(set(seen)) > 1
+    with (tmp_path / "items").open("wb") as items:
+        recorder = Recorder(CONFIG, made.ports, items)
+        for cycle, (stimulus, shown) in enumerate(zip(power_up_bench.stimuli(CONFIG), seen, strict=True)):
+            recorder.expect(cycle, power_up_bench.PORT, shown)
+            recorder.drive(stimulus)
+            recorder.end_cycle()
+        recorder.close()
+    assert play(made, tmp_path / "items", seed).differs is None
+    assert play(made, tmp_path / "items", seed + 1).differs == power_up_bench.PORT
+
+
+# ---------------------------------------------------------------- who compares
+
+
+@pytest.mark.rtl
+@on("baseline")
+def test_a_replay_has_the_results_of_the_bench(file: LaunchFile, seed: int) -> None:
+    bench, replay = (lockstep.lockstep(CONFIG, file, seed, replay=replay).to_json() for replay in (False, True))
+    assert (bench.pop("by"), replay.pop("by")) == ("cocotb", "replay")
+    del bench["seconds"], replay["seconds"]
+    assert bench == replay
+
+
+@pytest.mark.rtl
+@on("baseline")
+def test_a_difference_that_the_bench_does_not_find_is_an_error(
+    file: LaunchFile, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(lockstep, "play", lambda *_: player.Replay(8, "probe", 1.0))
+    with pytest.raises(LockstepError, match=rf"only the replay differs in cycle 7 \(seed {seed}\): probe"):
+        lockstep.lockstep(CONFIG, file, seed, replay=True)
+
+
+@pytest.mark.rtl
+@on("baseline")
+@pytest.mark.parametrize(("refused", "said"), [
+    (False, ""), (True, "the bench runs instead of a replay: it is so\n"),
+])
+def test_the_command_says_who_compared(refused, said, file, monkeypatch, capsys):
+    def refuse(*_):
+        raise tapes.Refused("it is so")
+
+    if refused:
+        monkeypatch.setattr(lockstep, "tape", refuse)
+    path = file.path.with_name("run.json")
+    assert main(["run", str(file.path), "--preset", "small", "--rtl", "--replay", "--json", str(path)]) == 0
+    assert json.loads(path.read_text())["rtl"]["by"] == ("cocotb" if refused else "replay")
+    assert capsys.readouterr().err.endswith(said)
+
+
+@pytest.mark.parametrize("options", [["--replay"], ["--rtl", "--replay", "--waves", "a.vcd"]])
+def test_only_hardware_without_waves_is_replayed(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vector_add", *options]) == 1
+    assert "--replay: it replays on hardware, without waves" in capsys.readouterr().err
+
+
+@pytest.mark.rtl
+@on("baseline")
+def test_programs_whose_operands_are_not_all_defined_are_replayed(seed: int) -> None:
+    """Prints, module variables, early returns: as in `warploom.tb.test_lockstep`."""
+    for name in ("print", "symbols", "early"):
+        done = lockstep.lockstep(CONFIG, load(Path(__file__).parent / "ptx" / f"{name}.toml"), seed, replay=True)
+        assert done.by == "replay"
