@@ -1,1 +1,1 @@
-"""Functional execution: what a kernel computes, apart from when. `executor.execute` is the door."""
+"""Functional execution: what a kernel computes, without timing. The entry point is `executor.execute`."""

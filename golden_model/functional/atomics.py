@@ -1,7 +1,7 @@
-"""Atomic read-modify-write of many threads at once, with the results of doing them one after the other.
+"""Atomic read-modify-write of many threads at once, with the results of sequential execution.
 
 The order is that of the arrays: by warp, then by lane. Associative operators become a segmented scan over the threads
-that share an address; the others run in rounds, the first thread of every address, then the second, and so on.
+that share an address. The others run in rounds: the first thread of every address, then the second, and so on.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def update(memory: np.ndarray, index: np.ndarray, atom: Atom, kind: DType, opera
 
 
 def changes(old: np.ndarray, atom: Atom, kind: DType, operand: np.ndarray, *, flushed: bool) -> np.ndarray:
-    """Of each thread that found `old`, whether its atomic wrote something else; the rest is as in `update`."""
+    """For each thread, whether its atomic changed the value `old` that it found; other arguments as in `update`."""
     if atom in (Atom.MIN, Atom.MAX) and kind in (DType.S32, DType.S64):
         old, operand = old.view(KINDS[kind]), operand.view(KINDS[kind])
     return _function(atom, kind, flushed)(old, operand) != old
@@ -98,7 +98,8 @@ def _function(atom: Atom, kind: DType, flushed: bool) -> Update:
 
 
 def _scan(memory: np.ndarray, place: np.ndarray, rank: np.ndarray, function: Update, operand: np.ndarray) -> np.ndarray:
-    """Old values by a segmented inclusive scan (Hillis and Steele); `place` is sorted, `rank` counts within a place."""
+    """Old values by a segmented inclusive scan (Hillis and Steele); `place` (the index) is sorted, `rank` counts within
+    an index."""
     total, step = operand, 1
     while step <= rank.max():
         joined = total.copy()
@@ -116,7 +117,7 @@ def _scan(memory: np.ndarray, place: np.ndarray, rank: np.ndarray, function: Upd
 def _rounds(
     memory: np.ndarray, place: np.ndarray, rank: np.ndarray, function: Update, operand: np.ndarray
 ) -> np.ndarray:
-    """Old values, the threads of equal rank together."""
+    """Old values; the threads of equal rank are done together."""
     by_rank = np.argsort(rank, kind="stable")
     old = np.empty(len(place), memory.dtype)
     for threads in np.split(by_rank, np.cumsum(np.bincount(rank))[:-1]):

@@ -1,4 +1,4 @@
-"""Barriers of the resident blocks: who waits where, and who is released."""
+"""Barriers of the resident blocks: which warps wait, and which are released."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ BLOCKED = (1 << 30) - 1
 
 
 def leaving(program: tuple[Instruction, ...]) -> np.ndarray:
-    """For each instruction whether a lane there exits without doing anything before: EXIT, and branches to one."""
+    """For each instruction, whether a lane there exits at once: EXIT, and branches to an EXIT."""
     found = np.array([i.op is Op.EXIT and not i.guarded for i in program])
     jumps = [pc for pc, i in enumerate(program) if i.op is Op.BRA and not i.guarded]
     while any(found[program[pc].imm] and not found[pc] for pc in jumps):
@@ -39,7 +39,7 @@ class Barriers:
         return self._complete(number)
 
     def leave(self, warps: np.ndarray) -> np.ndarray:
-        """After exits of some of these warps: the warps that they release."""
+        """Some of these warps have exited. Returns the warps that this releases."""
         if self._strict or (self._number < 0).all() or not (self._state.stack.pc[warps] == DONE).any():
             return warps[:0]
         return np.sort(np.concatenate([self._complete(number) for number in np.unique(self._number) if number >= 0]))
@@ -60,13 +60,13 @@ class Barriers:
         return np.full(len(done), self._warps_per_block) if self._strict else self._warps_per_block - done.sum(1)
 
     def waiting(self, warp: int) -> tuple[int, int]:
-        """How many warps wait at the barrier at which a warp waits, and for how many it does."""
+        """How many warps wait at the barrier of a waiting warp, and how many the barrier waits for."""
         block = warp // self._warps_per_block
         peers = self._number.reshape(-1, self._warps_per_block)[block] == self._number[warp]
         return int(peers.sum()), int(self._count[warp]) or int(self.expected[block])
 
     def missing(self, warps: np.ndarray, lanes: np.ndarray, leaving: np.ndarray) -> np.ndarray:
-        """Whether some lane that a barrier waits for is not among the lanes (bools (warps, 32)) that arrive there."""
+        """Whether a lane that the barrier waits for is not among the arriving lanes (bools (warps, 32))."""
         state = self._state
         if self._strict:
             return (state.launched[warps] & ~lanes).any(1)

@@ -1,4 +1,4 @@
-"""C's formatted output as CUDA's `printf` has it; the C library of this machine does the formatting, as in CUDA."""
+"""C's formatted output as in CUDA's `printf`; the C library of this machine does the formatting, as in CUDA."""
 
 import ctypes
 import re
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_ARGUMENTS = 32
-"""Of a call; what is beyond is ignored, and its specifiers are printed as they are."""
+"""Arguments of a call; further ones are ignored, and their specifiers are printed as they are."""
 
 MAX_FIELD = 1 << 16
 """Largest width and precision."""
@@ -50,7 +50,7 @@ def render(format_: bytes, read: Callable[[int, int], bytes], string: Callable[[
     """The text that a format makes of its arguments, and how many of these it takes.
 
     `read` gives the bytes of the arguments at (offset, size), `string` the C string at an address. Arguments lie one
-    after the other, each aligned to its size. What is no specifier that CUDA knows is printed as it is. Raises
+    after the other, each aligned to its size. A specifier that CUDA does not know is printed as it is. Raises
     `FormatError` for a field of more than `MAX_FIELD` characters.
     """
     arguments = _Arguments(read, string)
@@ -88,7 +88,7 @@ class _Arguments:
         """The text of the next argument."""
         width = self._field(specifier.width)
         precision = b"." + self._field(specifier.precision[1:]) if specifier.precision else b""
-        if precision.startswith(b".-"):  # as if it were not there
+        if precision.startswith(b".-"):  # as if it were absent
             precision = b""
         raw = self._take(specifier.size)
         kind, length = specifier.type, b""

@@ -1,8 +1,9 @@
-"""The console: where stores of `printf` and of failed assertions go, and what they print.
+"""The console: receives the stores of `printf` and of failed assertions, and prints them.
 
-A thread stores the address, in its local memory, of a record to one of the console's words (`memory_map`). A record of
-`CONSOLE_PRINT` is {format, arguments: 64 bits each; result: 32 bits, written by the console}, one of `CONSOLE_ASSERT`
-{text, file, function: 64 bits each; line: 32 bits}; all but the numbers are generic addresses.
+A thread writes a record to its local memory and stores the record's address to one of the console's words
+(`memory_map`). A record of `CONSOLE_PRINT` is {format, arguments: 64 bits each; result: 32 bits, written by the
+console}; a record of `CONSOLE_ASSERT` is {text, file, function: 64 bits each; line: 32 bits}. All but the result and
+the line are generic addresses.
 """
 
 import struct
@@ -23,7 +24,7 @@ MAX_TEXT_BYTES = 1 << 24
 """More than this is an error: a kernel may print from every thread, in a loop."""
 
 CHUNK_BYTES = 256
-"""A string is read so much at a time: what it lies in may be far larger."""
+"""Bytes that are read of a string at a time: the buffer that holds it may be far larger."""
 
 NO_FORMAT = -1
 """Result of a print without a format."""
@@ -97,7 +98,7 @@ class _Thread:
             raise Fault(0, str(error)) from None
 
     def assertion(self, record: int) -> str:
-        """The line that says which assertion of which thread has failed, as CUDA prints it."""
+        """The message of a failed assertion, as CUDA prints it."""
         *places, line = struct.unpack("<QQQI", self.local(record, 28).tobytes())
         text, file, function = (self._string(place).decode("utf-8", "backslashreplace") for place in places)
         block, thread = (",".join(map(str, coordinates(number, extent))) for number, extent in (

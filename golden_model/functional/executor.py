@@ -1,9 +1,9 @@
 """Functional execution: a machine `Program` and a `Launch` become a `Trace` and the final memory.
 
-Warps of the resident blocks that stand at the same instruction execute a basic block together, numpy working on all
-their lanes at once. The group with the lowest pc goes first, so that warps which parted meet again. Warps that spin at
-an atomic let the others go first, one of which holds the lock; and every so often the group that has waited longest
-goes, so that none starves, whatever others wait for.
+Warps of the resident blocks at the same instruction execute a basic block together: numpy works on all their lanes at
+once. The group with the lowest pc goes first, so that warps which diverged meet again. Warps that spin at an atomic let
+the others go first, because one of those holds the lock. From time to time the group that has waited longest goes
+first, so that no group starves.
 """
 
 from dataclasses import dataclass
@@ -24,21 +24,21 @@ from warploom.golden_model.functional.steps import Steps
 from warploom.golden_model.trace import Trace
 
 COUNTED_WARPS = 16
-"""An instruction uses up at least so much of the launch's limit: few warps that spin would take long to reach it."""
+"""The least that an instruction counts towards the launch's limit: a few spinning warps would take long to reach it."""
 
 RESIDENT_WARPS = 512
 """Warps that execute together, at least one block: enough to amortise numpy's calls, few enough for the cache."""
 
 PATIENCE = 32
-"""Every so many basic blocks, the group that has waited longest goes first."""
+"""After this many basic blocks, the group that has waited longest goes first."""
 
 ENDS_BLOCK = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.BARRED})
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What a run leaves: the trace (None if not recorded), buffers by name, the image of the module's `.global`
-    variables, what the kernel printed, and counts of warp and thread instructions."""
+    """The result of a run: the trace (None if not recorded), buffers by name, the image of the module's `.global`
+    variables, the printed text, and counts of warp and thread instructions."""
 
     trace: Trace | None
     buffers: dict[str, np.ndarray]
@@ -51,7 +51,7 @@ class Execution:
 
     def final_registers(self, block: int, warp: int) -> np.ndarray:
         """Registers (registers, 32) of a warp of a block, by linear block number, as it exited; lanes never written
-        hold 0. Kept only where the trace is recorded."""
+        hold 0. Available only if the trace is recorded."""
         number = block * self.warps_per_block + warp
         for registers in self._registers:
             if number < registers.shape[1]:
@@ -61,7 +61,7 @@ class Execution:
 
 
 def basic_block_ends(program: tuple[Instruction, ...]) -> list[int]:
-    """For each instruction the end (exclusive) of the basic block from there on."""
+    """For each instruction, the end (exclusive) of its basic block."""
     leaders = {len(program)}
     for pc, i in enumerate(program):
         if i.op is Op.BRA:
@@ -95,7 +95,7 @@ class _Run:
         self.spent = self.thread_instructions = 0
 
     def run(self) -> None:
-        """All blocks, as many at a time as are resident."""
+        """Run all blocks, in sets of as many as can be resident."""
         for first in range(0, self.launch.blocks, self.resident):
             state = ResidentWarps(self.program, self.launch, first, min(self.resident, self.launch.blocks - first))
             self.steps.barriers = Barriers(state, self.launch.warps_per_block, self.launch.strict_barriers)
@@ -147,7 +147,7 @@ class _Run:
 
 
 def _lowest(pc: np.ndarray, spinning: np.ndarray) -> np.ndarray:
-    """The warps at the lowest pc; those that spin (bools) only count when all others are blocked."""
+    """The warps at the lowest pc. Warps that spin (bools) count only when all others are blocked."""
     if spinning.any():
         others = np.where(spinning, BLOCKED, pc)
         pc = pc if others.min() >= BLOCKED else others
@@ -155,12 +155,12 @@ def _lowest(pc: np.ndarray, spinning: np.ndarray) -> np.ndarray:
 
 
 def execute(program: Program, launch: Launch, *, record: bool = True) -> Execution:
-    """Run a whole grid. Of the launch's limit an instruction uses up as much as warps execute it together, at least
-    `COUNTED_WARPS`.
+    """Run a whole grid. Towards the launch's limit an instruction counts as the number of warps that execute it
+    together, at least as `COUNTED_WARPS`.
 
     Raises `LaunchError` where the launch does not fit the program, `ExecutionError` for an illegal address, a barrier
-    that some threads never reach, a failed assertion, a trap, or no end within the limit; the error holds what was
-    printed until then.
+    that some threads never reach, a failed assertion, a trap, or no end within the limit; the error holds the text
+    printed so far.
     """
     with np.errstate(all="ignore"):
         run = _Run(program, launch, record)

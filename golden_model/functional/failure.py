@@ -10,7 +10,7 @@ from warploom.golden_model.functional.special import coordinates
 def thread_error(
     program: Program, launch: Launch, pc: int, group: Group, *, position: int, what: str
 ) -> ExecutionError:
-    """What the thread at `position`, warp of the group * 32 + lane, has done at `pc`."""
+    """The error of the thread at `position` (warp of the group * 32 + lane) at `pc`."""
     state, warp = group.state, group.warps[position // 32]
     thread = coordinates(int(state.warps[warp]) * 32 + position % 32, launch.block)
     block = coordinates(int(state.blocks[warp]), launch.grid)

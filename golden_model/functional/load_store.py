@@ -21,16 +21,16 @@ Addressed = tuple[np.ndarray, np.ndarray]
 """Byte addresses (warps, 32), each in its own space, and the `Space` of each warp (of its lowest executing lane)."""
 
 Part = tuple[Space, np.ndarray | None, np.ndarray, np.ndarray]
-"""What accesses a space: (space; positions, warp * 32 + lane, of the threads that do, None for all; its words; their
-indices)."""
+"""The accesses to one space: (space; positions, warp * 32 + lane, of the threads that access it, None for all; words of
+the space; indices of the accessed words)."""
 
 SIGNED = {Access.S8: np.int8, Access.S16: np.int16}
-_IN_VAIN, _CHANGED = 1, 2  # what a thread's atomic did to memory
+_IN_VAIN, _CHANGED = 1, 2  # effect of a thread's atomic on memory
 NAMES = {Op.LD: "load", Op.ST: "store", Op.ATOM: "atomic", Op.RED: "reduction"}
 
 
 class LoadStore:
-    """Memory instructions of one launch. Where lanes store to one address, the highest lane of the last warp wins."""
+    """Memory instructions of one launch. If lanes store to one address, the highest lane of the last warp wins."""
 
     def __init__(self, program: Program, launch: Launch, memory: Memory) -> None:
         self._program, self._launch, self._memory = program, launch, memory
@@ -67,7 +67,7 @@ class LoadStore:
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
         size: int,
     ) -> Iterator[Part]:
-        """Of each space that is accessed."""
+        """The accesses to each space."""
         present = [i.space]
         if spaces.size > 1:
             present = [Space(s) for s in np.unique(spaces if lanes is None else spaces[lanes])]
@@ -86,7 +86,7 @@ class LoadStore:
             yield space, where, self._memory.words(space, size), index
 
     def _home(self, space: Space, group: Group) -> np.ndarray:
-        """Where shared memory of the warp's block or local memory of the thread starts in the image."""
+        """Start of the block's shared memory, or of the thread's local memory, in the image."""
         if space is Space.SHARED:
             return (group.warps // self._launch.warps_per_block * self._memory.shared_stride)[:, None]
         if space is Space.LOCAL:
@@ -138,13 +138,13 @@ class LoadStore:
 
 
 def _pick(values: np.ndarray, where: np.ndarray | None) -> np.ndarray:
-    """Values at flat positions, or all of them, flat."""
+    """The values at the flat positions (None: all), flattened."""
     return values.reshape(-1) if where is None else values.reshape(-1).take(where)
 
 
 def _slots(i: Instruction) -> list[int]:
-    """Where the operands are among the latched words (if there are any), then slots a, b, c: low and high address
-    word, then the values (compare before new, low before high)."""
+    """Positions of the operands among the latched words (if any), then slots a, b, c: low and high address word, then
+    the values (compare before new, low before high)."""
     if not i.latched:
         return [0, 1, 2]
     if i.atom is not Atom.CAS:

@@ -32,7 +32,7 @@ WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class Fault(Exception):
-    """An illegal access by the thread at `position` of the addresses given; `why` says what is wrong with it."""
+    """An illegal access by the thread at `position` of the given addresses, and the reason."""
 
     def __init__(self, position: int, why: str) -> None:
         super().__init__(why)
@@ -49,7 +49,7 @@ class Segment:
     offset: int
 
     def describe(self, address: int) -> str:
-        """Where an address is relative to the segment."""
+        """An address relative to the segment, in words."""
         past = address - self.base - self.size
         if past >= 0:
             return f"{past} bytes past the end of {self.name} ({self.size} bytes)"
@@ -63,17 +63,17 @@ def _padded(size: int) -> int:
 
 
 def _image(content: bytes, size: int) -> np.ndarray:
-    """Bytes in an array whose length suits every access width."""
+    """The bytes, padded to a length that suits every access width."""
     array = np.zeros(_padded(max(size, 1)), np.uint8)
     array[: len(content)] = np.frombuffer(content, np.uint8)
     return array
 
 
 class Memory:
-    """All memory of a launch; shared and local memory for as many blocks as are resident at a time.
+    """All memory of a launch; shared and local memory for the blocks that are resident at a time.
 
-    `shared_stride` and `local_stride` are the bytes from one block's shared memory, and one thread's local memory, to
-    the next.
+    `shared_stride` and `local_stride` are the distances in bytes between the shared memories of two blocks, and between
+    the local memories of two threads.
     """
 
     def __init__(self, program: Program, launch: Launch, resident_blocks: int) -> None:
@@ -105,7 +105,7 @@ class Memory:
         return segments
 
     def _buffers(self) -> list[Buffer]:
-        """Buffer arguments; one that is given twice is one buffer."""
+        """Buffer arguments; the same buffer may be given twice."""
         by_name = {a.name: a for a in self._launch.arguments if isinstance(a, Buffer)}
         return list(by_name.values())
 
@@ -119,7 +119,7 @@ class Memory:
             self._symbol(symbol)[:] = np.frombuffer(symbol.array.tobytes(), np.uint8)
 
     def _symbol(self, symbol: Buffer) -> np.ndarray:
-        """The bytes of a module variable that a symbol stands for (a view); module memory starts its image."""
+        """The bytes of the module variable of a symbol (a view). Module memory is at the start of its image."""
         variable = next(v for v in self._program.module if v.name == symbol.name)
         return self._arrays[variable.space][variable.offset : variable.offset + symbol.array.nbytes]
 
@@ -161,8 +161,8 @@ class Memory:
         return self._arrays[space].view(WORDS[size])
 
     def span(self, address: int, homes: Mapping[Space, int]) -> np.ndarray:
-        """The bytes (a view) from a generic address to the end of what it lies in, none where nothing is. `homes` is
-        where the thread's shared and local memory start."""
+        """The bytes (a view) from a generic address to the end of the buffer or memory that holds it; none if nothing
+        is mapped there. `homes` are the starts of the thread's shared and local memory."""
         space = WINDOWS.get(address & ~(WINDOW_BYTES - 1), Space.GLOBAL)
         if space is not Space.GLOBAL:
             home = homes.get(space, 0)
@@ -186,7 +186,7 @@ class Memory:
     def locate(self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, write: bool) -> np.ndarray:
         """Indices into `words(space, size)` of byte addresses (n,) uint64.
 
-        `home` (n,) is where each thread's shared or local memory starts. Raises `Fault` for an address outside the
+        `home` (n,) is the start of each thread's shared or local memory. Raises `Fault` for an address outside the
         space, one that is not a multiple of `size`, or a write to read-only memory.
         """
         if write and space in (Space.CONST, Space.PARAM):

@@ -1,4 +1,4 @@
-"""Collects dynamic instructions as groups of warps execute them, and sorts them into a `Trace` at the end."""
+"""Collects the dynamic instructions of groups of warps, and sorts them into a `Trace` at the end."""
 
 from typing import NamedTuple
 
@@ -25,12 +25,12 @@ class Record(NamedTuple):
 
 
 def _masks(lanes: np.ndarray) -> np.ndarray:
-    """Lane masks of bools (..., 32), which may be one bool that stands for all lanes."""
+    """Lane masks of bools (..., 32); a single bool stands for all lanes."""
     return to_masks(np.broadcast_to(lanes, (*lanes.shape[:-1], 32)))
 
 
 class Recorder:
-    """Warps are named by their linear number, block * warps per block + warp in the block."""
+    """Warps are numbered linearly: block * warps per block + warp in the block."""
 
     def __init__(self) -> None:
         self._records: list[Record] = []
@@ -43,9 +43,9 @@ class Recorder:
         pred_out: np.ndarray | None = None, result: np.ndarray | None = None,
         address: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """An instruction of the group `warps` (linear numbers). `lanes` executes (bools (warps, 32), None for all);
-        `pred_in` and `pred_out` are bools that broadcast to that, `result` words that do. `address` is
-        (byte addresses (warps, 32), `Space` of each warp). Values of lanes that do not execute are zeroed here."""
+        """An instruction of the group `warps` (linear numbers). `lanes` are the executing lanes (bools (warps, 32),
+        None for all); `pred_in` and `pred_out` are bools, and `result` words, that broadcast to that shape. `address`
+        is (byte addresses (warps, 32), `Space` of each warp). Values of lanes that do not execute are zeroed here."""
         masks = ALL if lanes is None else to_masks(lanes)
         if result is not None:
             rows = np.empty((len(warps), 32), np.uint32)
@@ -60,7 +60,7 @@ class Recorder:
         ))
 
     def trace(self, program: Program, launch: Launch, live: np.ndarray) -> Trace:
-        """The trace of all that was recorded; `live` is the launched lane mask of each warp of a block."""
+        """The trace of all recorded instructions; `live` is the mask of launched lanes of each warp of a block."""
         counts = [len(record.warps) for record in self._records]
         warps = _flat([record.warps for record in self._records], np.int64)
         order = np.argsort(warps, kind="stable")
@@ -84,5 +84,5 @@ class Recorder:
 
 
 def _flat(parts: list[np.ndarray], kind: type, *columns: int) -> np.ndarray:
-    """The concatenation, also of no parts."""
+    """The concatenation; empty for no parts."""
     return np.concatenate([np.zeros((0, *columns), kind), *parts], dtype=kind)

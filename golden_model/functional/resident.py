@@ -1,4 +1,4 @@
-"""The architectural state of the warps that run together: registers, predicates, latches, stacks, and who they are."""
+"""The architectural state of the resident warps: registers, predicates, latches, stacks, and their numbers."""
 
 import numpy as np
 
@@ -13,12 +13,13 @@ def launched_lanes(launch: Launch) -> np.ndarray:
     return (np.arange(launch.warps_per_block * 32) < launch.threads).reshape(-1, 32)
 
 NOWHERE = -1
-"""pc of no instruction."""
+"""A pc that belongs to no instruction."""
 
 
 class ResidentWarps:
-    """Whole blocks, `first_block` onwards. `registers[r]` is (warp, lane): one register of a group of warps is one
-    gather, of adjacent warps a view. What hardware leaves undefined at the start is zero."""
+    """The warps of whole blocks, from `first_block` on. `registers[r]` is (warp, lane), so reading a register of a
+    group of warps is one gather, and of adjacent warps a view. State that is undefined in hardware at the start is
+    zero."""
 
     def __init__(self, program: Program, launch: Launch, first_block: int, blocks: int) -> None:
         count = blocks * launch.warps_per_block
@@ -30,15 +31,15 @@ class ResidentWarps:
         self.latch = {pipe: np.zeros((3, count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
         self.high = {pipe: np.zeros((count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
         self.stack = ReconvergenceStack(self.launched)
-        self.tried_at = np.full(count, NOWHERE, np.int32)  # the last atomic of each warp, if it was in vain
+        self.tried_at = np.full(count, NOWHERE, np.int32)  # pc of the last atomic of each warp, if it changed nothing
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     @property
     def spinning(self) -> np.ndarray:
-        """The warps (bools) that try again: they stand before an atomic, or at it, that was in vain the last time: it
-        left memory as it was in all lanes."""
+        """The warps (bools) that try again: they are at or before an atomic that changed no memory, in any lane, the
+        last time."""
         spinning: np.ndarray = self.stack.pc <= self.tried_at
         return spinning
 
@@ -46,8 +47,8 @@ class ResidentWarps:
 class Group:
     """Warps that execute one basic block together.
 
-    `warps` are their indices, `select` the same as a slice where it can be one, and `active` their active lanes, None
-    where these are all lanes. `idle` counts active lanes that guards held back; `shape` is that of all lanes.
+    `warps` are their indices, `select` the same as a slice if possible, and `active` their active lanes, None if these
+    are all lanes. `idle` counts active lanes that did not execute because of a guard; `shape` is that of all lanes.
     """
 
     def __init__(self, state: ResidentWarps, warps: np.ndarray) -> None:
@@ -58,16 +59,17 @@ class Group:
         self.shape = len(warps), 32
 
     def read(self, array: np.ndarray) -> np.ndarray:
-        """The rows of the group's warps in an array that has one for each resident warp."""
+        """The rows of the group's warps in an array with one row for each resident warp."""
         return array[self.select] if isinstance(self.select, slice) else array.take(self.warps, 0)
 
     def read_latch(self, pipe: Pipe) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the last LATCH of a pipe left."""
+        """The words of the last LATCH of a pipe."""
         a, b, c = self.state.latch[pipe]
         return self.read(a), self.read(b), self.read(c)
 
     def tried(self, pc: int, in_vain: np.ndarray) -> None:
-        """The warps executed an atomic at `pc`; of each, whether that was `in_vain` (see `ResidentWarps.spinning`)."""
+        """The warps executed an atomic at `pc`. `in_vain`: for each, whether it changed no memory (see
+        `ResidentWarps.spinning`)."""
         self.state.tried_at[self.select] = np.where(in_vain, pc, NOWHERE)
 
     @property

@@ -1,8 +1,8 @@
 """Immediate-post-dominator reconvergence stacks of many warps at once.
 
-Each warp has a current entry (next pc, reconvergence point, active lanes) and a stack of waiting ones. A branch whose
-lanes disagree leaves a joint entry at the reconvergence point below the side that waits; lanes that already are at the
-reconvergence point simply wait in that entry.
+Each warp has a current entry (next pc, reconvergence point, active lanes) and a stack of waiting entries. A divergent
+branch pushes a joint entry for the reconvergence point and, above it, an entry for the side that waits. Lanes that are
+already at the reconvergence point wait in the joint entry.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ DONE = 1 << 30
 
 
 class ReconvergenceStack:
-    """Stacks of `launched.shape[0]` warps; `launched` (warps, 32) are the lanes that start, at instruction 0."""
+    """Stacks of `launched.shape[0]` warps. The lanes `launched` (warps, 32) start at instruction 0."""
 
     def __init__(self, launched: np.ndarray) -> None:
         warps = len(launched)
@@ -52,7 +52,7 @@ class ReconvergenceStack:
         self.advance(warps, np.where(some_taken, target, following))
 
     def _diverge(self, warps: np.ndarray, sides: list[tuple[int, np.ndarray]], reconverge: int) -> None:
-        new = warps[self._reconverge[warps] != reconverge]  # the others have a joint entry there already
+        new = warps[self._reconverge[warps] != reconverge]  # the others already have a joint entry there
         self._push(new, reconverge, self._reconverge[new], self.active[new])
         self._reconverge[warps] = reconverge
         (pc, lanes), *later = [side for side in sides if side[0] != reconverge]
@@ -71,8 +71,8 @@ class ReconvergenceStack:
         self._pop(warps[~some_left])
 
     def elsewhere(self, warps: np.ndarray, leaving: np.ndarray) -> np.ndarray:
-        """The lanes (warps, 32) that are neither active nor exited, nor wait at an instruction after which they will
-        exit at once: `leaving` tells these by pc."""
+        """The lanes (warps, 32) that are neither active nor exited, and do not wait at an instruction where they exit
+        at once (`leaving`, by pc)."""
         left = ~self._exited[warps] & ~self.active[warps]
         found = np.zeros_like(left)
         for depth in range(int(self._depth[warps].max(initial=0)) - 1, -1, -1):  # the topmost entry of a lane counts

@@ -1,4 +1,4 @@
-"""Turns each static instruction, once, into a function that executes it for a group of warps."""
+"""Makes of each static instruction a function that executes it for a group of warps."""
 
 from collections.abc import Callable
 
@@ -24,11 +24,11 @@ Read = Callable[[Group], np.ndarray]
 
 TRUE = np.ones((1, 1), bool)
 CARRY_IN = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
-"""Operations for which PT as predicate operand means that there is none."""
+"""Operations in which PT as predicate operand means that there is none."""
 
 
 def uniform(word: int) -> Read:
-    """Reads the same word for every thread."""
+    """Reads one word, the same for every thread."""
     constant = np.array([[word]], np.uint32)
     return lambda group: constant
 
@@ -120,7 +120,7 @@ class Steps:
                 result = None
             if i.pdst == PT:
                 pred = None
-            if recorder is not None:  # before the writes: operands may be views of what is written
+            if recorder is not None:  # before the writes: operands may be views of the registers that are written
                 recorder.add(pc, group.state.numbers[group.warps], lanes, pred_in=pred_in, pred_out=pred,
                              result=result, address=address)
             if result is not None:
@@ -192,7 +192,7 @@ class Steps:
         return step
 
     def _logic(self, pc: int, i: Instruction) -> Step:
-        function = prepare(Instruction(op=Op.LOP3, lut=i.lut))  # truth tables serve bools as they serve words
+        function = prepare(Instruction(op=Op.LOP3, lut=i.lut))  # the truth tables of words also work for bools
         finish, executing = self._finish(pc, i), self._executing(i)
         p, q, r = (self._predicate(number) for number in i.src)
 
@@ -245,7 +245,7 @@ class Steps:
         return step
 
     def _barrier(self, pc: int, i: Instruction) -> Step:
-        """BAR is recorded when a warp arrives, BARRED, which has a result, when it is released."""
+        """BAR is recorded when a warp arrives. BARRED has a result, so it is recorded when the warp is released."""
         finish, executing, votes = self._finish(pc, i), self._executing(i), self._predicate(i.psrc, i.psrc_not)
 
         def step(group: Group) -> None:
@@ -263,7 +263,7 @@ class Steps:
         return step
 
     def _release(self, state: ResidentWarps, released: np.ndarray) -> None:
-        """Warps go on behind the barriers at which they wait, each with the result of its own instruction."""
+        """Warps go on after the barriers where they wait, each with the result of its own instruction."""
         if not len(released):
             return
         arrived_at = self.barriers.arrived_at[released]
@@ -283,14 +283,14 @@ class Steps:
         self._finish(pc, i)(group, group.active, outcome, self.barriers.votes[group.warps])
 
     def _check_whole(self, pc: int, group: Group, lanes: np.ndarray) -> None:
-        """Every warp that arrives must do so with all lanes that its barrier waits for."""
+        """Every arriving warp must arrive with all lanes that its barrier waits for."""
         missing = self.barriers.missing(group.warps, lanes, self._leaving) & lanes.any(1)
         if missing.any():
             warp = group.warps[missing.argmax()]
             raise self.barrier_error(pc, int(group.state.blocks[warp]), f"only part of warp {group.state.warps[warp]}")
 
     def barrier_error(self, pc: int, block: int, who: str) -> ExecutionError:
-        """The error of a barrier that some threads of a block never reach; `who` did."""
+        """The error of a barrier that some threads of a block never reach; `who` reached it."""
         place = coordinates(block, self._launch.grid)
         return ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: barrier "
                               f"{self._program.instructions[pc].imm}: {who} of block {place} reaches it, the others "

@@ -1,7 +1,7 @@
-"""What each operation computes, bit for bit as PTX defines it: pure functions of operand words.
+"""The arithmetic of each operation, bit-exact as PTX defines it: pure functions of operand words.
 
-`evaluate` is the door for a single instruction; `prepare` makes its function once, for callers that run it often.
-Memory operations, special registers and control are not here: they need more than their operands.
+Call `evaluate` for a single execution, or `prepare` once for an instruction that is executed often. Memory operations,
+special registers and control are elsewhere, because they need more than their operands.
 """
 
 import numpy as np
@@ -14,10 +14,10 @@ BUILDERS: dict[Op, Builder] = (
     integer.OPERATIONS | float32.OPERATIONS | float64.OPERATIONS | convert.OPERATIONS | approx.OPERATIONS
     | warp.OPERATIONS
 )
-"""How to make the function of an instruction, for every operation that is one of its operands alone."""
+"""Makes the function of an instruction, for every operation that depends on its operands alone."""
 
 WARP_WIDE = frozenset(warp.OPERATIONS)
-"""Operations that look across lanes and so need `Operands.lanes`."""
+"""Operations that read across lanes and so need `Operands.lanes`."""
 
 
 def prepare(instruction: Instruction) -> Function:
@@ -26,8 +26,8 @@ def prepare(instruction: Instruction) -> Function:
 
 
 def evaluate(instruction: Instruction, operands: Operands) -> Outcome:
-    """What one instruction gives for operand words of shape (..., 32), lane by lane; values of lanes that do not
-    execute are unspecified. Results have that shape too."""
+    """The results of one instruction for operand words of shape (..., 32), with the same shape. Values of lanes that do
+    not execute are unspecified."""
     shape = np.broadcast_shapes(*(word.shape for word in operands[:3]))
     operands = operands._replace(lanes=np.broadcast_to(operands.lanes, shape))
     with np.errstate(all="ignore"):

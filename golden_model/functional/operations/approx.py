@@ -1,7 +1,8 @@
-"""MUFU: the functions that PTX leaves approximate, computed in float64 and rounded once to float32.
+"""MUFU: the functions that PTX defines as approximate, computed in float64 and rounded once to float32.
 
-That is within every error bound that PTX documents, and special values are those of its tables; the bits are not those
-of any chip. The f64 forms with `ftz` look at the high word of their operand and give a result whose low word is zero.
+The results are within every error bound that PTX documents, and special values are those of its tables. The bits are
+not those of any chip. The f64 forms with `ftz` use only the high word of their operand, and the low word of their
+result is zero.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from warploom.golden_model.functional.operations.float32 import reader, writer
 from warploom.golden_model.functional.operations.float64 import pair_of, write_double
 
 APPROXIMATE = frozenset({Op.MUFU})
-"""Operations whose results PTX bounds and does not fix; what is lowered to them (`div.approx`) is approximate too."""
+"""Operations for which PTX gives only an error bound; PTX operations lowered to them (`div.approx`) are approximate
+too."""
 
 FUNCTIONS: dict[Approximate, Callable[[np.ndarray], np.ndarray]] = {
     Approximate.RCP: lambda x: 1 / x, Approximate.RSQ: lambda x: 1 / np.sqrt(x), Approximate.SQRT: np.sqrt,
@@ -45,7 +47,7 @@ def _double(i: Instruction) -> Function:
 
 
 def flush_double(values: np.ndarray) -> np.ndarray:
-    """Subnormal float64 become zeros of their sign."""
+    """Subnormal float64 become zeros with their sign."""
     return np.where(np.abs(values) < 2.0**-1022, np.copysign(0.0, values), values)
 
 
@@ -54,4 +56,4 @@ def _build(i: Instruction) -> Function:
 
 
 OPERATIONS = {Op.MUFU: _build}
-"""How to make the function of an approximate instruction."""
+"""Makes the function of an approximate instruction."""

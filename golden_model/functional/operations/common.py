@@ -1,7 +1,7 @@
-"""The types that every operation shares, and helpers on 32-bit words and 64-bit pairs.
+"""The types that all operations share, and helpers for 32-bit words and 64-bit pairs.
 
-Words are numpy uint32 arrays of one shape, or of shapes that broadcast to it (a uniform operand may have shape (1, 1));
-the last axis is the lane where an operation looks across lanes.
+Words are numpy uint32 arrays of one shape, or of shapes that broadcast to it (a uniform operand may have shape (1, 1)).
+For operations that read across lanes the last axis is the lane.
 """
 
 import operator
@@ -18,9 +18,9 @@ Mask = np.ndarray
 
 
 class Operands(NamedTuple):
-    """What an operation reads: words in slots a, b, c; `pred`, the predicate operand as bools; `lanes`, the executing
-    lanes as bools (..., 32), which only operations across lanes look at; `latch`, the three words of the LATCH before a
-    latched instruction."""
+    """The operands: words in slots a, b, c; `pred`, the predicate operand as bools; `lanes`, the executing lanes as
+    bools (..., 32), used only by operations across lanes; `latch`, the three words of the LATCH before a latched
+    instruction."""
 
     a: Words
     b: Words
@@ -31,8 +31,8 @@ class Operands(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an operation gives: the result word, the high word of a 64-bit result (read by HIGH), and the predicate
-    result as bools; None where it has no such result."""
+    """The results: the result word, the high word of a 64-bit result (read by HIGH), and the predicate result as bools;
+    None if the operation has no such result."""
 
     result: Words | None = None
     high: Words | None = None
@@ -44,7 +44,7 @@ Builder = Callable[[Instruction], Function]
 
 
 def value(function: Callable[[Words, Words, Words], Words]) -> Function:
-    """An operation whose only result is a word of a, b and c."""
+    """An operation whose only result is a word, computed from a, b and c."""
     return lambda x: Outcome(function(x.a, x.b, x.c))
 
 
@@ -79,7 +79,7 @@ def comparison(cond: Cond, floats: bool) -> Comparison:
 
 
 def combined(i: Instruction) -> Callable[[Mask, Mask], Mask]:
-    """How a SETP joins its test with the predicate operand."""
+    """How a SETP combines its test with the predicate operand."""
     if i.psrc == PT and not i.psrc_not and i.combine is Combine.AND:
         return lambda test, pred: test
     join_masks = {Combine.AND: operator.and_, Combine.OR: operator.or_, Combine.XOR: operator.xor}[i.combine]

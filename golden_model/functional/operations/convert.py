@@ -1,7 +1,7 @@
 """CVT: between integers of 8 to 64 bits and floats.
 
-Integer results are sign- or zero-extended to 32 bits by the destination type. A float out of range saturates; NaN gives
-0, except from f64 or to 64 bits, where it gives the top bit alone (PTX ISA 9.0, cvt).
+Integer results are sign- or zero-extended to 32 bits, by the destination type. A float out of range saturates. NaN
+gives 0, but from f64 or to 64 bits it gives only the top bit (PTX ISA 9.0, cvt).
 """
 
 from collections.abc import Callable
@@ -117,4 +117,4 @@ def _convert(i: Instruction) -> Function:
 
 
 OPERATIONS = {Op.CVT: _convert}
-"""How to make the function of a conversion."""
+"""Makes the function of a conversion."""

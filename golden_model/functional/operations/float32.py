@@ -1,6 +1,6 @@
 """Single precision, correctly rounded: arithmetic, minimum and maximum, comparison, classification.
 
-`ftz` flushes subnormal operands, and results that are subnormal after rounding, to zeros of their sign. Every NaN
+`ftz` flushes subnormal operands, and results that are subnormal after rounding, to zeros with their sign. Every NaN
 result is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
 """
 
@@ -26,12 +26,12 @@ U32, F32, F64 = np.uint32, np.float32, np.float64
 
 
 def reader(i: Instruction) -> Callable[[Words], np.ndarray]:
-    """From words to float32, operands flushed where the instruction says so."""
+    """From words to float32; with `ftz` operands are flushed."""
     return (lambda words: flush(words).view(F32)) if i.ftz else (lambda words: words.view(F32))
 
 
 def writer(i: Instruction) -> Callable[[np.ndarray], Words]:
-    """From float32 results to words: saturation, flushing, the one NaN."""
+    """From float32 results to words: saturation, flushing, the canonical NaN."""
 
     def write(floats: np.ndarray) -> Words:
         if i.sat:
@@ -81,7 +81,8 @@ HALF_ULP, ULP_BITS = 1 << 28, (1 << 29) - 1
 
 
 def fused_nearest(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """a * b + c in float32, rounded once. The float64 sum rounds on correctly unless it is a tie or subnormal."""
+    """a * b + c in float32, rounded once. The float64 sum rounds correctly to float32 unless it is a tie or
+    subnormal."""
     product, addend = a.astype(F64) * b, c.astype(F64)
     total = product + addend
     result = total.astype(F32)
@@ -136,4 +137,4 @@ OPERATIONS: dict[Op, Builder] = {
     Op.FSQRT: _arithmetic(lambda a, b, c: np.sqrt(a), _root), Op.FMIN: _extreme(False), Op.FMAX: _extreme(True),
     Op.FSETP: _set_predicate,
 }
-"""How to make the function of each single-precision instruction; TESTP stands in `float64`, which has both forms."""
+"""Makes the function of each single-precision instruction. TESTP is in `float64`, in both precisions."""

@@ -1,6 +1,6 @@
-"""Double precision, correctly rounded. Operands come as pairs of words, the first ones through the latch.
+"""Double precision, correctly rounded. Operands are pairs of words; the first ones come from the latch.
 
-Ordinary magnitudes are rounded from exact pairs; the few lanes with extreme exponents fall back to rationals.
+Ordinary magnitudes are rounded from exact pairs. The few lanes with extreme exponents are computed with rationals.
 """
 
 from collections.abc import Callable
@@ -45,18 +45,18 @@ def _latched(x: Operands) -> Doubles:
 
 
 def _latched_three(x: Operands) -> Doubles:
-    """DFMA: the latch holds a and the low word of b."""
+    """DFMA: a and the low word of b are in the latch."""
     a, b, c = join(x.latch[0], x.latch[1]), join(x.latch[2], x.a), join(x.b, x.c)
     return a.view(np.float64), b.view(np.float64), c.view(np.float64)
 
 
 def write_double(values: np.ndarray) -> Outcome:
-    """A float64 result with the one NaN."""
+    """A float64 result with the canonical NaN."""
     return split(np.where(np.isnan(values), DOUBLE.nan, values.view(np.uint64)))
 
 
 def _fused_plain(rounding: Rounding, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """a * b + c rounded twice: right where the result is infinite, NaN or zero."""
+    """a * b + c rounded twice: correct if the result is infinite, NaN or zero."""
     finite_product = np.isfinite(a) & np.isfinite(b)
     return np.where(finite_product & np.isinf(c), c, signed_zero(a * b + c, a * b, c, rounding))
 
@@ -85,8 +85,8 @@ def _rounded(
     operands: Callable[[Operands], Doubles], plain: Callable[..., np.ndarray], pair: Callable[..., Doubles],
     exact: Callable[..., Fraction], *, once: bool = True,
 ) -> Builder:
-    """An operation in its three forms. `plain(rounding, ...)` is right where the result is zero or special, and, if it
-    rounds `once`, to nearest; `pair` is exact for ordinary magnitudes; `exact` works on rationals."""
+    """An operation in its three forms. `plain(rounding, ...)` is correct if the result is zero or special; if it rounds
+    `once`, also to nearest. `pair` is exact for ordinary magnitudes. `exact` works on rationals."""
 
     def build(i: Instruction) -> Function:
         def compute(x: Operands) -> Outcome:
@@ -148,4 +148,4 @@ OPERATIONS: dict[Op, Builder] = {
     Op.DSQRT: _rounded(lambda x: (pair_of(x),), lambda mode, a: np.sqrt(a), _root_pair, root_fraction),
     Op.DMIN: _extreme(False), Op.DMAX: _extreme(True), Op.DSETP: _set_predicate, Op.TESTP: _classify,
 }
-"""How to make the function of each double-precision instruction, and TESTP of either precision."""
+"""Makes the function of each double-precision instruction, and of TESTP in either precision."""

@@ -1,4 +1,4 @@
-"""What single and double precision have in common, on bit patterns: formats, minimum and maximum, classification."""
+"""Parts that single and double precision share, on bit patterns: formats, minimum and maximum, classification."""
 
 from typing import Any, NamedTuple
 
@@ -10,8 +10,7 @@ from warploom.arch.modifiers import Test
 class Format(NamedTuple):
     """Bit patterns of one IEEE format, as numpy scalars of its unsigned type; `integer` is the signed type.
 
-    `nan` is the NaN that operations return: PTX fixes it for f32; for f64, where PTX does not, it is the default
-    quiet NaN.
+    `nan` is the NaN that operations return. PTX defines it for f32; for f64 it is the default quiet NaN.
     """
 
     sign: Any
@@ -28,7 +27,7 @@ DOUBLE = Format(U64(1 << 63), U64((1 << 63) - 1), U64(0x7FF << 52), U64(1 << 52)
 
 
 def flush(words: np.ndarray) -> np.ndarray:
-    """Single-precision subnormals become zeros of their sign."""
+    """Single-precision subnormals become zeros with their sign."""
     return np.where(words & SINGLE.infinity == 0, words & SINGLE.sign, words)
 
 

@@ -1,6 +1,6 @@
 """Integer operations on 32-bit words: arithmetic, carries, logic, shifts, bit counts, comparison, division.
 
-Division by zero, which PTX leaves open, gives all ones; the remainder is then the dividend.
+Division by zero, which PTX does not define, gives all ones; the remainder is then the dividend.
 """
 
 from collections.abc import Callable
@@ -186,7 +186,7 @@ def _dot4(i: Instruction) -> Function:
 
 
 def _divide(a: np.ndarray, b: np.ndarray, signed: bool, remainder: bool) -> np.ndarray:
-    """a / b toward zero, or the remainder, for unsigned words of 32 or 64 bits."""
+    """a / b rounded toward zero, or the remainder, for unsigned words of 32 or 64 bits."""
     kind = a.dtype.type
     zero, top = kind(0), kind(8 * a.itemsize - 1)
     negative_a, negative_b = (a >> top != 0, b >> top != 0) if signed else (np.bool_(False), np.bool_(False))
@@ -216,4 +216,4 @@ OPERATIONS: dict[Op, Builder] = {
     Op.ISETP: _set_predicate, Op.SEL: _select, Op.DP4A: _dot4, Op.IDIV: _short_divide(False),
     Op.IREM: _short_divide(True), Op.LDIV: _long_divide(False), Op.LREM: _long_divide(True),
 }
-"""How to make the function of each integer instruction."""
+"""Makes the function of each integer instruction."""

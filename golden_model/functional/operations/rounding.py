@@ -1,8 +1,8 @@
 """Correct rounding in float64 arithmetic: exact pairs (high, low), rounded once to float32 or float64.
 
-A *pair* stands for the real number high + low, where high is the sum rounded to nearest even; for a single rounding
-only the sign of low matters. TwoSum is Knuth's, the product split Veltkamp's and Dekker's, rounding to odd Boldo's and
-Melquiond's. Callers silence numpy's floating-point warnings.
+A *pair* represents the real number high + low, where high is the sum rounded to nearest even. For a single rounding
+only the sign of low matters. TwoSum is by Knuth, the product split by Veltkamp and Dekker, rounding to odd by Boldo and
+Melquiond. Callers silence numpy's floating-point warnings.
 """
 
 import sys
@@ -35,7 +35,7 @@ def two_product(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def round_to_odd(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """The pair as one float64 whose last bit is sticky: it rounds on to fewer bits as the exact value would."""
+    """The pair as one float64 whose last bit is sticky: rounded to fewer bits, it gives the same as the exact value."""
     bits = high.view(np.int64)
     move = (np.abs(low) > 0) & (bits & 1 == 0)  # false where low is NaN: high is then infinite or NaN
     step = np.where((low > 0) == (high > 0), 1, -1)
@@ -59,7 +59,7 @@ def settle(high: np.ndarray, low: np.ndarray, rounding: Rounding) -> np.ndarray:
 
 
 def _directed(nearest: np.ndarray, error: np.ndarray, rounding: Rounding) -> np.ndarray:
-    """`nearest` moved to its neighbour where it lies on the wrong side of the exact value, nearest + error."""
+    """`nearest`, replaced by its neighbour if it is on the wrong side of the exact value, nearest + error."""
     kind = nearest.dtype.type
     if rounding is Rounding.RZ:
         outward = np.where(error > 0, nearest < 0, (error < 0) & (nearest > 0))
@@ -105,7 +105,7 @@ def round_fraction(exact: Fraction, rounding: Rounding) -> float:
 
 
 def root_fraction(x: Fraction) -> Fraction:
-    """A rational near the square root of x that rounds as the root itself does."""
+    """A rational near the square root of x that is rounded to the same value as the root."""
     scale = 1300  # x * 4**scale is an integer with far more than enough bits
     square = x * 4**scale
     root = isqrt(square.numerator)

@@ -22,7 +22,7 @@ def to_lanes(masks: np.ndarray) -> Mask:
 
 
 def _members(lanes: Mask, mask: Words) -> Mask:
-    """(..., lane, member): the executing lanes that each lane's mask names."""
+    """(..., lane, member): the executing lanes in each lane's mask."""
     return lanes[..., None, :] & to_lanes(mask)
 
 
@@ -89,4 +89,4 @@ def _shuffle(i: Instruction) -> Function:
 
 
 OPERATIONS = {Op.VOTE: _vote, Op.MATCH: _match, Op.REDUX: _reduce, Op.SHFL: _shuffle}
-"""How to make the function of each warp-wide instruction."""
+"""Makes the function of each warp-wide instruction."""
