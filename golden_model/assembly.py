@@ -1,4 +1,4 @@
-"""Which parts a configuration is made of."""
+"""Assembles the parts that a configuration names."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,7 +29,7 @@ from warploom.golden_model.trace import Trace
 
 
 def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:
-    """The datapath that a configuration asks for, ready to run a program. `uniform_unit` serves the affine unit."""
+    """The datapath of a configuration, ready to run a program. `uniform_unit` serves the affine unit."""
     stride = rows_per_warp(config, program.registers)
     register_file = _register_file(config, program, stride)
     affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
@@ -39,7 +39,7 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
 def decisions_of(
     config: SmConfig, trace: Trace, statics: Sequence[Static], datapath: Datapath, checker: Checker | None
 ) -> Decisions:
-    """The plug-in that a front end has before a datapath."""
+    """The decisions that are plugged into the front end of a datapath."""
     if datapath.affine is None:
         return Direct(Instructions(trace, statics))
     return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)

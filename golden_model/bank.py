@@ -6,13 +6,13 @@ from warploom.golden_model.words import merge
 class Bank:
     """`rows` warp registers behind one read-write port. Latency of a read: 1 cycle.
 
-    The hardware cuts a word into four sub-banks of eight lanes each; that is wiring, so rows are whole 1024-bit words
-    here. Rows are zero at power-up, where hardware holds anything: compare only lanes that were written.
+    The hardware divides a word among four sub-banks of eight lanes. That is wiring, so rows are whole 1024-bit words
+    here. Rows are zero at power-up, but undefined in hardware: compare only lanes that were written.
     """
 
     def __init__(self, rows: int) -> None:
         self.data = [0] * rows
-        self.word: int | None = None  # read output register; None where it is unspecified
+        self.word: int | None = None  # read output register; None if unspecified
 
     def step(self, enable: bool, write: bool, row: int, data: int, lanes: int) -> int | None:
         """One cycle. Returns the word that the previous cycle read, `None` if it did not read."""

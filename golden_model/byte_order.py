@@ -1,8 +1,8 @@
-"""Between the byte-interleaved word and the form in which the sub-banks hold it ([RADAIDEH], Figures 3.11 and 3.13).
+"""Conversion between the byte-interleaved word and its form in the sub-banks ([RADAIDEH], Figures 3.11 and 3.13).
 
 Byte-interleaved, lane l is bits 32l .. 32l + 31 of 1024. In sub-bank form, bits 256k .. 256k + 255 are sub-bank k: one
-byte of each lane, that of lane l in bits 8l .. 8l + 7 of them. It is byte k of a register on the right and byte 3 - k
-of one on the left.
+byte of each lane, with lane l in bits 8l .. 8l + 7 of the sub-bank. This is byte k of a register on the right, and byte
+3 - k of a register on the left.
 """
 
 from warploom.arch.config import LANES, SUB_BANKS
@@ -45,5 +45,5 @@ def byte_mask(enables: int) -> int:
 
 
 def _order(left: bool) -> range:
-    """The byte of a lane that each sub-bank holds."""
+    """For each sub-bank, the byte of a lane that it holds."""
     return range(SUB_BANKS - 1, -1, -1) if left else range(SUB_BANKS)

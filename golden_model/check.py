@@ -1,7 +1,7 @@
-"""`Checker`: every operand that leaves a collector, and every integer result, against the functional trace.
+"""`Checker`: compares every operand that leaves a collector, and every integer result, with the functional trace.
 
-A hazard that the timing model lets slip shows here as a wrong operand. Lanes whose value is undefined (never written by
-the kernel, or computed from such lanes) are left out, since hardware holds anything there.
+A hazard that the timing model misses shows here as a wrong operand. Lanes whose value is undefined (never written by
+the kernel, or computed from such lanes) are not compared, since their value in hardware is undefined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,18 +23,18 @@ Operand = tuple[int, int]
 
 
 class Defined(NamedTuple):
-    """Lanes with a defined value: of each operand, and of the result."""
+    """Lanes with a defined value, for each operand and for the result."""
 
     operands: tuple[int, ...]
     result: int
 
 
 class Mismatch(AssertionError):
-    """The cycle model moved or computed a value that functional execution did not."""
+    """The cycle model has a value that differs from functional execution."""
 
 
 class Checker:
-    """Follows each warp's registers in program order. `issued` comes at issue, `dispatched` when operands leave."""
+    """Tracks each warp's registers in program order. Call `issued` at issue, and `dispatched` when operands leave."""
 
     def __init__(self) -> None:
         self.checked = 0
@@ -55,7 +55,7 @@ class Checker:
         self._write(flight, fields, defined)
 
     def _write(self, flight: Flight, fields: Mapping[str, int], defined: int) -> None:
-        """The destination is written. A full write leaves anything in lanes that have exited."""
+        """The destination is written. After a full write, lanes that have exited are undefined."""
         if fields["writes"]:
             key = flight.warp.number, fields["dst"]
             word, lanes = self._registers.get(key, (0, 0))
@@ -66,8 +66,8 @@ class Checker:
         self, flight: Flight, fields: Mapping[str, int], slots: Sequence[Compact | None], result: Compact | None,
         pred: int,
     ) -> None:
-        """The affine unit has executed an instruction: its operands (None where a slot reads no register), its result,
-        if there is one, and its predicate result."""
+        """The affine unit has executed an instruction: its operands (None if a slot reads no register), its result, if
+        any, and its predicate result."""
         defined, name = fields["lanes"], flight.static.op.name
         for slot, compact in enumerate(slots):
             expected, lanes = self._operand(flight.warp, fields, slot)
@@ -105,7 +105,8 @@ class Checker:
     def _trivial(
         self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int, lanes: int
     ) -> None:
-        """Lanes that need not compute, of these with defined operands, have the result of the trace all the same."""
+        """Trivial lanes among those with defined operands have the result of the trace, although they do not
+        compute."""
         for outcome, found in promised(dispatch.get("trivial", 0)):
             trivial = found & lanes
             value = 0 if outcome is Outcome.ZERO else dispatch["operands"][outcome - Outcome.A]

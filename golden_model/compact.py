@@ -23,11 +23,11 @@ class Compact(NamedTuple):
 
     @property
     def last(self) -> int:
-        """What the last lane holds."""
+        """The value of the last lane."""
         return self.value(LANES - 1)
 
     def value(self, lane: int) -> int:
-        """What a lane holds, unsigned."""
+        """The value of a lane, unsigned."""
         return self.base + lane * self.stride & WORD_MASK
 
     def word(self) -> int:

@@ -1,4 +1,4 @@
-"""`Crossbar`: the words that the banks read, to the collectors that were granted them one cycle before."""
+"""`Crossbar`: routes the words of the banks to the collectors that were granted them one cycle before."""
 
 from collections.abc import Sequence
 

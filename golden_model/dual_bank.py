@@ -4,9 +4,9 @@
 class DualBank:
     """`rows` warp registers of which two may be accessed in one cycle, each read or written.
 
-    That the two accesses use different sub-banks is the arbiter's business, and in which sub-bank a byte lies is
-    wiring: rows are whole 1024-bit words here, lane l in bits 32l .. 32l + 31. Rows are zero at power-up, where
-    hardware holds anything; bytes above a register's width are what an earlier write left there, and mean nothing.
+    The arbiter ensures that the two accesses use different sub-banks. The mapping of bytes to sub-banks is wiring, so
+    rows are whole 1024-bit words here, lane l in bits 32l .. 32l + 31. Rows are zero at power-up, but undefined in
+    hardware. Bytes above a register's width are left from earlier writes and have no meaning.
     """
 
     def __init__(self, rows: int) -> None:

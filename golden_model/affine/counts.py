@@ -1,4 +1,4 @@
-"""`AffineCounts`: what the affine unit does, and saves ([AFFINE], Table 1)."""
+"""`AffineCounts`: what the affine unit does and saves ([AFFINE], Table 1)."""
 
 from dataclasses import dataclass, field
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 class AffineCounts:
     """Events since reset, warp instructions unless said otherwise.
 
-    `attempts` are *accepted* or *refused*; those `suppressed` were not attempted only because they were not full.
-    `expansions` are instructions beside those of the program. `compact_reads` are warp registers that came from the
-    affine register file, to accepted attempts and to the datapath, each register of an instruction once;
-    `compact_writes` those that accepted attempts wrote there. Of all `compares` (ISETP, FSETP, TESTP) accepted
-    attempts `resolved` some. Of all `loads` the address of `affine_loads` took no read of the register file, and
-    `vector_requests` needed no coalescer. `operands` is a histogram of the instructions that entered the datapath,
-    expansions included, by the generic registers that they read (0..3).
+    `attempts` are *accepted* or *refused*; `suppressed` counts instructions that were not attempted only because they
+    were not full. `expansions` are instructions in addition to those of the program. `compact_reads` counts the warp
+    registers that accepted attempts and the datapath read in the affine register file, each register of an instruction
+    once; `compact_writes` counts those that accepted attempts wrote there. `compares` counts all ISETP, FSETP and
+    TESTP, `resolved` those that accepted attempts executed. `loads` counts all loads, `affine_loads` those whose
+    address needed no read of the register file, `vector_requests` those that needed no coalescer. `operands` is a
+    histogram of the instructions that entered the datapath, expansions included, by the number of generic registers
+    that they read (0..3).
     """
 
     attempts: int = 0

@@ -1,4 +1,4 @@
-"""`Planner`: what becomes of an instruction that has executing lanes (docs/contract/front_end.md)."""
+"""`Planner`: decides how an instruction with executing lanes is executed (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -21,7 +21,7 @@ from warploom.golden_model.words import WORD_MASK
 
 
 class Way(Enum):
-    """What an instruction does first: it executes in the affine unit, or its destination is expanded, or it issues into
+    """The first step of an instruction: it executes in the affine unit, its destination is expanded, or it issues into
     the datapath."""
 
     ATTEMPT = auto()
@@ -30,10 +30,10 @@ class Way(Enum):
 
 
 class Plan(NamedTuple):
-    """What becomes of an instruction. `slots` are the values of slots that read compact registers, None for others;
-    `generic` the different registers of the register file that it reads, and `compact` how many others. `destination`
-    is the value of the register that it writes, `special` what S2R reads, if compact. `suppressed`: it is not attempted
-    only because it is not full."""
+    """How an instruction is executed. `slots` are the values of slots that read compact registers, None for others;
+    `generic` are the distinct registers that it reads in the register file, and `compact` is the number of compact
+    ones. `destination` is the old value of the register that it writes, and `special` the value that S2R reads, if
+    compact. `suppressed`: it is not attempted only because it is not full."""
 
     way: Way
     slots: tuple[Compact | None, ...]
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
 
 class Planner:
-    """Plans for the instructions of a trace, from the tags of their registers."""
+    """Makes plans for the instructions of a trace, from the tags of their registers."""
 
     def __init__(self, config: SmConfig, trace: Trace, statics: Sequence[Static]) -> None:
         self._launch, self._shared_bytes = trace.launch, trace.program.shared_bytes
@@ -53,7 +53,7 @@ class Planner:
         self._eligible = {static for static in (*statics, *moves) if is_eligible(static.instruction, config.affine)}
 
     def plan(self, registers: AffineRegisterFile, warp: Warp, static: Static, *, refused: bool) -> Plan:
-        """What becomes of the warp's next instruction, which may have been `refused` before."""
+        """The plan for the warp's next instruction; `refused`: an attempt at it was refused before."""
         fields, slot = static.fields, warp.slot
         slots = tuple(registers.read(slot, fields[source]) if fields["reads"] >> number & 1 else None
                       for number, source in enumerate(SOURCES))

@@ -20,7 +20,7 @@ class AffineRegisterFile:
         return self._sets[number][entry]
 
     def tag(self, warp: int, register: int) -> Tag:
-        """What is known of a register."""
+        """The tag of a register."""
         value = self.read(warp, register)
         return Tag.GENERIC if value is None else value.tag
 

@@ -1,8 +1,8 @@
 """`execute`: the table of docs/contract/affine.md, *What is accepted*, in whole numbers of any width.
 
-The first and the last lane compute the operation. A rule gives the stride of the result, yet to be cut to the word, or
-None when it cannot tell that the lanes between hold what the result says. What does not wrap is on a straight line, so
-it stays between its ends, and so does all that rises or falls with it.
+The first and the last lane compute the operation. A rule gives the stride of the result, not yet cut to the word, or
+None if it cannot prove that the lanes between them match the result. An operand that does not wrap is on a straight
+line, so its values are between those of the first and the last lane, and so are those of any monotonic function of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,23 +21,23 @@ from warploom.golden_model.lane import FUNCTIONS, Function, Result
 Slots = tuple[Compact, Compact, Compact]
 
 FLOAT_OPS = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.CVT, Op.FSETP, Op.TESTP})
-"""Floating point that may be uniform."""
+"""Floating-point operations that may be uniform."""
 
 UNIFORM_OPS = FLOAT_OPS | {Op.LD}
-"""Operations that the uniform unit executes, in place of the two lanes."""
+"""Operations that the uniform unit executes instead of the two lanes."""
 
 READ_ONLY = (Space.CONST, Space.PARAM)
-"""Where a uniform load finds what it loads."""
+"""The spaces of uniform loads."""
 
 COMPARISONS = frozenset({Op.ISETP, Op.FSETP, Op.TESTP})
-"""Operations without a register result, eligible where there are branches."""
+"""Operations without a register result, eligible if there are branches."""
 
 CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 NEED_P = CARRYING | {Op.SEL}
 
 
 class Shape(NamedTuple):
-    """Widths of words and of strides in bits, and how many lanes there are."""
+    """Widths of words and of strides in bits, and the number of lanes."""
 
     bits: int = 32
     stride_bits: int = STRIDE_BITS
@@ -48,11 +48,11 @@ class Shape(NamedTuple):
         return (x.base + (self.lanes - 1) * x.stride) % (1 << self.bits)
 
     def number(self, word: int, signed: int) -> int:
-        """What a word is, read as a signed or an unsigned number."""
+        """The value of a word as a signed or an unsigned number."""
         return word - (word >> self.bits - 1 << self.bits) if signed else word
 
     def wraps(self, x: Compact, signed: int) -> bool:
-        """Whether the words of the lanes, read so, leave the line of the first lane's."""
+        """Whether the words of the lanes, read as signed or unsigned numbers, leave the straight line."""
         return self.number(self.last(x), signed) != self.number(x.base, signed) + (self.lanes - 1) * x.stride
 
     def stride(self, total: int) -> int | None:
@@ -66,7 +66,7 @@ DEFAULT = Shape()
 
 
 class Operation(NamedTuple):
-    """An operation, its modifiers as `decode_modifiers` gives them, and whether its predicate result is wanted."""
+    """An operation, its modifiers as in `decode_modifiers`, and whether its predicate result is used."""
 
     op: int
     modifiers: SimpleNamespace
@@ -74,8 +74,8 @@ class Operation(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an accepted attempt gives: the register (None of a comparison), and the predicate result that all lanes have
-    in common, 0 or 1, of a comparison before it is combined."""
+    """The results of an accepted attempt: the register (None for a comparison), and the predicate result, 0 or 1, which
+    is the same in all lanes; for a comparison before it is combined."""
 
     result: Compact | None
     holds: int
@@ -100,7 +100,7 @@ class Ends:
         return any(self.shape.wraps(x, signed) for x in operands)
 
     def advance_by(self, stride: int) -> bool:
-        """E: the results of the two lanes are as far apart as the stride says."""
+        """E: the difference between the results of the two lanes is the one that the stride gives."""
         return (self.last[0] - self.first[0] - (self.shape.lanes - 1) * stride) % (1 << self.shape.bits) == 0
 
     def keep_high_word(self) -> bool:
@@ -207,30 +207,30 @@ _AFFINE: dict[int, tuple[int, ...]] = {
     Op.IMUL: _ONE_OF,
     Op.IMAD: (*_ONE_OF, *(slots | _C for slots in _ONE_OF)),
 }
-"""The sets of slots that may be affine, for operations where any may."""
+"""The sets of slots that may be affine, for operations that allow affine slots."""
 
 ALWAYS = frozenset({Op.S2R, *RULES, *UNIFORM_OPS}) - COMPARISONS
 """Operations that are eligible with every affine unit."""
 
 
 def is_eligible(instruction: Instruction, affine: Affine) -> bool:
-    """Whether the table has a row for the instruction. Of S2R `special.special_value` decides."""
+    """Whether the table has a row for the instruction. For S2R `special.special_value` decides."""
     eligible = ALWAYS | COMPARISONS if affine.has_branches else ALWAYS if affine.is_on else frozenset()
     loads = instruction.op is Op.LD and instruction.space in READ_ONLY
     return instruction.op in eligible and (instruction.pipe is Pipe.SP or loads)
 
 
 def may_execute(op: int, modifiers: SimpleNamespace, tags: tuple[Tag, Tag, Tag]) -> bool:
-    """The column "affine slots": whether the operation, an eligible one, may be attempted with slots of these tags."""
+    """The column "affine slots": whether an eligible operation may be attempted with slots of these tags."""
     if Tag.GENERIC in tags or (op == Op.SHF and modifiers.signed and not modifiers.right):
         return False
     return sum(1 << slot for slot, tag in enumerate(tags) if tag is Tag.AFFINE) in _AFFINE.get(op, (0,))
 
 
-def _compute(  # noqa: PLR0917 - what `Ends` is made of
+def _compute(  # noqa: PLR0917 - the fields of `Ends`
     op: Op, m: SimpleNamespace, slots: Slots, p: int, shape: Shape, functions: Mapping[int, Function]
 ) -> Ends:
-    if op is Op.ISETP:  # what holds, before it is combined
+    if op is Op.ISETP:  # the comparison, before it is combined
         m, p = SimpleNamespace(**{**vars(m), "combine": Combine.AND}), 1
     function, (a, b, c) = functions[op], slots
     first = function(m, a.base, b.base, c.base, p)
@@ -253,10 +253,11 @@ def execute(
     operation: Operation, slots: Slots, p: int | None, shape: Shape = DEFAULT,
     functions: Mapping[int, Function] = FUNCTIONS,
 ) -> Answer | None:
-    """What the affine unit makes of an integer operation or S2R, None when it refuses.
+    """The results of the affine unit for an integer operation or S2R, None if it refuses.
 
-    `slots` are the operands, those that read no register included; `p` is the predicate operand if all executing lanes
-    have the same (0 for an absent carry), otherwise None. `functions` are the operations of a lane, of `shape.bits`.
+    `slots` are the operands, including those that read no register. `p` is the predicate operand if it is the same in
+    all executing lanes (0 for an absent carry), otherwise None. `functions` are the operations of a lane of
+    `shape.bits`.
     """
     op, modifiers = Op.MOV if operation.op == Op.S2R else Op(operation.op), operation.modifiers
     a, b, c = slots

@@ -13,12 +13,12 @@ UNIFORM = frozenset({
     Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z, Special.WARPID, Special.NWARPID, Special.SMID, Special.NSMID,
     Special.GRIDID_LO, Special.GRIDID_HI, Special.DYNAMIC_SMEM, Special.TOTAL_SMEM,
 })
-"""Registers that all lanes of any warp have alike."""
+"""Registers that are the same in all lanes of a warp."""
 
 
 def special_value(special: Special, launch: Launch, block: int, warp: int, *, shared_bytes: int) -> Compact | None:
-    """What a warp reads, None where it is not compact: `block` is the linear number of the block, `warp` that of the
-    warp in it, `shared_bytes` the static shared memory of a block. Lanes that were not launched do not count."""
+    """The value that a warp reads, None if it is not compact. `block` is the linear number of the block, `warp` that of
+    the warp in it, `shared_bytes` the static shared memory of a block. Lanes that were not launched do not count."""
     step = _step(special, launch)
     if step is None:
         return None
@@ -28,9 +28,9 @@ def special_value(special: Special, launch: Launch, block: int, warp: int, *, sh
 
 
 def _step(special: Special, launch: Launch) -> int | None:
-    """Stride of a special register, None where it is not compact."""
+    """Stride of a special register, None if it is not compact."""
     x, y, z = launch.block
-    consecutive = y == z == 1 or x % LANES == 0  # the lanes of every warp, in x
+    consecutive = y == z == 1 or x % LANES == 0  # every warp is one row in x
     if special in UNIFORM:
         return 0
     if special is Special.LANEID or (special is Special.TID_X and consecutive):

@@ -1,4 +1,4 @@
-"""`UniformUnit`: what attempts leave to a unit outside (docs/contract/affine.md, *Attempts*)."""
+"""`UniformUnit`: the unit outside that executes some attempts (docs/contract/affine.md, *Attempts*)."""
 
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -20,7 +20,7 @@ from warploom.golden_model.trace import Trace
 class UniformUnit:
     """Floating point, and loads from the constant memory and the parameters of a launch.
 
-    It is called with what the port `uniform_s` shows: op, encoded modifiers, and three words of 32 bits; the answer is
+    It is called with the fields of the port `uniform_s`: op, encoded modifiers, and three words of 32 bits. It returns
     a word, and whether the comparison or property holds.
     """
 
@@ -36,7 +36,7 @@ class UniformUnit:
                 0 if outcome.pred is None else int(outcome.pred[0, 0]))
 
     def _load(self, instruction: Instruction, operands: Operands) -> Outcome:
-        """Where nothing can be loaded, 0: the address comes from a register that its warp has not written."""
+        """The word, or 0 if the address is illegal, because it comes from a register that the warp has not written."""
         unit, group = self._memory
         at_offset = replace(instruction, imm=int(operands.c[0, 0]))
         try:
@@ -47,7 +47,7 @@ class UniformUnit:
 
     @cached_property
     def _memory(self) -> tuple[LoadStore, Group]:
-        """Memory as the launch finds it, and a warp that loads."""
+        """Memory at the start of the launch, and a group of one warp that loads."""
         program, launch = self._trace.program, self._trace.launch
         state = ResidentWarps(program, launch, 0, 1)
         return LoadStore(program, launch, Memory(program, launch, 1)), Group(state, np.array([0]))
@@ -55,7 +55,6 @@ class UniformUnit:
 
 @lru_cache
 def _uncombined(op: int, modifiers: int) -> Instruction:
-    """The instruction of an operation and its encoded modifiers; a comparison alone, without what it is combined
-    with."""
+    """The instruction of an operation with its encoded modifiers; a comparison without the predicate operand."""
     header = encode(Instruction(op=Op(op))) & (1 << HEADER_BITS) - 1
     return replace(decode(header | modifiers << HEADER_BITS), combine=Combine.AND)

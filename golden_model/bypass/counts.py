@@ -1,4 +1,4 @@
-"""`Counts`: what bypassing collectors save, and what it takes ([BOW], section V)."""
+"""`Counts`: what bypassing collectors save, and what they cost ([BOW], section V)."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 class Counts:
     """Events of all collectors since reset.
 
-    Operands are counted as instructions are taken, each register that one reads once: `forwarded` from an entry, or
-    `fetched` from the register file because some lanes are missing. `repeated` are further slots that read the same
-    register. Results that write a register are counted as they enter their latch: `delivered` to a collector only,
+    Operands are counted when an instruction is taken, each of its registers once: `forwarded` from an entry, or
+    `fetched` from the register file because some lanes are missing. `repeated` counts further slots that read the same
+    register. Results that write a register are counted when they enter their latch: `delivered` to a collector only,
     `filed` in the register file only, or `both`. Dirty values that leave a collector: `slid` and `crowded` are
-    evictions, by cause; `dropped` are transient ones; `overwritten` those that an instruction overwrites in all lanes;
-    `ended` those that a warp leaves behind when the next one comes into its slot.
+    evictions, by cause; `dropped` are transient values; `overwritten` those that an instruction overwrites in all
+    lanes; `ended` those of a warp that has ended, when the next warp takes its slot.
 
-    `occupancy` is a histogram of collectors and cycles by entries in use.
+    `occupancy` is a histogram, over collectors and cycles, of the number of entries in use.
     """
 
     forwarded: int = 0

@@ -1,4 +1,4 @@
-"""What a bypassing collector holds, takes and gives (docs/contract/operands.md, *Window collectors*)."""
+"""The state, inputs and outputs of a bypassing collector (docs/contract/operands.md, *Window collectors*)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ _NOWHERE = Address(0, 0, False)
 @dataclass(slots=True)
 class Entry:
     """A warp register in a collector. `wanted`, `arriving`, `valid` and `dirty` are lane masks; `word` has lane l in
-    bits 32l .. 32l + 31. `pins` are the slots of held instructions that read it; `latched` says that the result that it
-    awaits is in a write latch."""
+    bits 32l .. 32l + 31. `pins` counts the slots of held instructions that read it; `latched`: the awaited result is in
+    a write latch."""
 
     index: int
     used: bool = False
@@ -33,20 +33,20 @@ class Entry:
     word: int = 0
 
     def start(self, register: int) -> None:
-        """Name a register, of which no lane is here."""
+        """Name a register; no lane is valid."""
         self.used, self.register = True, register
         self.valid = self.wanted = self.arriving = self.dirty = self.age = 0
         self.awaited = self.latched = self.transient = self.full = False
 
     @property
     def known(self) -> int:
-        """Lanes that are here, or on their way."""
+        """Lanes that are valid, wanted or arriving."""
         return self.valid | self.wanted | self.arriving
 
 
 class Held(NamedTuple):
-    """An instruction that waits: the fields of the issue port and, of its destination, those of its address and of how
-    it is stored; the entry of each slot that reads a register; these entries alone, in the order of slots."""
+    """An instruction that waits: the fields of the issue port, and the physical address and metadata of its
+    destination; the entry of each slot that reads a register; these entries alone, in the order of slots."""
 
     fields: Mapping[str, Any]
     slots: tuple[Entry | None, ...]
@@ -54,9 +54,9 @@ class Held(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """An instruction that a collector takes: the fields of the issue port, the addresses of its registers, and how
-    those are stored (sources and, last, destination), by the names of `interfaces.stored_fields` (and `left`, where
-    that is not told by the number). Of registers that are not named, anything."""
+    """An instruction that a collector takes: the fields of the issue port, the physical addresses of its registers, and
+    their metadata (sources and, last, destination), by the names of `interfaces.stored_fields` (and `left`, if the
+    register's number does not give it). Metadata of registers that are not named is unspecified."""
 
     fields: Mapping[str, Any]
     sources: Sequence[Address]
@@ -65,7 +65,7 @@ class Taken(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a collector requests: the entry, where and how its register is stored, and the lanes that it wants."""
+    """A collector's request: the entry, the physical address and metadata of its register, and the wanted lanes."""
 
     entry: int
     address: Address
@@ -74,7 +74,7 @@ class Request(NamedTuple):
 
 
 class Coming(NamedTuple):
-    """A result of this warp that enters its latch in this cycle and writes a register; whether it will be delivered."""
+    """A result of this warp that enters its latch in this cycle and writes a register, and whether it is delivered."""
 
     register: int
     deliver: bool
@@ -92,8 +92,8 @@ class Delivery(NamedTuple):
 
 
 class Leaving(NamedTuple):
-    """The dirty entry that would leave: by being dropped, or else by being evicted; whether it slid out of the window,
-    or else is in the way."""
+    """The dirty entry that would leave, `dropped` or evicted, because it `slid` out of the window or because the
+    collector is crowded."""
 
     entry: int
     dropped: bool
@@ -101,7 +101,7 @@ class Leaving(NamedTuple):
 
 
 def age_of(entry: Entry) -> int:
-    """Its age, to sort by."""
+    """Sort key: the age of an entry."""
     return entry.age
 
 

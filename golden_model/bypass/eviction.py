@@ -9,8 +9,8 @@ from warploom.golden_model.writeback import Result
 class EvictionUnit:
     """Takes evictions from the collectors in turn, and offers them to the latch of MEM.
 
-    Wires: `held`, the eviction in the register, in the form of a result, or `None`; `latched`, the latch holds one;
-    `blocked`, the mask of the warps of both. Within a cycle call `select`, then `step`.
+    Wires: `held`, the eviction in the register, in the form of a result, or `None`; `latched`: the latch holds an
+    eviction; `blocked`, the mask of the warps of both. Within a cycle call `select`, then `step`.
     """
 
     observed = ("valid", "warp", "latched")
@@ -23,21 +23,21 @@ class EvictionUnit:
         self._latched_warp = 0
 
     def enters(self, ready: bool, other: bool) -> bool:
-        """Whether the eviction in the register enters the latch in this cycle: `ready`, the latch takes a result;
-        `other`, the load/store unit has one."""
+        """Whether the eviction in the register enters the latch in this cycle. `ready`: the latch takes a result;
+        `other`: the load/store unit has a result."""
         return self.held is not None and ready and not other
 
     def select(self, requests: int, entering: bool) -> int | None:
-        """The collector of the mask that evicts in this cycle: the next one after the last, cyclically, if the register
-        is empty or handed on."""
+        """The collector of the mask that evicts in this cycle, if the register is empty or is emptied: the next one,
+        cyclically, after the last one."""
         if not requests or not (self.held is None or entering):
             return None
         in_turn = requests >> self._first << self._first
         return lowest(in_turn or requests)
 
     def step(self, selected: int | None, eviction: Result | None, *, entering: bool, ready: bool) -> None:
-        """The end of a cycle: the register takes the eviction of the selected collector; what it held goes to the latch
-        if it is `entering`; the latch gives up what it held if it is `ready`."""
+        """The end of a cycle: the register takes the eviction of the selected collector. If `entering`, its old content
+        goes to the latch. If `ready`, the latch's old content leaves."""
         if ready:
             self.latched = entering
         if entering:
@@ -50,6 +50,6 @@ class EvictionUnit:
             self.blocked |= 1 << self.held["warp"]
 
     def observe(self) -> Sequence[int]:
-        """Whether the register holds an eviction, and whose; whether the latch of MEM does."""
+        """Whether the register holds an eviction, and of which warp; whether the latch of MEM holds one."""
         held = self.held
         return held is not None, 0 if held is None else held["warp"], self.latched

@@ -1,4 +1,4 @@
-"""`LostValues`: nothing is read that was dropped (docs/contract/operands.md, *Hints*)."""
+"""`LostValues`: checks that no dropped value is read (docs/contract/operands.md, *Hints*)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,14 +11,14 @@ class LostValue(AssertionError):
 class LostValues:
     """The lanes of a warp's registers that neither its collector nor the register file has any more.
 
-    Drops and instructions come in the order of issue, in which a value is written before it is read.
+    Drops and instructions come in the order of issue, so a value is written before it is read.
     """
 
     def __init__(self) -> None:
         self._lanes: dict[int, int] = {}
 
     def dropped(self, register: int, lanes: int) -> None:
-        """The only copy of a register in these lanes is gone."""
+        """The only copy of a register in these lanes was dropped."""
         self._lanes[register] = self._lanes.get(register, 0) | lanes
 
     def taken(self, fields: Mapping[str, Any], registers: list[int]) -> None:

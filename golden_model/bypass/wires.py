@@ -1,4 +1,4 @@
-"""`Wires`: what the datapath sees of its bypassing collectors, kept up to date one by one."""
+"""`Wires`: the outputs of the bypassing collectors, updated when one of them changes."""
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.bypass.collector import MOST_FREE, BypassingCollector
@@ -6,12 +6,12 @@ from warploom.golden_model.bypass.entries import Request
 
 
 class Wires:
-    """Masks over the collectors, that is over the warps, and tables by them.
+    """Masks over the collectors, which are also masks over the warps, and tables indexed by collector.
 
-    `free_entries` is that of each warp, and `free[k]` the warps that may issue an instruction which reads k
-    different registers. `ready` are collectors with a ready instruction, by its pipe; `requests` what collectors
-    request of the register file; `evicting` those that want to evict an entry. `restless` are those of which something
-    will change at the end of the cycle without any event.
+    `free_entries` is the output of each warp, and `free[k]` the warps that may issue an instruction that reads k
+    different registers. `ready` are the collectors with a ready instruction, by its pipe; `requests` the collectors'
+    requests to the register file; `evicting` the collectors that request an eviction. `restless` are the collectors
+    whose state will change at the end of the cycle without an event.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -23,7 +23,7 @@ class Wires:
         self._ready_in: list[int | None] = [None] * config.warps  # the pipe in whose mask a collector is
 
     def observe(self, collector: BypassingCollector, blocked: bool) -> None:
-        """A collector has changed, or whether an eviction of its warp is on its way; not what it requests."""
+        """A collector has changed, or whether an eviction of its warp is pending; its requests have not."""
         index, bit = collector.index, 1 << collector.index
         free = collector.free_entries(blocked)
         if free != self.free_entries[index]:

@@ -1,1 +1,1 @@
-"""The register file cache of [BOW], section V: a comparator, without hardware."""
+"""The register file cache of [BOW], section V, for comparison; it has no hardware."""

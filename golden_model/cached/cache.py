@@ -1,4 +1,4 @@
-"""`RegisterFileCache`: the newest results of every warp, beside the register file (docs/contract/register_file.md)."""
+"""`RegisterFileCache`: the newest results of every warp (docs/contract/register_file.md)."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ class Eviction(NamedTuple):
 
 @dataclass
 class Entry:
-    """A warp register of the cache, in a bank of the cache. `held` are lanes that it has and the register file has not;
-    of these nobody reads the `dead` ones again, but for instructions that have issued."""
+    """A warp register of the cache, in a bank of the cache. `held` are the lanes whose newest value only the cache has.
+    Of these, the `dead` ones are read by no instruction except those that have issued."""
 
     bank: int
     address: Address | None = None
@@ -32,9 +32,9 @@ class Entry:
 class RegisterFileCache:
     """`config.entries` entries for each warp slot, in as many single-ported banks as the register file has.
 
-    Results are written here, in place or over the entry of the warp that was allocated first (FIFO); reads that miss do
-    not allocate. Registers go by their place in the register file. `pending` counts reads that issued and are not
-    granted: while there are any, dead lanes count as live.
+    A result is written to the entry of its register, or replaces the entry of the warp that was allocated first (FIFO).
+    Reads that miss do not allocate. Registers are named by their physical address. `pending` counts reads that issued
+    and are not granted yet: while there are any, dead lanes count as live.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -54,12 +54,12 @@ class RegisterFileCache:
         return self._found.get(address) or self._entries[warp][self._next[warp]]
 
     def read_last(self, address: Address, lanes: int) -> None:
-        """An instruction issued that reads a register for the last time in these lanes."""
+        """An instruction has issued that is the last to read a register in these lanes."""
         if entry := self._found.get(address):
             entry.dead |= lanes & entry.held
 
     def write(self, warp: int, address: Address, word: int, lanes: int) -> Eviction | None:
-        """Write lanes of a register. Returns what must go to the register file to make room for it."""
+        """Write lanes of a register. Returns the eviction that this causes, if any."""
         entry, evicted = self._found.get(address), None
         if entry is None:
             entry = self._entries[warp][self._next[warp]]
@@ -71,7 +71,7 @@ class RegisterFileCache:
         return evicted
 
     def _replace(self, entry: Entry, address: Address) -> Eviction | None:
-        """Give an entry to another register."""
+        """Use an entry for another register."""
         evicted = None
         if entry.address is not None:
             del self._found[entry.address]

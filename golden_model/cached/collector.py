@@ -1,4 +1,4 @@
-"""`CachedCollector`: an operand comes from the register file, from its cache, or in parts from both."""
+"""`CachedCollector`: an operand comes from the register file, from its cache, or partly from both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +10,8 @@ from warploom.golden_model.words import ALL_LANES, merge
 
 
 class CachedCollector(Slots):
-    """A collector of the baseline whose slots wait until all executing lanes have been granted. `missing` holds for
-    each slot the lanes that have not."""
+    """A collector of the baseline whose slots wait until all executing lanes have been granted. `missing` holds, for
+    each slot, the lanes that have not been granted."""
 
     def __init__(self, index: int) -> None:
         super().__init__(index)
@@ -25,13 +25,13 @@ class CachedCollector(Slots):
         self.missing = [fields["lanes"]] * 3
 
     def requests(self) -> dict[Port, Read]:
-        """What the slots wait for, the lowest first, each with the lanes that it misses and those that execute."""
+        """The registers that slots wait for, lowest slot first, each with its missing lanes and the executing lanes."""
         lanes = self.fields["lanes"]
         return {(self.sources[slot].bank, slot): Read(slot, self.sources[slot], (missing, lanes), ALL_LANES)
                 for slot, missing in enumerate(self.missing) if self.waiting >> slot & 1}
 
     def grant(self, read: Read) -> bool:
-        """Lanes of a slot are granted, those of its metadata. Returns whether it waits no longer."""
+        """The lanes in the metadata of a slot are granted. Returns whether the slot no longer waits."""
         slot = read.key
         self.missing[slot] &= ~read.metadata
         if self.missing[slot]:
@@ -40,7 +40,7 @@ class CachedCollector(Slots):
         return True
 
     def capture(self, read: Read, word: int) -> None:
-        """The word of a slot granted in the previous cycle arrives; the lanes of its metadata count."""
+        """The word of a slot granted in the previous cycle arrives; only the lanes in its metadata count."""
         slot = read.key
         self.words[slot] = merge(self.words[slot], word, read.metadata)
         if not self.waiting >> slot & 1:

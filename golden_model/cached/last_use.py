@@ -1,7 +1,7 @@
 """Static liveness for the register file cache: which reads of a program are the last ones of their value.
 
-Lanes are independent, so the liveness of one thread is enough under divergence. The compiler would pass this on as a
-bit of each source; nothing else needs it, so it is found here, in the machine code.
+Lanes are independent, so the liveness of one thread is enough under divergence. A compiler would encode the result as
+one bit for each source. Nothing else needs it, so it is computed here, from the machine code.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def last_uses(code: Sequence[Instruction]) -> list[int]:
 
 
 def live_after(code: Sequence[Instruction]) -> list[int]:
-    """The registers, bit r for register r, that some path from after each instruction reads before it writes them."""
+    """For each instruction, the registers (bit r: register r) that a path after it reads before it writes them."""
     after, before = [0] * len(code), [0] * len(code)
     following = successors(code)
     changed = True
@@ -49,5 +49,5 @@ def live_after(code: Sequence[Instruction]) -> list[int]:
 
 
 def overwritten(instruction: Instruction) -> int:
-    """The register whose old value is gone after an instruction, as a mask: none if it has a guard."""
+    """The register that an instruction overwrites, as a mask; none if the instruction has a guard."""
     return 1 << instruction.dst if instruction.dst != RZ and not instruction.guarded else 0

@@ -7,7 +7,8 @@ from warploom.golden_model.byte_order import SLICE_BITS
 
 class SlicedCrossbar:
     """Combinational: `banks` inputs and `collectors` outputs of 1024 bits in sub-bank form, slice k in bits 256k ..
-    256k + 255. The slices of a collector may come from different banks, those of a bank go to different collectors."""
+    256k + 255. The slices of a collector may come from different banks, and those of a bank may go to different
+    collectors."""
 
     def __init__(self, banks: int, collectors: int) -> None:
         self.banks, self.collectors = banks, collectors
@@ -15,8 +16,8 @@ class SlicedCrossbar:
     def route(self, words: Sequence[int], slice_grants: Sequence[Sequence[int]]) -> list[int]:
         """The word that each collector receives, zero in slices that were not granted.
 
-        `words` holds what each bank puts out; `slice_grants`, for each slice and bank, the mask of collectors (at most
-        one) that it was granted to one cycle before.
+        `words` are the outputs of the banks; `slice_grants` holds, for each slice and bank, the mask of collectors (at
+        most one) to which it was granted one cycle before.
         """
         routed = [0] * self.collectors
         for number, grants in enumerate(slice_grants):

@@ -8,8 +8,8 @@ from warploom.golden_model.traffic import Traffic
 
 
 class Meter:
-    """Adds up what is granted, cycle by cycle. However wide two requests are that `Alignment.UPPER_BOUND` lets share an
-    access or a port, they enable no more sub-banks, and store no more slices, than there are."""
+    """Adds up the grants of each cycle. With `Alignment.UPPER_BOUND` requests of any width may share an access or a
+    port; they are counted with no more sub-banks and slices than exist."""
 
     def __init__(self) -> None:
         self.bank_accesses = self.read_read = self.write_write = self.read_write = 0
@@ -67,7 +67,7 @@ class Meter:
 
 
 def _more(used: dict[int, int], where: int, width: int) -> int:
-    """Another request for a bank or a port: how many more sub-banks or slices that takes, of those there are."""
+    """How many more sub-banks of a bank, or slices of a port, another request uses, within those that exist."""
     before = used[where]
     used[where] = min(before + width, SUB_BANKS)
     return used[where] - before

@@ -1,1 +1,1 @@
-"""CORF and CORF++, the comparators of the coalescing register file ([RADAIDEH], section 3.5.2)."""
+"""CORF and CORF++, with which the coalescing register file is compared ([RADAIDEH], section 3.5.2)."""

@@ -1,4 +1,4 @@
-"""Where CORF stores registers: `MaskTable` by register, `Allocator` by entry ([RADAIDEH], Fig. 3.8 and Table 3.4)."""
+"""Locations of registers with CORF: `MaskTable` by register, `Allocator` by entry ([RADAIDEH], Fig. 3.8, Table 3.4)."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,20 @@ from warploom.golden_model.byte_order import sub_bank_mask
 
 
 class Location(NamedTuple):
-    """An entry of a bank, and the sub-banks that hold a register there: the lowest (right) or the highest (left)."""
+    """An entry of a bank, and the sub-banks that hold a register there: the lowest ones (right) or the highest
+    (left)."""
 
     row: int
     mask: int  # 0: nothing is stored
 
     @property
     def width(self) -> int:
-        """Bytes stored of each lane."""
+        """Stored bytes of each lane."""
         return self.mask.bit_count()
 
     @property
     def left(self) -> bool:
-        """On the left; a register of full width, or none, is on the right."""
+        """Whether it is on the left. A register of full width, or one that is not stored, counts as on the right."""
         return self.mask & 0b1001 == 0b1000
 
 
@@ -48,8 +49,9 @@ class Allocator:
         self.used = [0] * rows
 
     def choose(self, width: int, left: bool, own: Location, partner: Location) -> Location:
-        """Where a register goes that is written as a whole: beside its partner if it fits there; else into an entry of
-        its own, on the side of the hint `left`: the one it is in (`own`) if nobody shares it, or the lowest free one.
+        """The new location of a register that is written as a whole: beside its partner if it fits there. Otherwise it
+        gets an entry of its own, on the side of the hint `left`: its present entry (`own`) if no other register shares
+        it, else the lowest free one.
 
         `partner` is `NOWHERE` if there is none. Raises `IndexError` when no entry is free.
         """

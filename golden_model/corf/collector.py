@@ -1,4 +1,4 @@
-"""`CorfCollector`: a collector that may get two operands of its instruction at once ([RADAIDEH], Table 3.2)."""
+"""`CorfCollector`: a collector that may get two operands in one cycle ([RADAIDEH], Table 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from warploom.golden_model.register_file.ports import Port, Read
 
 
 class CorfCollector(WholeSlots):
-    """Requests its lowest waiting slot, and with it the next one that can be read in the same access; all its registers
-    are in one bank. The metadata of a register is its location.
+    """Requests its lowest waiting slot, and the next one that can be read in the same access. All its registers are in
+    one bank. The metadata of a register is its location.
 
     Within a cycle call `capture` for what was granted in the previous cycle, then `grant`, then `release` or `issue`.
     """
@@ -33,7 +33,7 @@ class CorfCollector(WholeSlots):
         self.reads = [Read(slot, sources[slot], location, 0) for slot, location in enumerate(metadata)]
 
     def requests(self) -> dict[Port, Read]:
-        """The slots that are read in one access, the lowest first, each at a port of its own."""
+        """The slots that are read in one access, the lowest first, each on its own port."""
         waiting = [read for read in self.reads if self.waiting >> read.key & 1]
         first, others = waiting[:1], waiting[1:]
         second = [read for read in others if self._coalescable(first[0].metadata, read.metadata)][:1]
@@ -44,7 +44,7 @@ class CorfCollector(WholeSlots):
         return self.words[0], self.words[1], self.words[2]
 
     def _coalescable(self, one: Location, other: Location) -> bool:
-        """Both are stored, in sub-banks that do not meet: with CORF, of the same entry."""
+        """Whether both are stored, in sub-banks that do not overlap; with CORF, in the same entry."""
         if not (one.mask and other.mask) or one.mask & other.mask:
             return False
         return self._across or one.row == other.row

@@ -2,7 +2,7 @@
 
 
 class RenameTable:
-    """An entry number for each (warp, register). What is read before it was written means nothing."""
+    """An entry number for each (warp, register), unspecified before the first write."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[int, int], int] = {}

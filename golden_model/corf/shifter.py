@@ -8,10 +8,10 @@ from warploom.golden_model.byte_order import SLICE_BITS
 
 
 def shift_up(form: int, positions: int) -> int:
-    """What is in sub-bank k goes to k + `positions`: aligns a right register to the left."""
+    """Sub-bank k moves to k + `positions`: aligns a right register to the left."""
     return form << SLICE_BITS * positions & (1 << WARP_BITS) - 1
 
 
 def shift_down(form: int, positions: int) -> int:
-    """What is in sub-bank k goes to k - `positions`: aligns a left register to the right."""
+    """Sub-bank k moves to k - `positions`: aligns a left register to the right."""
     return form >> SLICE_BITS * positions

@@ -1,4 +1,4 @@
-"""`Storage`: where every warp register is, and where it goes when it is written (docs/contract/register_file.md)."""
+"""`Storage`: the location of every warp register, before and after a write (docs/contract/register_file.md)."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.program import Hints
@@ -8,11 +8,11 @@ from warploom.golden_model.placement import Address
 
 
 class Storage:
-    """Rename table, mask table and free register map together. Registers are named by the address that the layout `wid`
-    gives them; `stride` is `warploom.arch.layout.rows_per_warp`.
+    """Rename table, mask table and free register map together. Registers are named by their physical address in the
+    layout `wid`; `stride` is `warploom.arch.layout.rows_per_warp`.
 
-    The sides that `hints` give count only for CORF++ (`sides`). `packs` and `unpacks` count the moves of registers into
-    the entry of a partner and out of it.
+    The sides in `hints` are used only for CORF++ (`sides`). `packs` and `unpacks` count the moves of registers into the
+    entry of a partner and out of it.
     """
 
     def __init__(self, config: SmConfig, stride: int, hints: Hints, *, sides: bool) -> None:
@@ -24,11 +24,11 @@ class Storage:
         self._left = hints.left if sides else frozenset()
 
     def locate(self, address: Address) -> Location:
-        """Where a register is."""
+        """The location of a register."""
         return self._find(*self._name(address))
 
     def choose(self, address: Address, width: int) -> Location:
-        """Where a register goes that is written as a whole, with a width in bytes."""
+        """The new location of a register that is written as a whole, with a width in bytes."""
         warp, register = self._name(address)
         return self.allocators[address.bank].choose(
             width, register in self._left, self._find(warp, register), self._partner(warp, register))

@@ -15,18 +15,18 @@ BELOW = [broadcast((1 << 8 * width) - 1) for width in range(BYTES + 1)]
 _LANE = (1 << 32) - 1
 _ONES = broadcast(1)
 _BEYOND = [broadcast(_LANE - (1 << 8 * width - 1) + 1) for width in range(1, BYTES + 1)]
-# bits that must all be copies of the sign for a width: its own top bit, and those of the bytes above
+# for a width, the bits that must all be copies of the sign: its own top bit and the bytes above
 
 
 def detect(word: int, lanes: int) -> int:
-    """The fewest bytes (1..4) of which every lane of the mask is the sign extension; other lanes do not count."""
+    """The smallest width (1..4 bytes) whose sign extension gives every lane of the mask; other lanes do not count."""
     negative = (word >> 31 & _ONES) * _LANE
     significant = (word ^ negative) & spread(lanes)
     return next(width for width, beyond in enumerate(_BEYOND, 1) if not significant & beyond)
 
 
 def extend(word: int, width: int) -> int:
-    """Every lane sign-extended from its lowest `width` bytes; 0 of no bytes."""
+    """Every lane sign-extended from its lowest `width` bytes; 0 if there are none."""
     if width == 0:
         return 0
     negative = word >> 8 * width - 1 & _ONES

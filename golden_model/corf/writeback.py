@@ -1,4 +1,4 @@
-"""`PartialWrites`: results of which some need two accesses to be written (docs/contract/register_file.md)."""
+"""`PartialWrites`: write latches in which a result may need two bank accesses (docs/contract/register_file.md)."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -8,16 +8,15 @@ from warploom.golden_model.writeback import Latches, Result
 
 
 class PartialWrites:
-    """Stands before write latches that request a bank. When a result makes its register grow without writing all of it,
-    as `grows` tells, the first grant reads the register and the second one, two cycles later or more, writes it as a
-    whole.
+    """Wraps write latches that request a bank. If a result widens its register without writing all of it (`grows`), the
+    first grant reads the register, and the second one, at least two cycles later, writes it as a whole.
 
-    SP cannot be refused, so its results queue up behind such a latch; `longest` is how long that queue has been.
+    SP cannot be refused, so its results queue up behind such a latch; `longest` is the greatest length of that queue.
     """
 
     def __init__(self, latches: Latches[int], grows: Callable[[Result], bool]) -> None:
         self.copies = [False] * len(latches.writers)  # the next grant reads
-        self.merging = 0  # latches for which what was read arrives in this cycle; they wait
+        self.merging = 0  # latches whose read data arrives in this cycle; they wait
         self.longest = 0
         self._latches, self._grows = latches, grows
         self._queue: deque[Result] = deque()

@@ -1,1 +1,1 @@
-"""Which warp issues what: warps, SIMT, scoreboard, pickers and issue, with decisions plugged in."""
+"""The front end: warps, SIMT, scoreboard, pickers and issue, with plug-ins for decisions."""

@@ -1,20 +1,21 @@
-"""`Barriers`: who waits at the barriers of a block (docs/contract/front_end.md)."""
+"""`Barriers`: the warps that wait at the barriers of a block (docs/contract/front_end.md)."""
 
 from warploom.arch.config import LANES
 
 
 class Barriers:
-    """The numbered barriers of one block, whose warps are named by their slots."""
+    """The numbered barriers of one block; warps are named by their slots."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[int, list[int]]] = {}  # by number: threads expected, slots that arrived
 
     def arrive(self, slot: int, number: int, threads: int) -> None:
-        """A warp comes to a barrier of `threads` threads (0: all that have not exited)."""
+        """A warp arrives at a barrier of `threads` threads (0: all that have not exited)."""
         self._waiting.setdefault(number, (threads, []))[1].append(slot)
 
     def opened(self, running: int) -> list[int]:
-        """The warps whose barrier is complete, where `running` ones have something left to issue; it is empty again."""
+        """The warps whose barrier is complete, when the warps `running` still have instructions to issue. Empties
+        it."""
         free: list[int] = []
         for number, (threads, arrived) in list(self._waiting.items()):
             if len(arrived) >= (-(-threads // LANES) or running):

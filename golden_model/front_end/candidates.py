@@ -8,9 +8,9 @@ from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
 
 class Candidates:
-    """Sets of warp slots: by what holds the next instruction of the warp there (its *state*, a `Stall` or `READY`), and
-    by what that instruction demands of the datapath. A slot whose warp has nothing to issue is in none. `ready` are
-    the slots whose warp may issue."""
+    """Sets of warp slots, by the *state* of the warp's next instruction (the `Stall` that holds it, or `READY`), and by
+    what that instruction needs from the datapath. A slot whose warp has nothing to issue is in no set. `ready` are the
+    slots whose warp may issue."""
 
     def __init__(self, slots: int) -> None:
         self.ready = 0
@@ -20,21 +20,22 @@ class Candidates:
         self._demanding = [0] * (NO_PORT + 1)
 
     def able(self, free: Sequence[int]) -> tuple[int, int]:
-        """Of the slots that are ready: those whose instruction needs no issue port, and those whose instruction may
-        enter the datapath. `free` are the slots that may do so with one that reads 0 to 3 registers."""
+        """Two sets of ready slots: those whose instruction needs no issue port, and those whose instruction may enter
+        the datapath. `free[k]` are the slots that may issue an instruction that reads k registers (0 to 3)."""
         none, one, two, three, portless = self._demanding
         entering = none & free[0] | one & free[1] | two & free[2] | three & free[3]
         return self.ready & portless, self.ready & entering
 
     def cause(self, scope: int, empty: Stall) -> Stall:
-        """What holds the slots of a mask, none of which is ready; `empty` if there is nothing to issue in any."""
+        """The cause for which the slots of a mask, none of which is ready, do not issue; `empty` if none has an
+        instruction."""
         for cause in HOLDS:
             if self._in_state[cause] & scope:
                 return cause
         return empty
 
     def enter(self, slot: int, state: int | None) -> int | None:
-        """The slot's new state; `None`: there is nothing to issue in it. Returns the old one."""
+        """Set the slot's state (`None`: nothing to issue). Returns the old one."""
         bit, old = 1 << slot, self._states[slot]
         if state != old:
             if old is not None:
@@ -46,7 +47,8 @@ class Candidates:
         return old
 
     def demand(self, slot: int, demand: int | None) -> None:
-        """What the slot's next instruction demands of the datapath: registers that it reads there, or `NO_PORT`."""
+        """What the slot's next instruction needs: the number of registers that it reads in the datapath, or
+        `NO_PORT`."""
         bit, old = 1 << slot, self._demands[slot]
         if demand != old:
             if old is not None:

@@ -1,4 +1,4 @@
-"""`Static`: what the front end keeps of each instruction of a program."""
+"""`Static`: the decoded instructions of a program."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.trace import Trace
 
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
-"""Operations without any result: nothing of them comes back to write-back."""
+"""Operations without any result, which do not reach write-back."""
 
 
 class Static:
     """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits.
 
-    `then` is the MOV that brings the register result of a BARRED into the register file, its immediate yet to be set.
+    `then` is the MOV that writes the register result of a BARRED to the register file; its immediate is set later.
     """
 
     def __init__(self, instruction: Instruction, parameter_word: Callable[[int], int]) -> None:

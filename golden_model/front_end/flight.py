@@ -1,4 +1,4 @@
-"""`Flight`: a dynamic instruction on its way."""
+"""`Flight`: a dynamic instruction in flight."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from warploom.golden_model.front_end.warps import Warp
 @dataclass(slots=True)
 class Flight:
     """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace; `issued`
-    is the cycle of its issue, `word` the result as 1024 bits. `vector` says that it is a load whose lines follow from
-    the first and the last address (docs/contract/memory.md)."""
+    is the cycle of its issue, `word` the result as 1024 bits. `vector`: it is a load whose lines follow from the first
+    and the last address (docs/contract/memory.md)."""
 
     static: Static
     warp: Warp

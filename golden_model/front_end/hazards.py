@@ -1,8 +1,8 @@
-"""`Hazards`: what an instruction has to wait for, and what waits for it (docs/contract/front_end.md, *Hazards*).
+"""`Hazards`: the hazard bits of an instruction (docs/contract/front_end.md, *Hazards*).
 
-All of a warp's hazards are bits of one integer, and so are the needs of an instruction: it may issue when the two do
-not meet. Bits 0..255 are registers that are still to be written, the next ones predicates, then the shared resources
-below; from `READ` on, registers that are still to be read.
+All hazards of a warp are bits of one integer. So are those that an instruction must wait for: it may issue when the two
+have no common bit. Bits 0..255 are registers still to be written, the next ones predicates, then the shared resources
+below; from `READ` on, registers still to be read.
 """
 
 from functools import cached_property
@@ -21,7 +21,7 @@ _WIDE_OPS = frozenset({Op.LDIV, Op.LREM, Op.DADD, Op.DMUL, Op.DFMA, Op.DMIN, Op.
 
 
 def has_wide_result(instruction: Instruction) -> bool:
-    """The unit keeps the high word of a 64-bit result for `Op.HIGH`."""
+    """Whether the unit stores the high word of a 64-bit result for `Op.HIGH`."""
     if instruction.op is Op.MUFU:
         return instruction.function in (Function.RCP64H, Function.RSQ64H)
     if instruction.op in (Op.CVT, Op.ATOM):
@@ -30,7 +30,8 @@ def has_wide_result(instruction: Instruction) -> bool:
 
 
 class Hazards:
-    """The hazard bits of one static instruction: those that it `needs` clear, those that it sets while in flight."""
+    """The hazard bits of one static instruction: those that it `needs` clear, and those that it sets while in
+    flight."""
 
     def __init__(self, instruction: Instruction) -> None:
         self._instruction = instruction

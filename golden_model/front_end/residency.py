@@ -11,7 +11,7 @@ from warploom.golden_model.trace import Trace
 
 
 class Residency:
-    """Hands out warp slots, block slots and shared memory to blocks in order of their linear index.
+    """Allocates warp slots, block slots and shared memory to blocks, in order of their linear index.
 
     Raises `LaunchError` when not even one block fits the SM.
     """
@@ -33,7 +33,7 @@ class Residency:
         """Resident warps."""
 
     def dispatch(self) -> Block | None:
-        """The next block, its warps in the lowest free slots, if there is one and it fits."""
+        """The next block, with its warps in the lowest free slots, if there is one and it fits."""
         if not self.pending or self._warps > len(self._free_slots):
             return None
         if not self._free_blocks or self._shared > self._free_shared:
@@ -51,7 +51,7 @@ class Residency:
         return block
 
     def retire(self, block: Block) -> None:
-        """The block is over: its resources are free."""
+        """The block has ended: free its resources."""
         self._free_slots = sorted(self._free_slots + [warp.slot for warp in block.warps])
         self._free_blocks += 1
         self._free_shared += self._shared

@@ -1,4 +1,4 @@
-"""`Scoreboard`: what keeps a warp's next instruction from issuing (docs/contract/front_end.md, *Hazards*)."""
+"""`Scoreboard`: the hazards that hold a warp's next instruction (docs/contract/front_end.md, *Hazards*)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from warploom.golden_model.front_end.stalls import READY, Stall
 
 
 class Scoreboard:
-    """Hazard bits of every warp slot, and what the next instruction there needs clear of them. Registers that are still
-    to be read are hazards if it `tracks_reads`: not where instructions of a warp leave in order."""
+    """Hazard bits of every warp slot, and those that its next instruction needs clear. Registers still to be read are
+    hazards if it `tracks_reads`, which is not needed if the instructions of a warp leave in order."""
 
     def __init__(self, warps: int, *, tracks_reads: bool = True) -> None:
         self._pending = [0] * warps
@@ -20,7 +20,7 @@ class Scoreboard:
         self._tracks_reads = tracks_reads
 
     def state(self, warp: int) -> int:
-        """What holds the warp's next instruction: a `Stall`, or `READY`."""
+        """The `Stall` that holds the warp's next instruction, or `READY`."""
         blocked = self._pending[warp] & self._needs[warp]
         if not blocked:
             return READY
@@ -33,7 +33,7 @@ class Scoreboard:
         return Stall.SCOREBOARD if blocked & ~READ_MASK else Stall.WAR
 
     def look(self, warp: int, needs: int) -> int:
-        """The warp's next instruction needs these hazards clear (0: there is none, or not yet). Returns the `state`."""
+        """Set the hazards that the warp's next instruction needs clear (0: no instruction yet). Returns the `state`."""
         self._needs[warp] = needs
         return self.state(warp) if self._pending[warp] & needs else READY
 
@@ -51,7 +51,7 @@ class Scoreboard:
             self._memory[warp] |= hazards.own
 
     def read(self, warp: int, register: int) -> bool:
-        """A collector was granted the register. Whether that clears what the next instruction needs clear."""
+        """A collector was granted the register. Returns whether this clears a hazard of the next instruction."""
         key = warp << 8 | register
         self._reads[key] -= 1
         if self._reads[key]:
@@ -61,7 +61,7 @@ class Scoreboard:
         return bool(self._needs[warp] & cleared)
 
     def done(self, warp: int, hazards: Hazards) -> bool:
-        """An instruction is done. Whether that clears what the next instruction needs clear."""
+        """An instruction is done. Returns whether this clears a hazard of the next instruction."""
         cleared = hazards.own
         for bit in hazards.shared:
             self._shared[warp, bit] -= 1

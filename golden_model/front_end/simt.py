@@ -1,6 +1,6 @@
-"""`Walk`: what fetch and a SIMT stack tell of a warp.
+"""`Walk`: replaces fetch and the SIMT stack of a warp.
 
-Functional execution has resolved control flow (`warploom.golden_model.functional.simt`), so a warp walks along the
+Functional execution has resolved control flow (`warploom.golden_model.functional.simt`), so a warp steps through the
 dynamic instructions of its trace.
 """
 
@@ -10,9 +10,9 @@ from warploom.golden_model.trace import WarpTrace
 
 
 class Walk:
-    """A warp's way through the program. Of the instruction at which it stands: `pc`, `lanes` that execute it, whether
-    these are all that were launched and have not exited (`full`), and its predicates and rows (see `WarpTrace`).
-    `exits` tells EXIT by pc."""
+    """A warp's position in its trace. For the current instruction: `pc`, the executing `lanes`, whether these are all
+    that were launched and have not exited (`full`), and its predicates and rows (see `WarpTrace`). `exits` marks EXIT
+    by pc."""
 
     pc: int
     lanes: int

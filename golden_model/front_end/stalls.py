@@ -7,7 +7,7 @@ from enum import IntEnum
 class Stall(IntEnum):
     """Why a scheduler issued nothing in a cycle; of several causes among its warps the first of this list counts."""
 
-    COLLECTOR = 0  # a warp could issue, but no collector has room for its instruction
+    COLLECTOR = 0  # a warp could issue, but no collector is free for its instruction
     PORT = 1  # a warp could issue, but another scheduler has the issue port
     WAR = 2  # an older instruction still has to read the destination
     SCOREBOARD = 3  # RAW or WAW, or the unit latch, on instructions other than memory; an attempt of the affine unit
@@ -19,17 +19,17 @@ class Stall(IntEnum):
 
 
 HOLDS = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
-"""What may hold a warp's next instruction."""
+"""Causes that may hold a warp's next instruction."""
 
 LONG = (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
-"""Waits for which a two-level scheduler gives up a warp's place."""
+"""Causes for which a two-level scheduler removes a warp from its active set."""
 
 READY = len(Stall)
 """State of a warp that may issue, beside the causes of stalls."""
 
 
 class Stalls:
-    """`now` are the causes of this cycle, one for each scheduler that could pick and did not; `counts` by cause."""
+    """`now` are the causes of this cycle, one for each scheduler that could pick but did not; `counts` are the sums."""
 
     def __init__(self) -> None:
         self.now: Sequence[Stall] = ()

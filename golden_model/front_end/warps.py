@@ -16,16 +16,16 @@ class Block:
 
     @property
     def over(self) -> bool:
-        """Nothing of the block is left to issue or to finish."""
+        """Whether all instructions of the block have issued and finished."""
         return not (self.running or self.in_flight)
 
 
 class Warp:
-    """A resident warp, and where it stands. `number` counts the grid's warps."""
+    """A resident warp and its state. `number` is its index in the grid."""
 
     def __init__(self, walk: Walk, number: int, slot: int, block: Block) -> None:
         self.walk, self.number, self.slot, self.block = walk, number, slot, block
-        self.next: Static  # what issues next: the instruction at which it stands, or what follows from it
+        self.next: Static  # what issues next: the current instruction, or one that follows from it
         self.enters = False  # it goes into the datapath
-        self.entered = False  # an instruction of the warp has gone there
+        self.entered = False  # an instruction of the warp has entered the datapath
         self.blocked = 0  # hazard bits that hold it
