@@ -1,1 +1,1 @@
-"""The golden SM: what the hardware must do, in plain Python and numpy. Never imports `rtl` or Amaranth."""
+"""The golden SM: the behaviour of the hardware in plain Python and numpy. Never imports `rtl` or Amaranth."""

@@ -1,4 +1,4 @@
-"""`lane`: what one 32-bit integer lane computes, written from the comments of `warploom.arch.isa.Op`."""
+"""`lane`: the arithmetic of one 32-bit integer lane, written from the comments of `warploom.arch.isa.Op`."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

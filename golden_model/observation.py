@@ -1,5 +1,4 @@
-"""What the parts of the golden model show of a cycle, collected from the tree of parts (docs/contract/counting.md,
-*Observation*)."""
+"""The observed values of a cycle, collected from the tree of parts (docs/contract/counting.md, *Observation*)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
@@ -7,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Part(Protocol):
-    """A part that shows something. Its `observed` names are those of its counterpart in hardware; they are fixed when
-    the part is made."""
+    """A part with observed values. The names in `observed` are those of its counterpart in hardware; they are fixed
+    when the part is made."""
 
     observed: Sequence[str]
 
@@ -17,15 +16,15 @@ class Part(Protocol):
 
 
 def shown_by(part: Part) -> dict[str, int]:
-    """What a part shows of this cycle, by name."""
+    """The observed values of a part in this cycle, by name."""
     return dict(zip(part.observed, part.observe(), strict=True))
 
 
 class Gathered:
-    """What several parts show; those that show nothing are left out.
+    """The observed values of several parts; parts without any are left out.
 
-    Names of a part given by keyword come behind the keyword: `evict=unit` shows `evict_valid`, and `collector=units`,
-    of which there are several, `collector0_busy`. Raises `ValueError` where two parts show the same name.
+    The names of a part given by keyword get the keyword as prefix: `evict=unit` shows `evict_valid`, and a list
+    `collector=units` shows `collector0_busy` and so on. Raises `ValueError` if two parts show the same name.
     """
 
     def __init__(self, *parts: object, **named: object) -> None:
@@ -45,7 +44,7 @@ class Gathered:
 
 
 def _prefixed(name: str, given: object) -> Iterator[tuple[str, Part]]:
-    """A part, or each of several, with what stands before its names."""
+    """A part, or each of several, with the prefix of its names."""
     if isinstance(given, Sequence):
         yield from ((f"{name}{number}_", part) for number, part in enumerate(given) if isinstance(part, Part))
     elif isinstance(given, Part):

@@ -1,4 +1,4 @@
-"""A trace on the golden SM from its first cycle to its last, with the statistics of the run."""
+"""Runs a trace on the golden SM, from the first cycle to the last, and collects its statistics."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from warploom.golden_model.trace import Trace
 
 @dataclass(frozen=True)
 class Run:
-    """A finished simulation: its statistics, and the SM as it was at the end."""
+    """A finished simulation: its statistics, and the SM in its final state."""
 
     statistics: Statistics
     sm: Sm
 
 
 def simulate(config: SmConfig, trace: Trace, *, max_cycles: int = 1 << 40, check: bool = False) -> Run:
-    """Time a trace to its end. Raises `LaunchError` when the launch does not fit the SM, `ExecutionError` when it takes
-    more than `max_cycles` or cannot go on; with `check` see `Sm`."""
+    """Simulate a trace to its end. Raises `LaunchError` if the launch does not fit the SM, `ExecutionError` if it takes
+    more than `max_cycles` or cannot go on. For `check` see `Sm`."""
     sm = Sm(config, trace, check=check)
     while True:
         sm.step()

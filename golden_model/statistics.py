@@ -1,4 +1,4 @@
-"""What a run leaves behind: `Statistics`, plain numbers with a stable JSON form."""
+"""`Statistics` of a run: plain numbers with a stable JSON form."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,17 +21,16 @@ class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
     `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.front_end.stalls.Stall`); with the
-    issues they make up ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV that
-    follows a BARRED (docs/contract/front_end.md), and with an affine unit refused attempts and expansions. `bank_reads`
-    and `bank_writes` are granted requests by bank; a *bank access* is one bank in one cycle with at least one of them,
-    a *collector write* one collector in one cycle that stores an operand or more; conflicts are refused requests
-    (docs/contract/counting.md). `operands` counts datapath instructions by distinct registers that they read in the
-    register file (0..3); the width lists count warp operands of the program by bytes (1..4). `collecting` and `living`
-    are cycles of the datapath instructions from issue to dispatch, and until they are done, by ``memory`` and
-    ``other``; `counted` are events of mechanisms, by their key and their name (nothing without the mechanism); a
-    histogram is a list.
-    `lane_operations` are lanes of the instructions of SP and SFU, 32 of each: some are inactive, some trivial. Memory
-    transactions are lines looked up or sent.
+    issues they add up to ceil(cycles / `front_end_interval`) x schedulers. Issues are the warp instructions, the MOV
+    that follows a BARRED (docs/contract/front_end.md), and with an affine unit refused attempts and expansions.
+    `bank_reads` and `bank_writes` are granted requests by bank. A *bank access* is a bank and a cycle with at least one
+    of them; a *collector write* is a collector and a cycle in which it stores at least one operand; conflicts are
+    refused requests (docs/contract/counting.md). `operands` counts datapath instructions by the number of distinct
+    registers that they read in the register file (0..3); the width lists count warp operands of the program by bytes
+    (1..4). `collecting` and `living` are the cycles of datapath instructions from issue to dispatch, and from issue
+    until done, for ``memory`` and ``other``. `counted` are events of mechanisms, by their key and their name (nothing
+    without the mechanism); a histogram is a list. `lane_operations` counts the lanes of SP and SFU instructions, 32 for
+    each: some are inactive, some trivial. Memory transactions are lines looked up or sent.
     """
 
     kernel: str
@@ -80,13 +79,13 @@ class Statistics:
     counted: dict[str, dict[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields by name, those of `counted` among them, ready for `json.dump`."""
+        """The fields by name, including those of `counted`, ready for `json.dump`."""
         values = asdict(self)
         return values | values.pop("counted")
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Statistics":
-        """What `to_json` gave."""
+        """The statistics that `to_json` wrote."""
         own = {field.name: values[field.name] for field in fields(cls) if field.name != "counted"}
         return cls(**own, counted={key: value for key, value in values.items() if key not in own})
 
@@ -118,7 +117,7 @@ def collect(sm: Sm) -> Statistics:
 
 
 def _counted(sm: Sm, path: str) -> dict[str, Any]:
-    """The fields of a part's dataclass of counts, ready for `json.dump`; empty where there is None."""
+    """The fields of a part's dataclass of counts, ready for `json.dump`; empty if there is none."""
     counts = attrgetter(path)(sm)
     if counts is None:
         return {}
@@ -127,7 +126,7 @@ def _counted(sm: Sm, path: str) -> dict[str, Any]:
 
 
 def operand_histogram(trace: Trace) -> list[int]:
-    """Instructions that enter the datapath by the number of distinct registers that they read."""
+    """Instructions that enter the datapath, by the number of distinct registers that they read."""
     instructions = trace.program.instructions
     count = np.array([-1 if i.pipe is Pipe.CONTROL and i.dst == RZ else len(i.sources) for i in instructions])
     read = np.concatenate([count[warp.pc[warp.lanes != 0]] for warp in trace.warps])

@@ -6,7 +6,7 @@ from warploom.arch.config import LANES
 class SubBank:
     """`rows` x 256 bits behind one read-write port with byte enables ([RADAIDEH], Fig. 2.6). A read takes 1 cycle.
 
-    Contents are zero at power-up here; hardware promises nothing.
+    Contents are zero at power-up, but undefined in hardware.
     """
 
     def __init__(self, rows: int) -> None:

@@ -1,4 +1,4 @@
-"""How long instructions take, and how much of it in a collector ([BOW], Figs. 4 and 12)."""
+"""Cycles that instructions take, in all and in a collector ([BOW], Figs. 4 and 12)."""
 
 from warploom.golden_model.front_end.flight import Flight
 

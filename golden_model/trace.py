@@ -1,4 +1,5 @@
-"""What functional execution leaves behind: every dynamic warp instruction, with its values, to be timed many times."""
+"""The result of functional execution: every dynamic warp instruction with its values. It may be simulated many
+times."""
 
 from dataclasses import dataclass
 
@@ -12,13 +13,13 @@ NONE = -1
 
 @dataclass(frozen=True)
 class WarpTrace:
-    """The dynamic instructions of one warp, in program order; arrays of one length.
+    """The dynamic instructions of one warp, in program order, as arrays of the same length.
 
-    `pc` (int32) indexes the program. `lanes` (uint32) are the executing lanes, 0 when the guard holds nowhere.
+    `pc` (int32) indexes the program. `lanes` (uint32) are the executing lanes, 0 if the guard holds in no lane.
     `pred_in` (uint32) is the lane mask of the predicate operand after inversion (0 for an absent carry), `pred_out`
-    (uint32) that of the predicate result in executing lanes. `result` and `address` (int32) are rows of
-    `Trace.results` and `Trace.addresses`, `NONE` where the instruction has no register result or no address.
-    `live` is the mask of lanes launched.
+    (uint32) that of the predicate result in executing lanes. `result` and `address` (int32) are rows of `Trace.results`
+    and `Trace.addresses`, `NONE` if the instruction has no register result or no address. `live` is the mask of lanes
+    launched.
     """
 
     block: int
@@ -50,10 +51,10 @@ class Trace:
 
     @property
     def warp_instructions(self) -> int:
-        """Dynamic warp instructions, those without executing lanes included."""
+        """Number of dynamic warp instructions, including those without executing lanes."""
         return sum(len(warp) for warp in self.warps)
 
     @property
     def thread_instructions(self) -> int:
-        """Dynamic thread instructions: executing lanes, summed."""
+        """Number of dynamic thread instructions: the sum of executing lanes."""
         return sum(int(np.bitwise_count(warp.lanes).sum()) for warp in self.warps)

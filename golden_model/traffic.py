@@ -1,4 +1,4 @@
-"""`Traffic`: the figures of a register file that statistics keep."""
+"""`Traffic`: counts of a register file for the statistics."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from warploom.arch.config import SUB_BANKS
 
 
 class Traffic(NamedTuple):
-    """What went through the register file (docs/contract/counting.md)."""
+    """Accesses of the register file (docs/contract/counting.md)."""
 
     bank_requests: int  # granted
     bank_accesses: int
@@ -19,7 +19,7 @@ class Traffic(NamedTuple):
 
     @classmethod
     def of_words(cls, reads: int, writes: int, stored: int) -> "Traffic":
-        """That of whole words: every request granted is a bank access, every operand `stored` a collector write."""
+        """The traffic of whole words: each granted request is a bank access, each of `stored` a collector write."""
         return cls(
             bank_requests=reads + writes, bank_accesses=reads + writes,
             coalesced={"read_read": 0, "write_write": 0, "read_write": 0},

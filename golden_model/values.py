@@ -1,6 +1,6 @@
-"""What the threads of a kernel do and compute, counted in its trace ([RADAIDEH], Fig. 4.1): no timing is involved.
+"""Counts the values that the threads of a kernel compute, from its trace ([RADAIDEH], Fig. 4.1), without timing.
 
-Counted are the instructions that enter the datapath: those with an executing lane, but for control.
+It counts the instructions that enter the datapath: those with an executing lane, except control.
 """
 
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ _BOUNDS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
 
 @dataclass
 class Values:
-    """Thread instructions and their values, counted.
+    """Counts of thread instructions and of their values.
 
-    `inactive` lanes do not execute; those that do are `writing` a register, or `silent`. `reading` are executing ones
-    that read registers, `zero_operand` those of them that find a zero in one. `operands` (each register once) and
-    `results` are values by bytes, 0 to 4, after leading zeros.
+    `inactive` lanes do not execute. Lanes that do are `writing` a register or `silent`. `reading` lanes execute and
+    read registers; in `zero_operand` lanes one of these is zero. `operands` (each register once) and `results` count
+    values by their bytes, 0 to 4, without leading zeros.
     """
 
     inactive: int = 0
@@ -37,7 +37,7 @@ class Values:
 
 
 def values(trace: Trace) -> Values:
-    """All threads of a trace."""
+    """The counts of all threads of a trace."""
     counts = Values()
     for warp in trace.warps:
         _count(trace, warp, counts)
@@ -45,7 +45,7 @@ def values(trace: Trace) -> Values:
 
 
 def _count(trace: Trace, warp: WarpTrace, counts: Values) -> None:
-    """Replay a warp: its registers as each instruction finds them."""
+    """Replay a warp, with the registers before each instruction."""
     code = trace.program.instructions
     registers = np.zeros((RZ + 1, LANES), np.uint32)
     for pc, row, executing in zip(warp.pc.tolist(), warp.result.tolist(), lane_bits(warp.lanes), strict=True):

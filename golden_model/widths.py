@@ -9,7 +9,7 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 WIDTHS = 4
 CHUNK = 16384
-"""Dynamic instructions that are looked at together."""
+"""Dynamic instructions that are analysed together."""
 
 _LANE = np.arange(LANES, dtype=np.uint32)
 _BOUNDS = np.array([0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
@@ -43,8 +43,8 @@ def histograms(trace: Trace) -> tuple[list[int], list[int]]:
 
 
 class Accesses:
-    """Register accesses of some warps: arrays of one length. `time` orders those of one warp; `row` is the row of
-    `Trace.results` that a write leaves."""
+    """Register accesses of some warps, as arrays of the same length. `time` orders those of one warp; `row` is the row
+    of `Trace.results` that a write stores."""
 
     def __init__(self, warp: np.ndarray, time: np.ndarray, register: np.ndarray, lanes: np.ndarray, row: np.ndarray):
         self.key = warp.astype(np.int64) << 8 | register
@@ -83,7 +83,7 @@ def _accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]
 
 
 def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray]:
-    """What each read sees: (values, executing lanes), rows in no particular order; 0 where nothing was written."""
+    """The values that reads see: (values, executing lanes), rows in no particular order; 0 if nothing was written."""
     key, time = (np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in ("key", "time"))
     order = np.lexsort((time, key))
     key, row = key[order], np.concatenate([reads.row, writes.row])[order]

@@ -40,7 +40,7 @@ _ALL_BUT_TOP = broadcast((1 << 31) - 1)
 
 def nonzero_lanes(word: int) -> int:
     """The lanes that are not zero, as a lane mask."""
-    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # its bits 31 say it
+    carried = (word & _ALL_BUT_TOP) + _ALL_BUT_TOP | word  # in bit 31 of each lane
     return int((carried & _TOP).to_bytes(_LANES.size, "big")[::4].translate(_DIGIT_OF), 2)
 
 

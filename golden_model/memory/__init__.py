@@ -1,1 +1,1 @@
-"""The load/store unit and what lies behind it."""
+"""The load/store unit and the memory behind it."""

@@ -1,4 +1,4 @@
-"""`L1`: the first-level data cache, its MSHRs, and the path to what lies beyond (docs/contract/memory.md, *L1*)."""
+"""`L1`: the first-level data cache, its MSHRs, and the path to memory (docs/contract/memory.md, *L1*)."""
 
 from collections import deque
 
@@ -6,23 +6,23 @@ from warploom.arch.config import SmConfig
 
 
 class L1:
-    """Set-associative, least recently used is evicted, no allocation on stores.
+    """Set-associative; the least recently used line is evicted; stores do not allocate.
 
-    Everything sent beyond leaves in order, at most one line every `memory_interval` cycles, so the cycle in which a
-    line comes is known when it is asked for.
+    Requests to memory leave in order, at most one line every `memory_interval` cycles, so the cycle in which a line
+    arrives is known when it is requested.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self.hits = self.misses = self.merges = 0
         self._config = config
-        self._sets: list[dict[int, None]] = [{} for _ in range(config.l1_sets)]  # oldest use first
+        self._sets: list[dict[int, None]] = [{} for _ in range(config.l1_sets)]  # least recently used first
         self._coming: dict[int, int] = {}  # line to its cycle of arrival
-        self._merged: dict[int, int] = {}  # line to loads that wait for it
+        self._merged: dict[int, int] = {}  # line to number of loads that wait for it
         self._arrivals: deque[tuple[int, int]] = deque()  # (cycle, line), in order
         self._next_slot = 0
 
     def load(self, cycle: int, line: int) -> tuple[int, int]:
-        """Look a line up, at `cycle` or, without room, as soon as there is: (cycle of look-up, cycle of arrival)."""
+        """Look a line up, at `cycle` or as soon as an MSHR is free. Returns (cycle of look-up, cycle of arrival)."""
         while True:
             self._fill(cycle)
             ways = self._sets[line % self._config.l1_sets]
@@ -43,7 +43,7 @@ class L1:
                 cycle = self._arrivals[0][0]
 
     def send(self, cycle: int) -> int:
-        """The cycle in which the next free slot of the path beyond is taken."""
+        """Take the next free slot of the path to memory. Returns its cycle."""
         slot = max(cycle, self._next_slot)
         self._next_slot = slot + self._config.memory_interval
         return slot
@@ -57,7 +57,7 @@ class L1:
         return arrival
 
     def _fill(self, cycle: int) -> None:
-        """Lines that have come by the start of `cycle` are in the cache, their MSHRs free."""
+        """Lines that have arrived by the start of `cycle` enter the cache, and their MSHRs become free."""
         while self._arrivals and self._arrivals[0][0] <= cycle:
             _, line = self._arrivals.popleft()
             del self._coming[line], self._merged[line]

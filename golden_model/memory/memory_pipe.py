@@ -1,7 +1,7 @@
-"""`MemoryPipe`: the load/store unit: coalescer, shared memory, L1 and the path beyond (docs/contract/memory.md).
+"""`MemoryPipe`: the load/store unit: coalescer, shared memory, L1 and the path to memory (docs/contract/memory.md).
 
-Nothing but the take-out of its results disturbs the unit, so an instruction's transactions are timed all at once, in
-the cycle in which it leaves the input queue.
+No later event changes the timing of a transaction, except that results may wait. So all transactions of an instruction
+are timed in the cycle in which it leaves the input queue.
 """
 
 import heapq
@@ -23,7 +23,7 @@ _ATOMICS = (Op.ATOM, Op.RED)
 
 @dataclass
 class MemoryCounts:
-    """What the unit counted: instructions by kind, and cycles in which it stalled for an MSHR or the path beyond."""
+    """Counts of the unit: instructions by kind, and cycles of stalls for an MSHR or for the path to memory."""
 
     load_transactions: int = 0
     store_transactions: int = 0
@@ -33,7 +33,7 @@ class MemoryCounts:
 
 
 class MemoryPipe:
-    """Takes memory instructions in order; results leave in order of readiness, one a cycle."""
+    """Takes memory instructions in order. Results leave in the order in which they become available, one a cycle."""
 
     def __init__(self, config: SmConfig, trace: Trace) -> None:
         self.counts = MemoryCounts()
@@ -52,8 +52,8 @@ class MemoryPipe:
         self._queue.append((cycle, flight, result))
 
     def settle(self, cycle: int) -> tuple[Result | None, Flight | None, bool]:
-        """(the result on the port in this cycle, the instruction without a result that is done in it, whether an
-        instruction leaves the input queue, so that a credit goes back). Call once a cycle."""
+        """Call once a cycle. Returns (the result on the port, the instruction without a result that is done, whether an
+        instruction leaves the input queue and so returns a credit)."""
         offered = self._results[0][2] if self._results and self._results[0][0] <= cycle else None
         done = self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
         takes = bool(self._queue) and self._free_at <= cycle and self._queue[0][0] < cycle
@@ -66,14 +66,14 @@ class MemoryPipe:
         heapq.heappop(self._results)
 
     def next_event(self) -> int | None:
-        """The next cycle in which the unit does something."""
+        """The next cycle in which the unit is active."""
         cycles = [queue[0][0] for queue in (self._results, self._done) if queue]
         if self._queue:
             cycles.append(max(self._free_at, self._queue[0][0] + 1))
         return min(cycles, default=None)
 
     def _take(self, cycle: int) -> None:
-        """The oldest instruction leaves the input queue; all that it does is timed now."""
+        """The oldest instruction leaves the input queue, and its transactions are timed."""
         _, flight, result = self._queue.popleft()
         last, ready = self._time(cycle, flight)
         self._free_at = last + 1
@@ -84,7 +84,7 @@ class MemoryPipe:
             heapq.heappush(self._results, (ready, self._order, result))
 
     def _time(self, cycle: int, flight: Flight) -> tuple[int, int]:
-        """(cycle of the last transaction or pass, cycle in which the result is there)."""
+        """(cycle of the last transaction or pass, cycle in which the result is available)."""
         op = flight.static.op
         if op in (Op.LATCH, Op.HIGH):
             return cycle, cycle + 1
@@ -104,9 +104,9 @@ class MemoryPipe:
         return [address for lane, address in enumerate(row) if flight.lanes >> lane & 1]
 
     def _lines(self, flight: Flight, space: Space) -> list[int]:
-        """Distinct lines, in order of the lowest lane; of a vector request all from the first to the last."""
+        """Distinct lines, in order of the lowest lane; for a vector request all lines from the first to the last."""
         shift = self._line_shift
-        if space is Space.LOCAL:  # a word of all lanes is contiguous
+        if space is Space.LOCAL:  # word k of all lanes is contiguous
             base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
             row = self._trace.addresses[flight.address].tolist()
             interleaved = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
@@ -139,7 +139,7 @@ class MemoryPipe:
         return cycle - 1, arrival
 
     def _through(self, cycle: int, lines: list[int]) -> tuple[int, int]:
-        """Stores and atomics: every line waits for its slot of the path beyond."""
+        """Stores and atomics: every line waits for its slot of the path to memory."""
         start = cycle
         for _ in lines:
             cycle = self.l1.send(cycle) + 1

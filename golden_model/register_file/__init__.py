@@ -1,1 +1,1 @@
-"""The register file: banks and what guards them, and the form in which they store a warp register."""
+"""The register file: its banks, the arbitration of accesses, and the stored form of warp registers."""

@@ -1,4 +1,4 @@
-"""`Asked`: what clients request of a register file, in lists."""
+"""`Asked`: the requests of clients to a register file, in lists."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,13 +6,13 @@ from warploom.golden_model.register_file.ports import Port, Read
 
 
 class Asked:
-    """`reads` has the requests of each client that has any, in the order in which it named them."""
+    """`reads` has the requests of each client that has any, in the client's order."""
 
     def __init__(self) -> None:
         self.reads: dict[int, Sequence[Read]] = {}
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on."""
+        """Set the requests of a client from the next cycle on."""
         if reads:
             self.reads[client] = list(reads.values())
         else:

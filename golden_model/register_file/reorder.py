@@ -8,7 +8,7 @@ _EXCHANGED = {
                     for group in range(LANES // GROUP) for i in range(GROUP - apart))
     for apart in range(1, GROUP)
 }
-"""Of each two bytes that a switch exchanges the lower one, byte j of column i with j > i, by their distance in bits."""
+"""By distance in bits, the lower one of each two bytes that a switch exchanges: byte j of column i with j > i."""
 
 
 def reorder(word: int, groups: int) -> int:

@@ -8,8 +8,8 @@ class WarpSides:
         self._left = 0
 
     def take(self, warp: int) -> bool:
-        """Whether a full write of the warp, whose result enters its latch, goes to the left; the next one goes to the
-        other side."""
+        """The side (left = 1) of a full write whose result enters its latch. The warp's next one goes to the other
+        side."""
         left = bool(self._left >> warp & 1)
         self._left ^= 1 << warp
         return left

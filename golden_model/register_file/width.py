@@ -1,5 +1,4 @@
-"""Width detection, and the form in which a warp register is stored (docs/contract/stored_forms.md; [RADAIDEH],
-Fig. 3.20).
+"""Width detection, and the stored form of a warp register (docs/contract/stored_forms.md; [RADAIDEH], Fig. 3.20).
 
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
@@ -47,13 +46,13 @@ class Encoding(NamedTuple):
 
     @classmethod
     def of(cls, fields: Mapping[str, int]) -> "Encoding":
-        """The encoding that `ENCODING_FIELDS` say, among others maybe."""
+        """The encoding in `ENCODING_FIELDS`; other fields are ignored."""
         return cls(fields["size"] + 1, fields["sign"], bool(fields["left"]))
 
 
 class Stored(NamedTuple):
-    """A register write: the encoding that the register will have, the bytes written (0 elsewhere), and their mask, ones
-    in each byte that is written; both 1024 bits."""
+    """A register write: the new encoding, the bytes written (0 elsewhere), and their mask (ones in each written byte);
+    both 1024 bits."""
 
     encoding: Encoding
     word: int
@@ -61,7 +60,7 @@ class Stored(NamedTuple):
 
 
 def detect(word: int, lanes: int) -> tuple[int, int]:
-    """Width in bytes (1..4) and sign (0, 1) that serve all lanes of the mask; lanes outside it do not count."""
+    """Width in bytes (1..4) and sign (0, 1) that fit all lanes of the mask; lanes outside it do not count."""
     mask = spread(lanes)
     sign = 1 if word & mask & _SIGNS else 0
     significant = (word ^ _FILL[sign]) & mask
@@ -74,8 +73,8 @@ def detect(word: int, lanes: int) -> tuple[int, int]:
 def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
     """The write of a result in the lanes of the mask over a register with the encoding `old`.
 
-    `full` says that the lanes are all that are still live; `side`, that a full write goes to the left. On a partial
-    write the other lanes get the bytes that they now need and that were not stored.
+    `full`: the lanes are all that are still live; `side`: a full write goes to the left. A partial write also writes,
+    in the other lanes, the bytes that they now need and that were not stored.
     """
     width, sign = detect(word, lanes)
     if full:
@@ -87,7 +86,7 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
 
 
 def restore(word: int, encoding: Encoding) -> int:
-    """What the lanes read: the stored bytes, and copies of the sign above them."""
+    """The word that is read: the stored bytes, and copies of the sign above them."""
     stored = _BELOW[encoding.width]
     return word & stored | _FILL[encoding.sign] & ~stored
 
@@ -100,5 +99,5 @@ def _written(lanes: int, width: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _filled(lanes: int, stored: int, width: int) -> int:
-    """Ones in the bytes from `stored` on and below `width`, of all lanes but these."""
+    """Ones in bytes `stored` to `width` - 1 of all other lanes."""
     return spread(ALL_LANES & ~lanes) & _BELOW[width] & ~_BELOW[stored]

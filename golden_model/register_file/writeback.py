@@ -1,4 +1,4 @@
-"""`Writeback`: write latches that know how their registers will be stored (docs/contract/pipes.md, *Write-back*)."""
+"""`Writeback`: write latches with the new stored form of their registers (docs/contract/pipes.md, *Write-back*)."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -10,8 +10,8 @@ Request = TypeVar("Request")
 
 
 class Writeback(Latches[Request]):
-    """Works out what a result writes as it enters its latch: `written`, by writer. `request` says what the arbiter is
-    asked for then."""
+    """Computes the write of a result when it enters its latch: `written`, by writer. `request` makes the request to the
+    arbiter from it."""
 
     def __init__(self, writers: Sequence[str], form: Form, request: Callable[[Result, Written], Request]) -> None:
         super().__init__(writers, self._enters)
@@ -26,7 +26,8 @@ class Writeback(Latches[Request]):
         return self._ask(result, written)
 
     def observe(self) -> Sequence[int]:
-        """For each latch whether it holds a result and whose, and how its register will be stored if it is written."""
+        """For each latch: whether it holds a result, of which warp and register, and the new metadata of the
+        register."""
         values: list[int] = []
         for writer, (latch, written) in enumerate(zip(self.latches, self.written, strict=True)):
             values += (0, 0) if latch is None else (1, latch["tag"])

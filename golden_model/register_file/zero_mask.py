@@ -1,8 +1,8 @@
-"""What is known to be zero in a warp register, and what is read and written besides (docs/contract/stored_forms.md).
+"""Zero masks of warp registers, and the columns that reads and writes then need (docs/contract/stored_forms.md).
 
-Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31, in whatever columns a bank holds their bytes. Masks
-of lanes and of columns have 32 bits. Masks of granules do too: (g, k) in bit 4g + k or, with coalescing, 8k + g. Masks
-of groups have group g in bit 4g (times fifteen, that is the mask of their lanes) or, where it says *packed*, in bit g.
+Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31, wherever a bank stores their bytes. Masks of lanes
+and of columns have 32 bits. Masks of granules too: (g, k) in bit 4g + k or, with coalescing, 8k + g. Masks of groups
+have group g in bit 4g (times fifteen, this is the mask of their lanes) or, if called *packed*, in bit g.
 """
 
 from functools import lru_cache
@@ -31,15 +31,15 @@ _BYTE_OF = bytes.maketrans(b"01", b"\x00\xff")  # by digit
 
 
 class Zero(NamedTuple):
-    """What is known to be zero in a warp register: the zero mask (32 bits), and the R-bits (8, one for each group)."""
+    """The zero mask of a warp register (32 bits), and its R-bits (8, one for each group)."""
 
     mask: int
     reorder: int = 0
 
 
 class Rewrite(NamedTuple):
-    """A register write: what will be known to be zero, the bytes written (0 elsewhere) and their mask (ones in each
-    byte that is written), both 1024 bits in lane order, and the columns of the bank that are enabled."""
+    """A register write: the new zero mask and R-bits, the bytes written (0 elsewhere) and their mask (ones in each
+    written byte), both 1024 bits in lane order, and the columns of the bank that are enabled."""
 
     zero: Zero
     word: int
@@ -62,14 +62,14 @@ _ALL_ZERO = Zero(ALL_LANES)
 
 
 class _Rules:
-    """What both arrangements of bytes share."""
+    """The rules that both byte orders share."""
 
     def __init__(self, gating: Gating) -> None:
         self._has_mask = gating.has_zero_mask
         self._across = gating is Gating.CROSS_LANE
 
     def constant(self, value: int) -> Zero:
-        """What is known of a slot that reads no register, and has this value in every lane."""
+        """The zero mask of a slot that reads no register and has this value in every lane."""
         return _ALL_ZERO if self._has_mask and not value else NOTHING_KNOWN
 
     def _renew_lanes(self, old: Zero, used: int, lanes: int) -> Zero:
@@ -87,8 +87,8 @@ class LaneOrder(_Rules):
         return lanes & ~zero.mask
 
     def renew(self, old: Zero, word: int, lanes: int, full: bool) -> Rewrite:
-        """The write of a result in the lanes of the mask over a register of which `old` is known. `full` says that the
-        lanes are all that are still live."""
+        """The write of a result in the lanes of the mask over a register with the zero mask `old`. `full`: the lanes
+        are all that are still live."""
         word &= spread(lanes)
         if self._across:
             zero, byte_mask, columns = _select(old, *_used(word), lanes, full)
@@ -116,11 +116,11 @@ class Interleaved(_Rules):
         granules = _granules(lanes) & ~zero.mask if self._across else _granules(lanes & ~zero.mask)
         return _columns(granules & _BELOW[encoding.width], encoding.left)
 
-    def renew(  # noqa: PLR0917 - a write as the latch has it, called for every result
+    def renew(  # noqa: PLR0917 - the fields of a write latch, called for every result
         self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool
     ) -> Rewrite:
-        """The write of a result in the lanes of the mask over a register with `old_encoding` of which `old` is known.
-        `stored` is the write without gating; `full` says that the lanes are all that are still live."""
+        """The write of a result in the lanes of the mask over a register with `old_encoding` and the zero mask `old`.
+        `stored` is the write without gating; `full`: the lanes are all that are still live."""
         word &= spread(lanes)
         if self._across:
             zero, byte_mask, columns = _mark_granules(old, old_encoding, stored.encoding, _used(word)[1], lanes, full)
@@ -182,8 +182,8 @@ def _mark_granules(  # noqa: PLR0917 - hashed by position, called for every resu
 
 @lru_cache(maxsize=1 << 16)
 def _write_lanes(used: int, others: int, old_width: int, encoding: Encoding) -> tuple[int, int]:
-    """`Interleaved.renew` with a bit for each lane: byte mask and columns. The `used` lanes write their bytes, and the
-    `others` those that were not stored so far."""
+    """`Interleaved.renew` with a bit for each lane: byte mask and columns. The `used` lanes write their bytes, the
+    `others` the bytes that were not stored before."""
     below, stored = _BELOW[old_width], _BELOW[encoding.width]
     columns = _columns((_granules(used) | _granules(others) & ~below) & stored, encoding.left)
     planes = [used | others if k >= old_width else used for k in range(encoding.width)]
