@@ -92,11 +92,13 @@ def elaborate(rtlil: str, top: str, folder: Path, *, joints: Collection[str] = (
 
 
 def _name_macros(modules: Json) -> Json:
-    """Give every memory macro a type of its own shape, so that shells have the right ports; return the shells."""
+    """Give every memory macro a type of its own shape, so that shells have the right ports; return the shells. Bits
+    that are always written together have one enable."""
     shells: Json = {}
     for cell in [cell for module in modules.values() for cell in module["cells"].values() if cell["type"] == MACRO]:
         size, width, reads, writes = (int(cell["parameters"][p], 2) for p in ("SIZE", "WIDTH", "RD_PORTS", "WR_PORTS"))
-        cell["type"], cell["parameters"] = f"{MACRO}_{size}x{width}_{reads}r{writes}w", {}
+        enables = cell["connections"]["WR_EN"] = list(dict.fromkeys(cell["connections"]["WR_EN"]))
+        cell["type"], cell["parameters"] = f"{MACRO}_{size}x{width}_{reads}r{writes}w{len(enables)}e", {}
         ports = {pin: {"direction": "output" if is_macro_output(pin) else "input", "bits": bits}
                  for pin, bits in cell["connections"].items()}
         shells[cell["type"]] = _shell({"ports": ports})

@@ -2,7 +2,7 @@
 drive in other modules, nor for the pins of memory macros: such nets with too large a load get a tree of buffers."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -30,8 +30,8 @@ class _Sink:
     load: float
 
 
-def buffer(flat: Flat, library: Library) -> Counter[str]:
-    """Put buffers into a netlist, in place. Returns their number by cell type."""
+def buffer(flat: Flat, library: Library) -> None:
+    """Put buffers into a netlist, in place."""
     load, limits = net_loads(flat, library).max(axis=1), _limits(flat, library)
     trees = _Trees(flat.nets, library)
     for net, sinks in _sinks(flat, library, set(np.flatnonzero(load > limits).tolist())).items():
@@ -42,7 +42,6 @@ def buffer(flat: Flat, library: Library) -> Counter[str]:
         before = flat.gates.get(trees.kind, np.empty((0, len(pins)), np.int64))
         flat.gates[trees.kind] = np.vstack([before, np.array(trees.rows, np.int64)])
         flat.nets = trees.nets
-    return Counter({trees.kind: len(trees.rows)})
 
 
 class _Trees:

@@ -5,7 +5,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from warploom.synth.liberty import Library
 from warploom.synth.mapping import Mapped, map_module
 from warploom.synth.netlist import MACRO, Flat, Linker, macro_shape
 from warploom.synth.report import Report, Row
+from warploom.synth.sizing import resize
 from warploom.synth.sram import Macro
 from warploom.synth.sta import Timer
 
@@ -73,16 +73,17 @@ def glue_of(design: Design, library: Library) -> Row:
 
 
 def linked(config: SmConfig, top: str, library: Library) -> Flat:
-    """The netlist of a unit: mapped, linked and buffered."""
+    """The netlist of a unit: mapped, linked, buffered and resized."""
     with tempfile.TemporaryDirectory() as folder:
         design = _elaborate(config, top, Path(folder), flat=False)
-    flat = _linked(design.top, _map_all(design, design.below(design.top), library), library)
-    buffer(flat, library)
-    return flat
+    return _linked(design.top, _map_all(design, design.below(design.top), library), library)
 
 
 def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
-    return Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
+    flat = Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
+    buffer(flat, library)
+    resize(flat, library)
+    return flat
 
 
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
@@ -122,17 +123,8 @@ def _map_all(design: Design, modules: Sequence[str], library: Library) -> dict[s
 
 
 def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
-    @cache
-    def inside(module: str) -> Counter[str]:
-        """Cells under a module, by type."""
-        found: Counter[str] = Counter()
-        for kind, count in mapped[module].cells().items():
-            for inner, number in (inside(kind).items() if kind in mapped else [(kind, 1)]):
-                found[inner] += count * number
-        return found
-
     flat = _linked(unit.name, mapped, library)
-    sizes = _sizes(unit, inside(unit.name) + buffer(flat, library), library)
+    sizes = _sizes(unit, Counter({kind: len(rows) for kind, rows in flat.gates.items()}), library)
     timer = Timer(flat, library)
     path = timer.longest()
     if path is None:

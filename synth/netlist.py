@@ -25,7 +25,7 @@ def is_macro_output(pin: str) -> bool:
 
 def macro_shape(kind: str) -> tuple[int, int]:
     """Words and bits per word of a macro type."""
-    match = re.fullmatch(rf"{MACRO}_(\d+)x(\d+)_\d+r\d+w", kind)
+    match = re.fullmatch(rf"{MACRO}_(\d+)x(\d+)_\d+r\d+w\d+e", kind)
     assert match is not None, kind
     return int(match[1]), int(match[2])
 

@@ -6,6 +6,7 @@ ideal. Inputs arrive at time 0 through a driving buffer, of which only the part 
 outputs of memory macros, at time 0 or after their access time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,17 @@ class _End:
     names: list[str]
     setup: tuple[list[int], ...] = ([], [])
     is_macro: bool = False
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Latest arrival and slowest slew of every node, the arc of that arrival (-1: none), and the arcs in an order from
+    starts to ends, some at a time, with their delays."""
+
+    arrival: np.ndarray
+    slew: np.ndarray
+    via: np.ndarray
+    steps: list[tuple[np.ndarray, np.ndarray]]
 
 
 class Timer:
@@ -101,8 +113,31 @@ class Timer:
     def longest(self, *, sram: bool = False) -> Path | None:
         """The longest path, or None when nothing in the netlist has a delay; `sram` includes access and setup times of
         memory macros, which are 0 otherwise."""
-        arrival, slew, via = self._propagate(sram=sram)
+        times = self._propagate(sram=sram)
         best: tuple[float, float, int, str] | None = None
+        for node, setup, names in self._constraints(times, sram=sram):
+            total = times.arrival[node] + setup
+            k = int(np.argmax(total)) if len(total) else -1
+            if k >= 0 and np.isfinite(total[k]) and (best is None or total[k] > best[0]):
+                best = float(total[k]), float(setup[k]), int(node[k]), names[k]
+        return self._traced(best, times.arrival, times.via) if best else None
+
+    def late(self, limit: float) -> dict[str, np.ndarray]:
+        """The instances of each cell type on paths longer than `limit` ps, access and setup times of SRAM included."""
+        times = self._propagate(sram=True)
+        required = np.full(len(times.arrival), np.inf)
+        for node, setup, _ in self._constraints(times, sram=True):
+            np.minimum.at(required, node, limit - setup)
+        late = np.zeros(len(self._source), bool)
+        for arcs, delay in reversed(times.steps):
+            source, left = self._source[arcs], required[self._target[arcs]] - delay
+            late[arcs] = left < times.arrival[source]
+            np.minimum.at(required, source, left)
+        return {self._kinds[number]: np.unique(self._row[late & (self._kind == number)])
+                for number in np.unique(self._kind[late])}
+
+    def _constraints(self, times: _Times, *, sram: bool) -> Iterator[tuple[np.ndarray, np.ndarray, list[str]]]:
+        """Nodes where paths end, their setup times and names."""
         outputs = _End(np.array(list(self._flat.outputs), np.int64), list(self._flat.outputs.values()))
         for end in [*self._ends, outputs]:
             for edge in (0, 1):
@@ -110,12 +145,8 @@ class Timer:
                 setup = np.full(len(node), SETUP_PS if sram and end.is_macro else 0.0)
                 for table in end.setup[edge]:
                     number = np.full(len(node), table)
-                    setup = np.maximum(setup, self._tables.look_up(number, slew[node], np.zeros(len(node))))
-                total = arrival[node] + setup
-                k = int(np.argmax(total)) if len(total) else -1
-                if k >= 0 and np.isfinite(total[k]) and (best is None or total[k] > best[0]):
-                    best = float(total[k]), float(setup[k]), int(node[k]), end.names[k]
-        return self._traced(best, arrival, via) if best else None
+                    setup = np.maximum(setup, self._tables.look_up(number, times.slew[node], np.zeros(len(node))))
+                yield node, setup, end.names
 
     def _traced(self, best: tuple[float, float, int, str], arrival: np.ndarray, via: np.ndarray) -> Path:
         delay, setup, node, end = best
@@ -153,10 +184,10 @@ class Timer:
             slew[node] = self._tables.look_up(transition * one, zero, self._load[node])
         return arrival, slew
 
-    def _propagate(self, *, sram: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Latest arrival and slowest slew of every node, and the arc of that arrival (-1: none)."""
+    def _propagate(self, *, sram: bool) -> _Times:
         arrival, slew = self._launch(sram=sram)
         via = np.full(len(arrival), -1)
+        steps = []
         waiting = np.bincount(self._target, minlength=len(arrival))
         order = np.argsort(self._source, kind="stable")
         first = np.searchsorted(self._source[order], np.arange(len(arrival) + 1))
@@ -166,7 +197,9 @@ class Timer:
             offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             arcs = order[np.repeat(first[ready], counts) + offsets]
             source, target = self._source[arcs], self._target[arcs]
-            time = arrival[source] + self._tables.look_up(self._delay[arcs], slew[source], self._load[target])
+            delay = self._tables.look_up(self._delay[arcs], slew[source], self._load[target])
+            time = arrival[source] + delay
+            steps.append((arcs, delay))
             late = np.argsort(time, kind="stable")  # of repeated targets, the last assignment stays
             late = late[time[late] > arrival[target[late]]]
             arrival[target[late]], via[target[late]] = time[late], arcs[late]
@@ -175,7 +208,7 @@ class Timer:
             ready = np.unique(target[waiting[target] == 0])
         if waiting.any():
             raise ToolError("timing: the netlist has a combinational loop; break it with a register")
-        return arrival, slew, via
+        return _Times(arrival, slew, via, steps)
 
 
 def macro_outputs(flat: Flat) -> dict[int, float]:

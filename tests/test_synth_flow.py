@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import opensta
@@ -11,14 +12,16 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from warploom import cli
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.rtl import verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
+from warploom.synth.combinations import combinations
 from warploom.synth.design import elaborate
 from warploom.synth.flow import glue_of, linked, synthesise, synthesise_design
-from warploom.synth.report import Report
+from warploom.synth.report import Report, Row
 from warploom.synth.sram import FIGURES, SETUP_PS, Macro
 from warploom.synth.sta import Timer
 
@@ -224,3 +227,37 @@ def test_access_times_follow_the_published_ones() -> None:
     timing = FIGURES["timing"]
     for words, width, published in zip(timing["words"], timing["width"], timing["access_ps"], strict=True):
         assert Macro(words, width).access_ps == pytest.approx(published, rel=0.05)
+
+
+def test_combinations_are_legal_and_keep_what_is_set() -> None:
+    found = combinations(SmConfig.preset("small"))
+    assert len({one.settings for one in found}) == len(found) > 100
+    assert {"", "gating=cross_lane coalescing=on"} <= {" ".join(sorted(one.settings, reverse=True)) for one in found}
+    for one in found:
+        assert one.config == SmConfig.preset("small").with_settings(list(one.settings))
+        one.config.check_hardware()
+    held = combinations(SmConfig.preset("small").with_settings(["affine=ab"]), {"affine", "bypass", "gating"})
+    assert [(one.config.affine, one.config.coalescing, one.config.alignment) for one in held] == [
+        ("ab", "off", "reg"), ("ab", "on", "reg"), ("ab", "on", "write")]
+
+
+def test_all_combinations_end_with_the_paths_above_a_limit(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the table, the document and the failure: the paths are made up."""
+    def made_up(config: SmConfig, *_: object, **__: object) -> Report:
+        delay = 1200.0 if config.alignment == "write" else 900.0
+        row = Row("datapath", 1, 10, 5.0, 5.0, 1, 1024, 1.0, 1.0, 1.0, 1.0, delay, 40.0, "a", "b", 1300.0, "c", "d")
+        return Report(config.name, "cells", "typical", False, (row,))
+
+    monkeypatch.setattr("warploom.synth.combinations.synthesise", made_up)
+    monkeypatch.setattr("warploom.processes.workers", lambda: ThreadPoolExecutor(1))
+    chosen = ["synth", "--preset", "small", "--all", "--set", "bypass=off", "--set", "affine=off"]
+    assert cli.main([*chosen, "--max-ps", "1200"]) == 0
+    capsys.readouterr()
+    assert cli.main([*chosen, "--max-ps", "1000", "--json", str(tmp_path / "all.json")]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.count("coalescing=on alignment=write") == 2 * 4
+    assert "coalescing=on alignment=write gating=active: 1,200 ps, more than 1,000 ps: a → b" in printed.out
+    found = json.loads((tmp_path / "all.json").read_text())
+    assert len(found["combinations"]) == 3 * 4
+    assert found["failure"] in printed.out

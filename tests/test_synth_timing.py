@@ -9,6 +9,7 @@ from warploom.arch.errors import ConfigError, ToolError
 from warploom.synth import liberty
 from warploom.synth.fanout import SHARE, buffer
 from warploom.synth.netlist import Flat, Linker
+from warploom.synth.sizing import LIMIT_PS, resize
 from warploom.synth.sta import Timer, net_loads
 
 GATE = """
@@ -112,7 +113,7 @@ def test_nets_between_modules_are_buffered(count: int, layers: int) -> None:
     library = liberty.load(None)
     flat = Linker(spread(count), library).link("top")
     before = Timer(flat, library).longest()
-    added = buffer(flat, library)
+    buffer(flat, library)
     after = Timer(flat, library).longest()
     flops, pins = flat.gates["DFF_X1"], flat.pins["DFF_X1"]
     launched = int(flops[0][pins.index("Q")])
@@ -122,10 +123,44 @@ def test_nets_between_modules_are_buffered(count: int, layers: int) -> None:
         assert (passed[-1], len(passed) - 1) == (launched, layers)
     loads = net_loads(flat, library).max(axis=1)
     assert loads[launched] <= SHARE * library.cells["DFF_X1"].outputs["Q"]
-    assert all(loads[int(row[1])] <= 1.05 * SHARE * library.cells["BUF_X4"].outputs["Z"] for row in flat.gates["BUF_X4"]
-               ) if layers else not sum(added.values())
+    buffers = flat.gates.get("BUF_X4", [])
+    assert bool(layers) == (len(buffers) > 0)
+    assert all(loads[int(row[1])] <= 1.05 * SHARE * library.cells["BUF_X4"].outputs["Z"] for row in buffers)
     assert before is not None and after is not None
     assert after.delay < before.delay if layers else after == before
+
+
+def loaded_chain(length: int) -> dict:
+    """A register, inverters each of which also drives eight registers, a register."""
+    cells = {"first": ("DFF_X1", {"D": 3, "CK": 2, "Q": 10}), "last": ("DFF_X1", {"D": 10 + length, "CK": 2, "Q": 4})}
+    for k in range(length):
+        cells[f"u{k}"] = ("INV_X1", {"A": 10 + k, "ZN": 11 + k})
+        cells |= {f"r{k}_{n}": ("DFF_X1", {"D": 11 + k, "CK": 2, "Q": 1000 + 8 * k + n}) for n in range(8)}
+    ports = {"clk": {"direction": "input", "bits": [2]}, "d": {"direction": "input", "bits": [3]}}
+    return {"ports": ports, "netnames": {}, "cells": {
+        label: {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
+        for label, (kind, pins) in cells.items()}}
+
+
+@pytest.mark.parametrize(("length", "is_long"), [(4, False), (40, True)])
+def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None:
+    library = liberty.load(None)
+    flat = Linker({"top": loaded_chain(length)}, library).link("top")
+    before = Timer(flat, library).longest()
+    kinds = {kind: len(rows) for kind, rows in flat.gates.items()}
+    resize(flat, library)
+    after = Timer(flat, library).longest()
+    assert before is not None and after is not None
+    assert (before.delay > LIMIT_PS) == is_long
+    if not is_long:
+        assert {kind: len(rows) for kind, rows in flat.gates.items()} == kinds and after == before
+        return
+    assert after.delay < 0.9 * before.delay
+    sums = [sum(len(rows) for kind, rows in flat.gates.items() if kind.startswith(what)) for what in ("INV", "DFF")]
+    assert sums == [kinds["INV_X1"], kinds["DFF_X1"]]
+    assert sum(map(len, (labels for kind, labels in flat.labels.items()))) == kinds["DFF_X1"]
+    assert (after.start, after.end) == (before.start, before.end)
+    assert len(flat.gates["DFF_X1"]) >= kinds["DFF_X1"] - 1, "registers beside the path stay"
 
 
 def test_setup_and_load_are_those_of_the_edge(tmp_path: Path) -> None:

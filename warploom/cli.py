@@ -227,8 +227,14 @@ def _add_checks(verbs: _Verbs) -> None:
 
 def _add_synth(verbs: _Verbs) -> None:
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
-                  "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib")
-    synth.add_argument("--unit", help="one unit (default: all)")
+                  "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib\n"
+                  "warploom synth --preset small --all --max-ps 1000\n"
+                  "warploom synth --all --set bypass=off --set affine=off")
+    what = synth.add_mutually_exclusive_group()
+    what.add_argument("--unit", help="one unit (default: all)")
+    what.add_argument("--all", action="store_true",
+                      help="the datapath under every combination of mechanisms; those named by --set stay as they are")
+    synth.add_argument("--max-ps", type=float, metavar="N", help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
 

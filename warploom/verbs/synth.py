@@ -1,24 +1,57 @@
-"""``warploom synth``: area and critical path of the datapath's units."""
+"""``warploom synth``: area and critical path of the datapath's units, or of the datapath under all combinations."""
 
 import argparse
 import dataclasses
 import json
 
 from warploom import report
+from warploom.synth.combinations import combinations, synthesise_all
+from warploom.synth.compare import logic_um2
 from warploom.synth.flow import synthesise
-from warploom.synth.report import Report
+from warploom.synth.report import Report, Row, ends
 from warploom.verbs import Body, configuration
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Synthesise all units or one."""
+    """Synthesise all units or one, or the datapath under all combinations of mechanisms."""
     config = configuration(options)
+    body: Body = {"configuration": dataclasses.asdict(config)}
+    if options.all:
+        return body | _all(options)
     units = [options.unit] if options.unit else None
     found = synthesise(config, units, options.liberty, flat=options.flat)
-    return {"configuration": dataclasses.asdict(config), "synthesis": show(found)}
+    return body | {"synthesis": show(found), "failure": _longer({row.unit: row for row in found.rows}, options.max_ps)}
 
 
 def show(found: Report) -> Body:
     """Print a report, and return it as JSON."""
     report.console().print(found.table())
     return json.loads(found.to_json())
+
+
+def _all(options: argparse.Namespace) -> Body:
+    """A table with a row for each combination; settings given by ``--set`` are those of all of them."""
+    held = {setting.partition("=")[0].rpartition(".")[2].strip() for setting in options.settings}
+    wanted = combinations(configuration(options), held)
+    with report.counting("synthesis", len(wanted)) as done:
+        rows = synthesise_all(wanted, options.liberty, done, flat=options.flat)
+    report.table(
+        f"Combinations of mechanisms on {options.preset}",
+        ("mechanisms", "logic µm²", "SRAM Kibit", "path ps", "with SRAM ps", "from → to"),
+        [[str(one), round(logic_um2(row)), row.sram_bits // 1024, round(row.delay_ps), round(row.sram_delay_ps),
+          ends(row)] for one, row in zip(wanted, rows, strict=True)])
+    found = [{"settings": one.settings, "datapath": dataclasses.asdict(row)}
+             for one, row in zip(wanted, rows, strict=True)]
+    by_name = {str(one): row for one, row in zip(wanted, rows, strict=True)}
+    return {"combinations": found, "failure": _longer(by_name, options.max_ps)}
+
+
+def _longer(rows: dict[str, Row], limit: float | None) -> str | None:
+    """The paths above a limit, printed; the longest is the failure."""
+    above = sorted((row for row in rows.items() if limit is not None and row[1].delay_ps > limit),
+                   key=lambda named: -named[1].delay_ps)
+    lines = [f"{name}: {row.delay_ps:,.0f} ps, more than {limit:,.0f} ps: {row.start} → {row.end}"
+             for name, row in above]
+    for line in lines:
+        print(line)
+    return lines[0] if lines else None

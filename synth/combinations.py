@@ -1,0 +1,60 @@
+"""All legal combinations of the mechanisms on a machine, each synthesised."""
+
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from warploom import processes, store
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.mechanisms import MECHANISMS
+from warploom.synth.flow import TOP, synthesise
+from warploom.synth.report import Row
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Settings of switches that differ from their defaults, each ``field=value``, and the machine with them."""
+
+    settings: tuple[str, ...]
+    config: SmConfig
+
+    def __str__(self) -> str:
+        return " ".join(self.settings) or "no mechanism"
+
+
+def combinations(config: SmConfig, held: Collection[str] = ()) -> list[Combination]:
+    """The combinations that have hardware, of all values of all switches of mechanisms; switches in `held` keep their
+    value."""
+    switches = [switch for mechanism in MECHANISMS if mechanism.is_on for switch in mechanism.switches
+                if switch.field not in held]
+    found = []
+    for values in product(*(type(switch.default) for switch in switches)):
+        settings = [f"{switch.field}={value}" for switch, value in zip(switches, values, strict=True)]
+        try:
+            changed = config.with_settings(settings)
+            changed.check_hardware()
+        except ConfigError:
+            continue
+        shown = (setting for setting, switch, value in zip(settings, switches, values, strict=True)
+                 if value is not switch.default)
+        found.append(Combination(tuple(shown), changed))
+    return found
+
+
+def synthesise_all(wanted: Sequence[Combination], liberty: Path | None, done: Callable[[str], None], *,
+                   flat: bool = False) -> list[Row]:
+    """The datapath of each, as many at a time as there are processors; `done` hears of each as it ends. Results are
+    cached. Raises what `synthesise` raises."""
+    store.need_place()
+    found: dict[int, Row] = {}
+    with processes.workers() as pool:
+        with processes.interrupts_later():
+            jobs = {pool.submit(synthesise, one.config, [TOP], liberty, flat=flat): number
+                    for number, one in enumerate(wanted)}
+        for job in as_completed(jobs):
+            (found[jobs[job]],) = job.result().rows
+            done(str(wanted[jobs[job]]))
+    return [found[number] for number in range(len(wanted))]
