@@ -117,7 +117,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     assert main([*verb]) == 1
     line = capsys.readouterr().err
-    assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: what is made is kept there: set "
+    assert line == (f"warploom: error: {tmp_path}/file/deep: Not a directory: results are stored there: set "
                     "WARPLOOM_CACHE to another folder\n")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

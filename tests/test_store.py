@@ -266,7 +266,7 @@ def test_the_listing_counts_what_is_kept(tmp_path, place, capsys):
     made = (KEY.path / "record.kept").stat().st_mtime
     assert abs(datetime.fromisoformat(kinds["reports"]["newest"]).timestamp() - made) <= 1
     assert kinds["cells"] == {"kind": "cells", "entries": 0, "incomplete": 0, "bytes": 0, "newest": None}
-    assert f"Kept in {place}" in capsys.readouterr().out.replace("\n", "")
+    assert f"Stored in {place}" in capsys.readouterr().out.replace("\n", "")
 
 
 def test_what_is_cleared_is_gone_and_made_again(tmp_path, place, capsys):

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes of files."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ def write_whole(path: Path, data: bytes) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            _replace(Path(os.path.realpath(path)), data)  # follow a link, which stays
+            _replace(Path(os.path.realpath(path)), data)  # follow a link and leave it in place
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 

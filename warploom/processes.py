@@ -1,4 +1,4 @@
-"""Child processes, none of which outlives us, whether we are interrupted or killed."""
+"""Child processes, which end when this process ends, even if it is interrupted or killed."""
 
 import contextlib
 import multiprocessing
@@ -75,8 +75,8 @@ def abandoning() -> bool:
 @contextlib.contextmanager
 def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """A pool of Python processes, one for each processor unless `count` is given; submit jobs within
-    `interrupts_later`. An interrupt of the body ends them, and so does our end. Raises `ExecutionError` if one was
-    killed."""
+    `interrupts_later`. They end when the body is interrupted, or when this process ends. Raises `ExecutionError` if one
+    was killed."""
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _follow_parent)
     try:
         yield pool
@@ -92,8 +92,7 @@ def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
 
 
 def _follow_parent() -> None:
-    """An interrupt, still blocked, is for the parent process, which then ends this one; if the parent has ended, this
-    one ends."""
+    """End when the parent process ends. Interrupts stay blocked: the parent receives them, and ends this process."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
     assert parent is not None

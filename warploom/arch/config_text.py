@@ -1,6 +1,6 @@
 """Configurations as text: TOML files, with a table for each part of the machine, and settings of the command line.
 
-`known` are the parameters of a configuration by the names of its fields; its own name is none of them.
+`known` are the parameters of a configuration by field name, without the configuration's own name.
 """
 
 import tomllib
@@ -19,14 +19,14 @@ _FORMER = {
     "sfu_queue": "pipes.sfu.credits", "memory_queue": "pipes.mem.credits",
     TIMING: "the classes of the pipes, timing.CLASS in a setting",
 }
-"""What fields of earlier configurations are called."""
+"""Fields of earlier configurations, and their present names."""
 
 
 def read(text: str, where: str, known: Known) -> dict[str, Any]:
-    """The fields that a TOML text gives, each in the table of its part or by its name alone. Raises `ConfigError`."""
+    """The fields in a TOML text, each in the table of its part or at the top level. Raises `ConfigError`."""
     try:
         table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # RecursionError: brackets without end
+    except (ValueError, RecursionError) as error:  # RecursionError: brackets nested too deeply
         raise ConfigError(f"{where}: not TOML: {error}") from None
     values: dict[str, Any] = {}
     for name, value in table.items():
@@ -37,13 +37,13 @@ def read(text: str, where: str, known: Known) -> dict[str, Any]:
             if is_part:
                 _check_part(where, name, field, known)
             if field in values:
-                raise ConfigError(f"{where}: {field} is given twice: once is enough")
+                raise ConfigError(f"{where}: {field} is given twice")
             values[field] = given
     return values
 
 
 def write(name: str, values: Mapping[str, Any], known: Known) -> str:
-    """A configuration of this name as TOML, which `read` takes."""
+    """A configuration of this name as TOML, readable by `read`."""
     lines = [f'name = "{name}"']
     for part in PARTS:
         if part == PIPES:
@@ -55,7 +55,7 @@ def write(name: str, values: Mapping[str, Any], known: Known) -> str:
 
 
 def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) -> dict[str, Any]:
-    """The fields that settings change, each written ``field=value``; the pipes always. Raises `ConfigError`."""
+    """The fields that settings (``field=value``) change, and always the pipes. Raises `ConfigError`."""
     changed, own = dict[str, Any](), tuple(pipes)
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -81,7 +81,7 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) 
 
 
 def check_names(given: Iterable[str], where: str, fields: Sequence[str]) -> None:
-    """Raise `ConfigError` when a name is none of the fields."""
+    """Raise `ConfigError` if a name is not a field."""
     for name in given:
         if name in _FORMER:
             raise ConfigError(f"{where}: {name} is not a configuration field: it is {_FORMER[name]}; {_EXAMPLE}")
@@ -91,7 +91,7 @@ def check_names(given: Iterable[str], where: str, fields: Sequence[str]) -> None
 
 
 def _check_part(where: str, part: str, name: str, known: Known) -> None:
-    """Raise `ConfigError` when a field is named with a part that is not its own."""
+    """Raise `ConfigError` if a field is named with the wrong part."""
     parameter = known.get(name)
     if parameter is not None and parameter.part != part:
         raise ConfigError(f"{where}: {part}.{name} is not a configuration field: it is {parameter.part}.{name}")

@@ -1,4 +1,4 @@
-"""Binary encoding of the machine ISA: one instruction is a 128-bit word, little end first."""
+"""Binary encoding of the machine ISA: one instruction is a 128-bit word, little-endian."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ HEADER: tuple[tuple[str, int], ...] = (
 """Fields common to all operations, from bit 0 up; the modifiers of the operation follow."""
 
 FLAGS = ("guard_not", "psrc_not", "param", "to_collector", "to_file")
-"""Fields of the header that are true or false."""
+"""Boolean fields of the header."""
 
 HEADER_BITS = sum(bits for _, bits in HEADER)
 MODIFIER_BITS = INSTRUCTION_BITS - HEADER_BITS
@@ -32,7 +32,7 @@ def modifier_fields(op: Op) -> list[tuple[str, int, int]]:
 
 
 def encode_modifiers(instruction: Instruction) -> int:
-    """The modifier field alone, as the issue port carries it."""
+    """The modifier field alone, as it is on the issue port."""
     return sum(int(getattr(instruction, name)) << offset for name, offset, _ in modifier_fields(instruction.op))
 
 
@@ -68,7 +68,7 @@ def decode(word: int) -> Instruction:
 
 
 def encode_program(instructions: tuple[Instruction, ...]) -> bytes:
-    """The machine code of a program, 16 bytes an instruction."""
+    """The machine code of a program, 16 bytes for each instruction."""
     return b"".join(encode(i).to_bytes(INSTRUCTION_BITS // 8, "little") for i in instructions)
 
 

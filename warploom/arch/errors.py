@@ -1,4 +1,4 @@
-"""Errors that a user can cause. Each prints as one line that names the place and the remedy."""
+"""Errors that a user can cause. Each prints as one line with the location and the remedy."""
 
 import difflib
 import re
@@ -6,25 +6,25 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is not `known`: those most like it, nothing where none is."""
+    """The end of a message about a name that is not `known`: the most similar names, or nothing."""
     close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"; nearest: {', '.join(close)}" if close else ""
 
 
 LONGEST_WORD = 255
-"""Characters of a word in a message; a path of more is rare, and nobody reads a name of more."""
+"""Maximum characters of a word in a message; longer paths are rare."""
 
 SHOWN = 80
-"""Characters of a value, or of a word that is too long, that a message repeats."""
+"""Characters that a message shows of a value, or of a word that is too long."""
 
 
 def shorten(text: str, most: int = SHOWN) -> str:
-    """A user's text as a message repeats it: cut, with its length, where it is longer than `most`."""
+    """A user's text for a message: if it is longer than `most`, shortened, with its length."""
     return text if len(text) <= most else f"{text[:SHOWN]}... ({len(text):,} characters)"
 
 
 def shown(value: object) -> str:
-    """A user's value as a message repeats it."""
+    """A user's value for a message."""
     try:
         return shorten(repr(value))
     except ValueError:  # Python refuses to write numbers of more than 4,300 digits
@@ -32,24 +32,24 @@ def shown(value: object) -> str:
 
 
 def one_line(message: str) -> str:
-    """A message as it is printed: line ends and the like, which may come from a user's names, as escapes, and words cut
-    that nobody would read to their end."""
+    """A message as it is printed: line ends and the like, which may come from a user's names, become escapes, and very
+    long words are shortened."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     return re.sub(r"\S+", lambda word: shorten(word[0], LONGEST_WORD), text)
 
 
 class WarploomError(Exception):
-    """Base of every error that is the input's fault; the command line prints it without a traceback."""
+    """Base of all errors that the input causes; the command line prints them without a traceback."""
 
 
 class ConfigError(WarploomError):
-    """A configuration field has an illegal value, or two fields disagree."""
+    """A configuration field has an illegal value, or two fields contradict each other."""
 
 
 class PtxError(WarploomError):
     """The PTX cannot be compiled: syntax, an undeclared name, or an unsupported feature.
 
-    ``line`` and ``column`` are 1-based; 0 where the place is unknown.
+    ``line`` and ``column`` are 1-based; 0 if unknown.
     """
 
     def __init__(self, message: str, *, file: str = "<ptx>", line: int = 0, column: int = 0) -> None:
@@ -63,8 +63,8 @@ class LaunchError(WarploomError):
 
 
 class ExecutionError(WarploomError):
-    """A running kernel did something illegal: a bad address, a barrier not all threads reach, no progress. `printed` is
-    what it had printed by then."""
+    """A running kernel did something illegal: a bad address, a barrier that not all threads reach, no progress.
+    `printed` is the text that it had printed."""
 
     printed: str = ""
 

@@ -1,4 +1,4 @@
-"""`Launch`: what a kernel is run on. Plain data; files are read by `warploom.kernels`, execution is the model's."""
+"""`Launch`: the grid and the arguments of a kernel. Plain data; `warploom.kernels` reads it from files."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from warploom.arch.program import ModuleVariable, Program
 MAX_BLOCK_THREADS = 1024
 
 DEFAULT_LIMIT = 10_000_000
-"""Warp instructions after which a kernel is taken for an endless loop."""
+"""Warp instructions after which a kernel counts as an endless loop."""
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """A scalar argument: its PTX type and its bytes, little end first."""
+    """A scalar argument: its PTX type and its bytes, little-endian."""
 
     type: str
     data: bytes
@@ -24,8 +24,8 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A named array with its initial contents (any numpy dtype and shape): a pointer argument, which lies in global
-    memory, or what a module variable of this name holds from its first byte on."""
+    """A named array with its initial contents (any numpy dtype and shape): a pointer argument in global memory, or the
+    contents of the module variable of this name, from its first byte on."""
 
     name: str
     array: np.ndarray
@@ -34,9 +34,9 @@ class Buffer:
 @dataclass(frozen=True)
 class Launch:
     """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, a limit on the warp
-    instructions of the grid, for loops that never end, and the module variables that the host sets; of these an array
-    without dimensions has the variable's size, and no array is larger. With `strict_barriers` barriers also wait for
-    threads that have exited."""
+    instructions of the grid (for endless loops), and the module variables that the host sets. An array for a module
+    variable may not be larger than the variable; without dimensions it has the variable's size. With `strict_barriers`
+    barriers also wait for threads that have exited."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -48,21 +48,21 @@ class Launch:
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """Number of threads of a block."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def warps_per_block(self) -> int:
-        """Warps of a block, the last one perhaps not full."""
+        """Number of warps of a block; the last one may have fewer than 32 threads."""
         return -(-self.threads // LANES)
 
     @property
     def blocks(self) -> int:
-        """Blocks of the grid."""
+        """Number of blocks of the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     def check(self, program: Program) -> None:
-        """Raise `LaunchError` where geometry, arguments or symbols do not fit the program."""
+        """Raise `LaunchError` if geometry, arguments or symbols do not fit the program."""
         for name, extent in (("grid", self.grid), ("block", self.block)):
             if min(extent) < 1:
                 raise LaunchError(f"{program.name}: {name} = {extent}: every dimension must be at least 1")
@@ -82,7 +82,7 @@ class Launch:
             _check_symbol(program, symbol)
 
     def unset(self, program: Program) -> list[ModuleVariable]:
-        """The module variables that the kernel reads and nobody sets: they hold zeros."""
+        """The module variables that the kernel reads although they are never set; they hold zeros."""
         given = {symbol.name for symbol in self.symbols}
         return [variable for variable in program.module if variable.unset and variable.name not in given]
 

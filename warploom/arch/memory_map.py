@@ -1,4 +1,4 @@
-"""Where things are in the 64-bit generic address space.
+"""The map of the 64-bit generic address space.
 
 Windows have zero low words, so `cvta` only changes the high word. Global memory is everything outside the windows.
 """
@@ -18,18 +18,18 @@ PARAM_WINDOW = 0x0008_0000_0000_0000
 WINDOW_BYTES = 1 << 32
 
 CONSOLE_PRINT = 0x0000_0000_0800_0000
-"""A thread that stores here, at this address as an immediate, the address of a record in its local memory prints what
-the record says: {format, arguments: 64-bit generic addresses; result: 32 bits, which the console writes}."""
+"""A thread prints by storing to this (immediate) address the address of a record in its local memory: {format,
+arguments: 64-bit generic addresses; result: 32 bits, which the console writes}."""
 
 CONSOLE_ASSERT = CONSOLE_PRINT + 4
 """The same for a failed assertion, which ends the kernel: {text, file, function: 64-bit generic addresses; line: 32
 bits}."""
 
 GLOBALS_BASE = 0x0000_0000_1000_0000
-"""Where the module's `.global` variables start."""
+"""Start of the module's `.global` variables."""
 
 HEAP_BASE = 0x0000_7000_0000_0000
-"""Where the launch's buffers start."""
+"""Start of the launch's buffers."""
 
 BUFFER_ALIGNMENT = 256
-"""Alignment of a buffer in bytes; at least one such unit of unmapped space follows it, so an overrun is caught."""
+"""Alignment of a buffer in bytes. At least this many unmapped bytes follow it, so that an overrun is caught."""

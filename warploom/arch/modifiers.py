@@ -1,4 +1,4 @@
-"""Modifiers of machine instructions: their types, and how wide each is in the encoding."""
+"""Modifiers of machine instructions: their types and their widths in the encoding."""
 
 from enum import Enum, IntEnum
 
@@ -10,7 +10,7 @@ class Cond(IntEnum):
 
 
 class Combine(IntEnum):
-    """How a comparison is joined with `psrc`."""
+    """How a comparison is combined with `psrc`."""
 
     AND, OR, XOR = range(3)
 
@@ -22,7 +22,7 @@ class Rounding(IntEnum):
 
 
 class Space(IntEnum):
-    """Address spaces. GENERIC addresses are told apart by the windows of `warploom.arch.memory_map`."""
+    """Address spaces. The windows of `warploom.arch.memory_map` give the space of a GENERIC address."""
 
     GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 
@@ -34,7 +34,7 @@ class Access(IntEnum):
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Width in bytes."""
         return (1, 1, 2, 2, 4)[self]
 
 
@@ -89,7 +89,7 @@ class Special(IntEnum):
 
 
 class Kind(Enum):
-    """How wide a modifier is in the encoding, and what type it has: (bits, type)."""
+    """The width of a modifier in the encoding, and its type: (bits, type)."""
 
     FLAG = (1, bool)
     COND = (4, Cond)

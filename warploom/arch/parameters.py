@@ -1,4 +1,4 @@
-"""What a field of a configuration means: its part of the machine, its legal values, its unit and its source."""
+"""The fields of a configuration: part of the machine, legal values, unit and source of each."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
 KEY = "parameter"
 
 TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
-"""Where the values of `fermi` come from."""
+"""Sources of the values of `fermi`."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Parameter:
         return f"{'a power of two ' if self.is_power else ''}{self.low:,} to {self.high:,}"
 
     def check(self, name: str, value: object) -> Any:
-        """The value as the field holds it. Raises `ConfigError` when it is illegal."""
+        """The value in the field's type. Raises `ConfigError` if it is illegal."""
         if self.choices is not None:
             legal = [member.value for member in self.choices]
             if value not in legal:
@@ -60,14 +60,14 @@ def check_range(name: str, value: object, low: int, high: int) -> None:
 
 
 def number(default: int, part: str, meaning: str, legal: tuple[int, int], source: str, **more: Any) -> Any:
-    """A dataclass field that counts, or measures in `unit`; `is_power` of two perhaps."""
+    """A numeric dataclass field, in `unit` if it has one; `is_power`: it must be a power of two."""
     low, high = legal
     parameter = Parameter(part, meaning, source, low=low, high=high, **more)
     return dataclasses.field(default=default, metadata={KEY: parameter})
 
 
 def choice(switch: Switch) -> Any:
-    """A dataclass field that is one of an enumeration."""
+    """A dataclass field with a value of an enumeration."""
     parameter = Parameter(switch.part, switch.meaning, switch.source, choices=type(switch.default))
     return dataclasses.field(default=switch.default, metadata={KEY: parameter})
 

@@ -1,4 +1,4 @@
-"""`Program`: one compiled kernel, all that passes from the compiler to the golden model; and its control flow."""
+"""`Program`: one compiled kernel, the interface between compiler and golden model; and its control flow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class ModuleVariable:
 
 @dataclass(frozen=True)
 class Hints:
-    """What a program tells the register file of CORF and CORF++ (docs/corf.md). `pairs` are registers that one
-    instruction often reads, each in at most one pair; `left` are those to lie on the left if nothing else decides."""
+    """Hints for the register file of CORF and CORF++ (docs/corf.md). `pairs` are registers that instructions often read
+    together, each in at most one pair; `left` are those to store on the left if nothing else decides."""
 
     pairs: tuple[tuple[int, int], ...] = ()
     left: frozenset[int] = frozenset()
@@ -43,14 +43,14 @@ class Hints:
 
 @dataclass(frozen=True)
 class Program:
-    """Machine code of one kernel and what it needs from its surroundings.
+    """Machine code of one kernel, and the resources that it needs.
 
-    `lines[i]` is the PTX line of `instructions[i]`. `registers` counts registers per thread (1..255), of which the
-    register file holds all. Shared memory holds static variables from byte 0; dynamic shared memory starts at
-    `shared_bytes`. `local_bytes` per thread covers local arrays and spill slots. `constants` is the image of `.const`,
-    `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values. `module` says
-    which variables these images consist of.
-    `max_threads` is the block size that `.maxntid` promises, 0 if it says nothing. `hints` change no result.
+    `lines[i]` is the PTX line of `instructions[i]`. `registers` is the number of registers of a thread (1..255), all in
+    the register file. Shared memory holds static variables from byte 0; dynamic shared memory starts at `shared_bytes`.
+    `local_bytes` of each thread cover local arrays and spill slots. `constants` is the image of `.const` variables,
+    `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values. `module` lists
+    the variables in these images. `max_threads` is the block size given by `.maxntid`, 0 without it. `hints` change no
+    result.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Program:
 
 
 def successors(code: Sequence[Instruction]) -> list[list[int]]:
-    """For each instruction the ones that may be next: that which follows, the target of a branch, both, or none."""
+    """For each instruction its possible successors: the following one, the target of a branch, both, or none."""
     return [_successors(pc, instruction, len(code)) for pc, instruction in enumerate(code)]
 
 

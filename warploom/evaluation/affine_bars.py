@@ -1,4 +1,4 @@
-"""The kinds of figures in the evaluation of the affine unit: which bars of which configurations."""
+"""The kinds of figures in the evaluation of the affine unit: the configurations of the bars."""
 
 from collections.abc import Callable, Mapping
 

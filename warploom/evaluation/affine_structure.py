@@ -92,7 +92,7 @@ class _Walk:
         self.executing = lane_bits(self.lanes)
 
     def _are(self, pc: np.ndarray, what: Callable[[Instruction], int]) -> np.ndarray:
-        """The result of `what` for each instruction, a bool or a number."""
+        """The result of `what` for each instruction, as an array of bools or numbers."""
         return np.array([what(instruction) for instruction in self.code])[pc]
 
     def count(self, found: Structure) -> None:

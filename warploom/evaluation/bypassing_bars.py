@@ -1,4 +1,4 @@
-"""The kinds of figures in the evaluation of bypassing: bars of which configurations, given the comparison."""
+"""The kinds of figures in the evaluation of bypassing: for a given comparison, the configurations of the bars."""
 
 from collections.abc import Callable, Mapping, Sequence
 

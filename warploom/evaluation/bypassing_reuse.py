@@ -38,7 +38,7 @@ class Reuse:
     them that are read afterwards. `classes` are results by `Destination`, from the hints for a window of `SEED_WINDOW`.
     `registers` are those of a thread, `transient` is the number of them that hold transient values only. `live` is the
     maximum number of registers that simultaneously hold values that are read later; `kept` counts only values that are
-    not transient: the registers that a register file needs if the allocator gives the others no row.
+    not transient: the registers that need a row of the register file if the allocator gives the others none.
     """
 
     reads: int = 0

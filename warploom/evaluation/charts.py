@@ -38,7 +38,7 @@ def draw(measured: Measured, folder: Path, caption: str) -> list[Path]:
     """Write `<folder>/<figure>.png` and `.svg` and return the paths; `caption` describes the run. Raises `OSError`."""
     paths = []
     with mpl.rc_context():
-        mpl.rcdefaults()  # whatever the user's own style
+        mpl.rcdefaults()  # independent of the user's style
         mpl.rcParams.update(STYLE)
         canvas = _draw(measured, caption)
         for kind, metadata in METADATA.items():

@@ -32,7 +32,7 @@ ENERGIES = {
     "register file": {"": energy.register_file_saved},
     "whole GPU": {"rest as before": energy.gpu_saved_by_work, "rest by time": energy.gpu_saved_by_time},
 }
-"""The measured energy, and the two estimates for a whole GPU, which the source prints."""
+"""The measured energy, and the two estimates for a whole GPU that the source prints."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:

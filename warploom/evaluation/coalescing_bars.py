@@ -1,4 +1,4 @@
-"""The kinds of figures in [RADAIDEH], chapter 3: which bars of which configurations, given the comparison."""
+"""The kinds of figures in [RADAIDEH], chapter 3: for a given comparison, the configurations of the bars."""
 
 from collections.abc import Callable, Iterable
 

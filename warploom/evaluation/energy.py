@@ -12,8 +12,8 @@
 Not included, for lack of published figures: arbiter, width detectors, byte multiplexers, CORF's shifters, and the
 clock.
 
-For the whole GPU two figures bracket the truth: the rest of it does the same work, so its energy may stay the same, or
-may be proportional to time, like that of clocks.
+For the whole GPU two estimates are the bounds: the energy of the rest stays the same, because it does the same work, or
+it is proportional to time, like that of clocks.
 """
 
 import math

@@ -6,8 +6,8 @@ Costs of an event are those of `energy.Costs`; `energy.toml` has the figures and
   the row and a part for each column: see `Organisation`. Without gating sub-banks are one macro each;
 - *zero buffer*: a look-up for each register that is read and for each destination, and a write to each of four copies
   for each result, each an access to a macro of its shape;
-- *logic*: the logic that a result passes before the banks, and an operand after them (zero detection, switches, zero
-  forcing), takes each time the energy of an addition in an adder of its area;
+- *logic*: the logic before the banks (for a result) and after them (for an operand), which is zero detection, switches
+  and zero forcing, takes for each word the energy of an addition in an adder of the same area;
 - *fields*: the four entries of an instruction stored in and read from its collector, and that of its destination in
   every register on the path to write-back, with the energy of a bit in a collector.
 

@@ -1,8 +1,8 @@
 """Estimates of the dynamic energy that gating saves in the execution units, and in a whole GPU.
 
-A computing lane takes one unit, whatever the operation; an inactive lane takes none; a trivial one takes the share of
-its last stage and its bypass in the area of a lane; and detecting it takes the share of the trivial detector. The
-shares are those of our integer lane (`energy.toml`); lanes for floats are larger, so that their shares are less.
+A computing lane takes one unit of energy, for every operation; an inactive lane takes none; a trivial one takes the
+share of its last stage and its bypass in the area of a lane. Detection takes the share of the trivial detector. The
+shares are those of our integer lane (`energy.toml`); lanes for floats are larger, so their shares are smaller.
 """
 
 from warploom.arch.mechanisms import Gating

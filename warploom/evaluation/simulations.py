@@ -44,12 +44,12 @@ class Case:
 
 
 def cases(kernels: Sequence[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
-    """All cases, kernel by kernel, so that a process keeps the trace that it needs next."""
+    """All cases, kernel by kernel, so that a process can use its cached trace for the next case."""
     return [Case(name, size, setting, config) for name in kernels for setting, config in configurations.items()]
 
 
 def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[str, Runs]:
-    """The runs of each kernel, by setting; `done` hears of each case as it ends. Raises `WarploomError`."""
+    """The runs of each kernel, by setting. Calls `done` with each case when it ends. Raises `WarploomError`."""
     store.need_place()
     sources = store.sources(*SOURCES)
     keys = {case: _key(case, sources) for case in wanted}
@@ -65,7 +65,7 @@ def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[s
 
 
 def _missing(keys: Mapping[Case, Key], done: Callable[[Case], None]) -> list[tuple[Case, Run]]:
-    """Simulate cases in processes of their own, which keep the results."""
+    """Simulate cases in separate processes, which cache the results."""
     if not keys:
         return []
     found = []

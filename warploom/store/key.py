@@ -89,7 +89,7 @@ def need_place() -> None:
     except OSError as error:
         reason = error.strerror
     if reason:
-        raise ToolError(f"{where}: {reason}: what is made is kept there: set WARPLOOM_CACHE to another folder")
+        raise ToolError(f"{where}: {reason}: results are stored there: set WARPLOOM_CACHE to another folder")
 
 
 def digest(content: str | bytes) -> str:

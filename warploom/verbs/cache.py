@@ -20,7 +20,7 @@ def main(options: argparse.Namespace) -> Body:
 
 def _list() -> Body:
     found = [holding(kind) for kind in Kind]
-    report.table(f"Kept in {store.place()}", ("kind", "what", "entries", "incomplete", "size", "newest (UTC)"), [
+    report.table(f"Stored in {store.place()}", ("kind", "what", "entries", "incomplete", "size", "newest (UTC)"), [
         (one.kind, one.kind.what, one.entries, one.incomplete, decimal(one.bytes),
          one.newest and f"{one.newest:%Y-%m-%d %H:%M}") for one in found])
     return {"kinds": [{**asdict(one), "newest": one.newest and one.newest.isoformat(timespec="seconds")}

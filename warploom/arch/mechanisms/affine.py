@@ -1,4 +1,4 @@
-"""The affine unit: what is alike or linear in the lanes of a warp executes once for the warp ([AFFINE])."""
+"""The affine unit: operations on values that are equal or linear in the lanes execute once for a warp ([AFFINE])."""
 
 from enum import StrEnum
 
@@ -19,12 +19,12 @@ from warploom.arch.mechanisms.descriptor import (
 
 
 class Affine(StrEnum):
-    """What executes once for a warp, on values that are base + lane * stride ([AFFINE], section 4)."""
+    """The operations that execute once for a warp, on values base + lane * stride ([AFFINE], section 4)."""
 
-    OFF = "off"  # every lane for itself
+    OFF = "off"  # each lane separately
     A = "a"  # arithmetic, and uniform loads of constants
-    AB = "ab"  # also comparisons, of which branches are made
-    ABM = "abm"  # also loads find their addresses without a collector
+    AB = "ab"  # also comparisons, for branches
+    ABM = "abm"  # also addresses of loads, without a collector
 
     @property
     def is_on(self) -> bool:

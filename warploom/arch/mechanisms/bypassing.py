@@ -1,5 +1,5 @@
-"""Bypassing: a collector for each warp keeps what its last instructions read and wrote ([BOW]); and with it
-the register file cache, the comparator of that publication."""
+"""Bypassing: a collector for each warp holds the registers that its last instructions read and wrote ([BOW]); and the
+register file cache, with which that publication compares it."""
 
 from enum import StrEnum
 
@@ -24,14 +24,14 @@ class Bypass(StrEnum):
     """How values pass from one instruction of a warp to the next without the register file ([BOW], section IV)."""
 
     OFF = "off"
-    BOW = "bow"  # a collector for each warp keeps what its last instructions read and wrote; write-through
+    BOW = "bow"  # a collector for each warp holds the registers of its last instructions; write-through
     BOW_WR = "bow_wr"  # write-back: a value overwritten in the window is never written to the register file
-    BOW_HINTS = "bow_hints"  # also, the compiler tells of each result whether collector or register file need it
-    RFC = "rfc"  # a register file cache beside the register file; golden model only
+    BOW_HINTS = "bow_hints"  # also hints of the compiler: whether collector and register file need a result
+    RFC = "rfc"  # a register file cache; golden model only
 
     @property
     def has_window(self) -> bool:
-        """Whether collectors belong to warps and keep a window of instructions."""
+        """Whether collectors belong to warps and have a window of instructions."""
         return self in WINDOWS
 
     @property

@@ -1,4 +1,4 @@
-"""Coalescing: narrow operands are stored in as few sub-banks as they need, and share an access to their bank
+"""Coalescing: narrow operands are stored in as few sub-banks as they need, and may share an access to their bank
 ([RADAIDEH], chapter 3)."""
 
 from enum import StrEnum
@@ -26,29 +26,29 @@ class Coalescing(StrEnum):
     """How the register file shares a bank access between narrow operands ([RADAIDEH], chapter 3)."""
 
     OFF = "off"  # one request for each bank and collector a cycle
-    ON = "on"  # any two requests whose bytes do not meet
+    ON = "on"  # any two requests whose sub-banks do not overlap
     CORF = "corf"  # two reads of one instruction, packed in one entry; golden model only
     CORF_PLUS = "corf_plus"  # CORF++: also two entries of opposite alignment; golden model only
 
 
 class Alignment(StrEnum):
-    """On which side of its entry a narrow register lies, with `Coalescing.ON` ([RADAIDEH], section 3.7.1)."""
+    """The side of its entry on which a narrow register is stored, with `Coalescing.ON` ([RADAIDEH], section 3.7.1)."""
 
     REG = "reg"  # even registers right, odd ones left
-    WRITE = "write"  # the other side with each full write
+    WRITE = "write"  # for each warp, the other side with each full write
     IDEAL = "ideal"  # sides never conflict, only widths count; golden model only
     UPPER_BOUND = "upper_bound"  # neither sides nor widths conflict; golden model only
 
 
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 BOUNDS = (Alignment.IDEAL, Alignment.UPPER_BOUND)
-"""Alignments that are bounds of the golden model."""
+"""Alignments that are upper bounds, in the golden model only."""
 
 ON = (("coalescing", (Coalescing.ON,)),)
 
 
 def _bounded(field: str, others: tuple[str, ...], reason: str) -> Conflict:
-    """A mechanism that the bounds of alignment are modelled without."""
+    """A mechanism that cannot be combined with the bounds of alignment."""
     return Conflict(field, others, "alignment", BOUNDS, f"{reason}; use alignment = reg or write")
 
 

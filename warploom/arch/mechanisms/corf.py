@@ -1,5 +1,5 @@
-"""CORF, with which coalescing is compared: two registers of an instruction packed in one entry; its register file is in
-the golden model only, and some of its units in hardware, to be measured."""
+"""CORF, with which coalescing is compared: two registers of an instruction packed in one entry. Its register file is in
+the golden model only; some of its units exist in hardware, to measure them."""
 
 from warploom.arch.mechanisms.baseline import Layout
 from warploom.arch.mechanisms.coalescing import Coalescing
@@ -9,7 +9,7 @@ KINDS = (Coalescing.CORF, Coalescing.CORF_PLUS)
 
 
 def _alone(field: str, others: tuple[str, ...], reason: str) -> Conflict:
-    """A mechanism that is not modelled with CORF."""
+    """A mechanism that cannot be combined with CORF."""
     return Conflict(field, others, "coalescing", KINDS, f"{reason}; use coalescing = off or on")
 
 

@@ -1,5 +1,5 @@
-"""Gating: columns and lanes that are not needed, or are zero, are neither read nor written nor computed ([RADAIDEH],
-chapter 4). It changes no cycle."""
+"""Gating: columns and lanes that are not needed, or are zero, are not read, written or computed ([RADAIDEH], chapter
+4). It changes no cycle counts."""
 
 from enum import StrEnum
 
@@ -20,16 +20,16 @@ from warploom.arch.mechanisms.descriptor import (
 
 
 class Gating(StrEnum):
-    """What is not read, written or computed ([RADAIDEH], chapter 4). Each includes the one before."""
+    """What is not read, written or computed ([RADAIDEH], chapter 4). Each setting includes the previous one."""
 
     OFF = "off"
     ACTIVE = "active"  # columns and lanes that no executing lane needs
-    IN_LANE = "in_lane"  # lanes that are zero, by a zero mask with a bit for each lane; trivial operations
+    IN_LANE = "in_lane"  # also lanes that are zero, by a zero mask with a bit for each lane; trivial operations
     CROSS_LANE = "cross_lane"  # also bytes that are zero in four neighbouring lanes
 
     @property
     def has_zero_mask(self) -> bool:
-        """Whether a zero mask is kept for each warp register."""
+        """Whether each warp register has a zero mask."""
         return self in (Gating.IN_LANE, Gating.CROSS_LANE)
 
 
