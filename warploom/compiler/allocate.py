@@ -24,8 +24,8 @@ PREDICATE_REGISTERS = 7
 class Allocation:
     """A body in which every virtual register has a physical register.
 
-    `place` maps the number of a virtual register to its physical register, of which `registers` general ones are used
-    (at least 1). `origins` maps nodes to the nodes of the original body that they replace; all others are spill code.
+    `place` maps the number of a virtual register to its physical register. `registers` general ones are used (at least
+    1). `origins` maps nodes to the nodes of the original body that they replace; all others are spill code.
     `local_bytes` includes the spill slots.
     """
 
@@ -69,7 +69,7 @@ class _Allocator:
         while True:
             liveness = Liveness(self.flow, kind)
             interference = build_interference(self.flow, liveness, kind)
-            if not self.optimise:  # join nothing, and rematerialise nothing
+            if not self.optimise:  # joins nothing, and rematerialises nothing
                 interference.copies, interference.makers = [], defaultdict(list)
             if interference.is_crowded:
                 victims = excess(liveness, interference, limit, self.spiller.temporaries)
@@ -92,7 +92,7 @@ class _Allocator:
         return sum(interference.cost[number] for number in registers)
 
     def _neighbour(self, unit: int, units: Units, costs: list[float]) -> int:
-        """The cheapest unit that can free a register for one that must have it."""
+        """The cheapest unit to spill, to free a register for a unit that cannot be spilled."""
         best = min(units.near(unit), key=costs.__getitem__)
         if costs[best] == _NEVER:
             kernel = self.function.kernel

@@ -1,7 +1,7 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
-A guarded EXIT ends no block: the lanes that take it disappear, and other lanes do not wait for them at a join. No lane
-waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
+A guarded EXIT does not end a block: the lanes that take it have ended, and other lanes do not wait for them at a join.
+No lane waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ EXIT_BLOCK = -1
 @dataclass(eq=False)
 class Block:
     """Nodes that run one after the other. `successors` are block indices: the fall-through first, then the target of
-    the branch; one or none where control cannot go both ways."""
+    the branch; fewer if control cannot go both ways."""
 
     labels: list[str] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
@@ -114,8 +114,8 @@ class ControlFlow:
         """True if the branch at the end of a block leaves the innermost loop and its fall-through does not, or if it
         skips barriers on the path of the fall-through.
 
-        The lanes that stay may wait for an action of the side that leaves; and a barrier does not wait for lanes that
-        exit without reaching it, but they must have exited.
+        The lanes that stay may wait for an action of the side that leaves. A barrier does not wait for lanes that have
+        exited, but lanes that will exit without reaching it must exit first.
         """
         if len(self.blocks[index].successors) < 2:
             return False

@@ -26,9 +26,9 @@ class _Definition:
 def excerpt(text: str, entry: str | None) -> str:
     """`text` without the bodies of functions that `entry` (None: the only one) cannot call.
 
-    Those become empty; everything else keeps its line and column. A function counts as called if its name is anywhere
-    in the body of another called function. A text whose braces do not match is returned unchanged: the parser reports
-    the error.
+    Those become empty; the line and column of all else are unchanged. A function counts as called if its name is
+    anywhere in the body of another called function. A text whose braces do not match is returned unchanged: the parser
+    reports the error.
     """
     definitions = list(_definitions(text))
     if not definitions or definitions[-1].end < 0:

@@ -1,6 +1,6 @@
 """If-conversion: a short side of a branch becomes guarded nodes.
 
-nvcc leaves this to ptxas: PTX has predicates almost only on branches, so every `if (x) y = z;` would diverge.
+nvcc leaves if-conversion to ptxas: in PTX almost only branches have predicates, so each `if (x) y = z;` would diverge.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _STAYS = frozenset({Op.VOTE, Op.MATCH, Op.REDUX, Op.SHFL, Op.S2R, *(op for op in
 def convert_branches(function: Function) -> None:
     """Replace a branch around at most `LONGEST_SIDE` nodes by guards on those nodes; in place.
 
-    Nodes whose results are not read behind the join, and which access no memory, run unguarded in all lanes.
+    Nodes that access no memory, and whose results are not read after the join, run unguarded in all lanes.
     """
     flow = ControlFlow(function.body)
     liveness = Liveness(flow)

@@ -77,7 +77,7 @@ def float_bits(number: float, type_: str) -> int:
     """The IEEE bits of `number` as an ``f32`` or ``f64``, rounded to nearest."""
     try:
         packed = struct.pack(FLOAT_FORMATS[type_], number)
-    except OverflowError:  # struct refuses what rounds to infinity
+    except OverflowError:  # struct rejects values that round to infinity
         packed = struct.pack(FLOAT_FORMATS[type_], math.copysign(math.inf, number))
     return int.from_bytes(packed, "little")
 

@@ -70,9 +70,10 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Interference:
-    """Of one register class. `edges` join registers that may not share a place; `cost[n]` counts reads and writes of
-    register n and `copies` lists (weight, destination, source), both weighted by loop depth; `makers[n]` are the nodes
-    that write it. `is_crowded` if more than `CROWD` registers are live at once: there are then no edges and copies."""
+    """Of one register class. `edges` join registers that may not share a physical register; `cost[n]` counts reads and
+    writes of register n and `copies` lists (weight, destination, source), both weighted by loop depth; `makers[n]` are
+    the nodes that write it. `is_crowded` if more than `CROWD` registers are live at once: there are then no edges and
+    copies."""
 
     registers: dict[int, VirtualRegister] = field(default_factory=dict)
     edges: Edges = field(default_factory=Edges)

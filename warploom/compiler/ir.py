@@ -1,8 +1,8 @@
 """Machine instructions over virtual registers, between lowering and allocation.
 
 The body is a flat list of `Node` and `Label` in program order; fall-through as written. It is not in single-assignment
-form: a virtual register may be written in several places, and a guarded node leaves the old value in lanes whose
-guard does not hold. Rules that lowering keeps and the back end may rely on and must keep:
+form: a virtual register may be written in several places, and a guarded node leaves the old value in lanes whose guard
+does not hold. Lowering obeys these rules, and the back end may rely on them and must preserve them:
 
 - Operand slots hold a virtual register, an `Imm`, a `Param`, or None (RZ; in PLOP3 and `psrc`, PT).
   At most one slot of a node holds an `Imm` or a `Param`; memory nodes (LD, ST, ATOM, RED) hold none, because

@@ -1,7 +1,7 @@
 """Liveness of virtual registers, by their numbers.
 
 Lanes are independent, so the liveness of one thread is enough under divergence. A guarded write leaves the old value in
-some lanes and so does not end a live range upwards, except that of a `local` register. A register is live only where an
+some lanes and so does not end a live range upwards, except that of a `local` register. A register is live only if an
 earlier write of it is possible: a read of an undefined value needs no register.
 
 Most registers live within one block. Only those that some block reads before writing take part in the analysis of the
@@ -123,9 +123,9 @@ def _solve(order: list[int], depths: list[int], sources: Sequence[Sequence[int]]
            transfer: Callable[[int, int], int]) -> list[int]:
     """The least masks for which each block's is the transfer of the union of those of its sources.
 
-    Blocks whose sources have changed are processed from the innermost loops outwards, then inwards, and so on; those of
-    one depth in the given order, in which sources come first except around a loop. So a change passes through a nest of
-    loops only a few times, however deep it is.
+    Blocks whose sources have changed are processed from the innermost loops outwards, then inwards, and so on. Blocks
+    of the same depth are processed in the given order, in which sources come first except around a loop. So a change
+    passes through a nest of loops of any depth only a few times.
     """
     masks = [0] * len(order)
     place = {block: index for index, block in enumerate(order)}

@@ -170,7 +170,7 @@ def extract(e: Emitter) -> None:
 
 def _extract_signed(e: Emitter, d: Target, a: Words, position: Operand,
                     length: Operand) -> None:
-    """The field's top bit is moved to the word's top, then the whole arithmetically down; an empty field is 0."""
+    """The field is shifted up to the top of the word, then arithmetically down; an empty field is 0."""
     bits = width(e.type)
     up = _add(e, constant(bits), _at_most(e, _add(e, position, length), bits), Op.ISUB)
     down = _add(e, up, position)

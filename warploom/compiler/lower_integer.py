@@ -45,7 +45,7 @@ def extended(e: Emitter, *values: Words) -> list[Operand]:
 
 
 def saturated(e: Emitter, dst: VirtualRegister | None, a: Operand, b: Operand, *, subtract: bool = False) -> None:
-    """Signed a + b, or a - b, clamped to 32 bits: where the sign is impossible, the largest value on the other side."""
+    """Signed a + b, or a - b, clamped to 32 bits: after an overflow, the extreme value of the correct sign."""
     total = e.op(Op.ISUB if subtract else Op.IADD, a, b)
     same = (A ^ B) if subtract else ~(A ^ B)
     overflow = e.temp_predicate()

@@ -1,4 +1,4 @@
-"""First choice of spills if far more registers are live at once than exist, before the interference graph is built.
+"""First spills, before the interference graph is built, if far more registers are live at once than exist.
 
 The graph of n registers that are live together has n * n / 2 edges. So the first choice depends on pressure alone, as
 in a linear scan; colouring then chooses among the rest, of which only a limited number are live together.
@@ -13,10 +13,10 @@ from warploom.compiler.liveness import Liveness
 
 
 def excess(liveness: Liveness, interference: Interference, limit: int, kept: set[int]) -> list[list[int]]:
-    """Registers, pairs together, without which at most `limit` are live behind any node, except those in `kept`.
+    """Registers to spill (pairs together), so that at most `limit` are live after any node; none of those in `kept`.
 
-    If there are more, registers with the least cost for their live length of code go first. `liveness` ignores them
-    afterwards.
+    Registers with the least cost, in proportion to the code in which they are live, are chosen first. `liveness`
+    ignores them afterwards.
     """
     ranks = _ranks(liveness, interference, kept)
     chosen: list[list[int]] = []

@@ -46,7 +46,7 @@ def _propagate(function: Function, nodes: list[Node]) -> None:
 
 
 def _substitute(node: Node, values: dict[VirtualRegister, Operand]) -> None:
-    """Put known values into the operand slots, as far as the node allows."""
+    """Put known values into the operand slots, if the node allows it."""
     room = node.op not in MEMORY_OPS and not any(isinstance(operand, CONSTANTS) for operand in node.src)
     for slot in (2, 1, 0):
         operand = node.src[slot]

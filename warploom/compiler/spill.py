@@ -1,9 +1,9 @@
 """Rewrites a body so that registers without a physical register live elsewhere.
 
 A constant is recomputed before each use, a general register goes to a word of local memory, a predicate to bit 0 of a
-general register. Each beat group gets a fresh temporary for each spilled register that it accesses: it is filled before
-the group if the group reads it or writes it only in some lanes, and stored after the group if it was written.
-So a spilled guarded write needs no guard on its store.
+general register. Each beat group gets a fresh temporary for each spilled register that it accesses. The temporary is
+loaded before the group, if the group reads it or writes it only in some lanes, and stored after the group, if it was
+written. So a spilled guarded write needs no guard on its store.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class Spiller:
 
 
 def rename(node: Node, names: Callable[[VirtualRegister], VirtualRegister | None]) -> Node:
-    """A copy of a node with every register replaced that `names` maps to another."""
+    """A copy of a node in which registers are replaced as `names` says."""
     def new(operand: Any) -> Any:
         return names(operand) or operand if isinstance(operand, VirtualRegister) else operand
 
@@ -121,7 +121,7 @@ def _fill(temporary: VirtualRegister, home: Home, line: int) -> Node:
 def _keep(temporary: VirtualRegister, home: Home, line: int) -> Node:
     if isinstance(home, Bit):
         return Node(Op.SEL, dst=home.register, src=[Imm(1), None, None], psrc=temporary, line=line)
-    assert isinstance(home, Slot)  # constants are never kept
+    assert isinstance(home, Slot)  # constants are never stored
     return Node(Op.ST, src=[None, None, temporary], imm=home.offset, modifiers=_local(), line=line)
 
 

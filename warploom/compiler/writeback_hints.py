@@ -5,12 +5,12 @@ it (`to_file`). Both depend on the distances between the accesses of the value, 
 every path of the program (docs/contract/operands.md, *Hints*). A value is *transient*, for the collector only, if it
 never leaves the window while it may still be read.
 
-One lane follows a path, but between two of its instructions others may run, those of lanes that took the other side of
-a branch: after a branch with a guard, for the side that runs second, and where sides join, for the lanes that came
-first (golden_model/functional/simt.py). However short the other side looks, it may be a loop, so a value that is live
-across such a point is not transient. A guarded EXIT delays no lane. Guards may hold or not: a guarded read needs its
-value in time but does not renew it, and a guarded write ends no value. Any guarded branch may diverge, also one whose
-guard happens to be the same in all lanes.
+Between two instructions of a lane's path, instructions of the other side of a divergent branch may run: after a guarded
+branch, for the side that runs second; and where sides join, for the lanes that arrive first
+(golden_model/functional/simt.py). The other side may contain a loop, so a value that is live across such a point is not
+transient. A guarded EXIT delays no lane. A guard may or may not hold: so a guarded read needs its value in time but
+does not renew it, and a guarded write does not end the old value. Any guarded branch counts as divergent, even if its
+guard is the same in all lanes.
 """
 
 from collections import Counter
@@ -106,7 +106,7 @@ class _Flow:
     def solve(self, transfer: Transfer, waits: int | None) -> list[np.ndarray]:
         """The state after each instruction, for each register: the minimum over all successors, `NEVER` without one.
 
-        On edges where lanes may wait, any value but `NEVER` becomes `waits`, if given.
+        On edges where lanes may wait, any value except `NEVER` becomes `waits`, if given.
         """
         before = np.full((len(self.code), RZ), NEVER, np.int16)
         end = len(self.code)

@@ -1,4 +1,4 @@
-"""Arrays that a launch file names or generates: contents of buffers and symbols, and expected results."""
+"""Arrays of a launch file, from files or generators: contents of buffers and symbols, and expected results."""
 
 import math
 from pathlib import Path
@@ -82,9 +82,9 @@ class Arrays:
 def _map(table: Table, key: str, path: Path) -> np.ndarray:
     """The array of a .npy file, none of it read yet."""
     try:
-        if path.exists() and not path.is_file():  # a pipe would keep us waiting
+        if path.exists() and not path.is_file():  # opening a pipe would block
             table.fail(key, f"{path}: not a file; paths are relative to the launch file")
-        with np.errstate(over="ignore"):  # in the product of the extents, for which an error follows
+        with np.errstate(over="ignore"):  # in the product of the extents; an error follows
             return np.lib.format.open_memmap(path, mode="r")
     except OSError as error:
         table.fail(key, f"{path}: {error.strerror or error}; paths are relative to the launch file")

@@ -1,4 +1,4 @@
-"""PTX of any size and of one shape each, for measuring the compiler. Its results have no meaning."""
+"""Generates PTX of several shapes in any size, to measure the compiler. Its results have no meaning."""
 
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
@@ -119,4 +119,4 @@ SHAPES: dict[str, Callable[[int], str]] = {
     function.__name__: function
     for function in (straight, one_line, registers, live, predicates, branches, backward, nested, calls, entries)
 }
-"""PTX with an entry `large` of about so many instructions, by name of its shape."""
+"""By name of the shape: a function of the approximate number of instructions that returns PTX with an entry `large`."""

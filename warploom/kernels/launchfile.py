@@ -35,7 +35,7 @@ def load(path: str | Path) -> LaunchFile:
     """Read a launch file, the arrays it names and those it generates.
 
     Paths in the file are relative to it. Raises `LaunchError`, one line with file, key and remedy, for every error in
-    it or in a file that it names.
+    it or in the files that it names.
     """
     path = Path(path)
     try:
@@ -43,7 +43,7 @@ def load(path: str | Path) -> LaunchFile:
         top = Table(path, "", tomllib.loads(text))
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}: name a launch file (TOML) that exists") from None
-    except (ValueError, RecursionError) as error:  # no TOML, no text, or no path; brackets without end
+    except (ValueError, RecursionError) as error:  # no TOML, no text, or no path; brackets nested too deeply
         raise LaunchError(f"{path}: not TOML: {error}") from None
     ptx = path.parent / top.text("ptx")
     if not ptx.is_file():
