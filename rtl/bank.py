@@ -20,22 +20,19 @@ SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 class Bank(wiring.Component):
     """`rows` warp registers of 128 B behind one read-write port.
 
-    Byte-interleaved: sub-bank k holds all four bytes of lanes 8k .. 8k + 7. Every access enables all sub-banks; a
-    write stores the bytes of the enabled lanes only. Read data is there in the next cycle.
+    Byte-interleaved: sub-bank k holds all four bytes of lanes 8k .. 8k + 7. Every access enables all sub-banks; a write
+    stores the bytes of the enabled lanes only. Read data is valid in the next cycle.
 
-    A gated bank enables only the columns that a read needs, or of which a write stores a byte; column c is bits
-    32c .. 32c + 31 of a word.
+    A gated bank enables only the columns that a read needs, or in which a write stores a byte; column c is bits 32c ..
+    32c + 31 of a word.
 
-    Parameters
-    ----------
-    rows : number of warp registers.
-    gated : enable columns one by one.
-    poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
+    Parameters ---------- rows : number of warp registers. gated : enable columns one by one. poison : show
+    `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------
     enable, write, row : the access.
-    data : what a write stores.
+    data : the word of a write.
     lanes : not gated: the lanes that a write stores.
     columns, byte_enable : gated: the columns that a read enables, and the bytes that a write stores.
     read_data : the warp register read in the previous cycle; unspecified after a cycle without a read, and in columns
@@ -44,7 +41,7 @@ class Bank(wiring.Component):
     Raises
     ------
     ValueError
-        When `rows` is not positive.
+        If `rows` is not positive.
     """
 
     def __init__(self, *, rows: int, gated: bool = False, poison: bool = False) -> None:
@@ -77,7 +74,7 @@ class Bank(wiring.Component):
         return m
 
     def _enabled(self, k: int, byte_enable: Value) -> Value:
-        """The enables of sub-bank `k`, of which a write stores these bytes."""
+        """The enables of sub-bank `k`, in which a write stores these bytes."""
         if not self._gated:
             return self.enable
         needed = used_columns(self.write, self.columns.word_select(k, SUB_BANK_COLUMNS), byte_enable)
@@ -85,6 +82,6 @@ class Bank(wiring.Component):
 
 
 def used_columns(write: Value, columns: Value, byte_enable: Value) -> Value:
-    """The columns of a sub-bank that an access uses: those of which it writes a byte, or those that a read needs."""
+    """The columns of a sub-bank that an access uses: those in which it writes a byte, or those that a read needs."""
     width = BYTES // SUB_BANK_COLUMNS
     return Mux(write, Cat(byte_enable.word_select(i, width).any() for i in range(SUB_BANK_COLUMNS)), columns)

@@ -1,8 +1,8 @@
 """The orders of a word's bytes ([RADAIDEH], Fig. 3.11 to 3.14).
 
-Outside the register file a word is byte-interleaved: lane l in bits 32l .. 32l + 31. In sub-bank form, in which
-registers with a side are stored, bits 256k .. 256k + 255 are slice k, one byte of each lane, that of lane l in bits 8l
-.. 8l + 7 of the slice. It is byte k of a register on the right and byte 3 - k of one on the left.
+Outside the register file a word is byte-interleaved: lane l in bits 32l .. 32l + 31. Registers with a side are stored
+in sub-bank form: bits 256k .. 256k + 255 are slice k, one byte of each lane, with lane l in bits 8l .. 8l + 7 of the
+slice. This is byte k of a register on the right, and byte 3 - k of a register on the left.
 """
 
 from amaranth import Cat, Const, Mux, Signal, Value
@@ -32,5 +32,5 @@ def swap(parts: Signal, left: Value) -> Value:
 
 
 def bytes_below(size: Value) -> Value:
-    """A mask of the bytes of a width, given as its bytes less one."""
+    """A mask of the bytes of a width, which is given as its bytes less one."""
     return Cat(Const(1, 1), (size >= k for k in range(1, SUB_BANKS)))

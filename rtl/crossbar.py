@@ -9,26 +9,21 @@ from warploom.rtl.sizes import check_positive
 
 
 class Crossbar(wiring.Component):
-    """Carries each bank's word to the collector that was granted it.
+    """Routes each bank's word to the collector that was granted it.
 
-    The grants of a cycle are kept in a register and connect in the next cycle, when the banks put out what they read:
-    latency one cycle from grant to connection, none from word to word. A collector that was granted nothing sees zero.
+    The grants of a cycle are stored in a register and connect in the next cycle, when the banks output their words:
+    latency one cycle from grant to connection, none from input to output. A collector without a grant sees zero.
 
-    Parameters
-    ----------
-    banks, collectors : number of inputs and outputs.
-    width : bits of a port, a warp register unless given.
+    Parameters ---------- banks, collectors : number of inputs and outputs. width : bits of a port, a warp register
+    unless given.
 
-    Members
-    -------
-    grant : for each bank, the mask of collectors (at most one) that it is granted to; each collector at most once.
-    read_data : the word, `width` bits, that each bank puts out.
-    operand : the word that each collector gets.
+    Members ------- grant : for each bank, the mask of collectors (at most one) to which it is granted; each collector
+    at most once. read_data : the output of each bank, `width` bits. operand : the word for each collector.
 
     Raises
     ------
     ValueError
-        When a size is not positive.
+        If a size is not positive.
     """
 
     def __init__(self, *, banks: int, collectors: int, width: int = WARP_BITS) -> None:

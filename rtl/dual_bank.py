@@ -14,39 +14,36 @@ from warploom.rtl.subbank import BYTES, SubBank
 
 
 def access_layout(rows: int) -> data.StructLayout:
-    """One of the two accesses of a bank: `mask` is the sub-banks that it uses."""
+    """One of the two accesses of a bank: `mask` gives the sub-banks that it uses."""
     return data.StructLayout({"enable": 1, "write": 1, "row": index_bits(rows), "mask": SUB_BANKS})
 
 
 class DualBank(wiring.Component):
     """`rows` warp registers of 128 B behind a right and a left port, each for reading or writing.
 
-    Sub-bank form: sub-bank k holds one byte of each of the 32 lanes. Only the sub-banks of an access are enabled,
-    each with the row of the access that uses it: one multiplexer for each address. The two masks never meet, which is
-    the arbiter's business. Read data is there in the next cycle.
+    Sub-bank form: sub-bank k holds one byte of each of the 32 lanes. Only the sub-banks of an access are enabled, each
+    with the row of the access that uses it: one multiplexer for each address. The arbiter ensures that the two masks
+    never overlap. Read data is valid in the next cycle.
 
-    A gated bank enables of these sub-banks only the columns that a read needs, or of which a write stores a byte;
+    A gated bank enables, in these sub-banks, only the columns that a read needs, or in which a write stores a byte;
     column c is bits 32c .. 32c + 31 of a word.
 
-    Parameters
-    ----------
-    rows : number of warp registers.
-    gated : enable columns one by one.
-    poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
+    Parameters ---------- rows : number of warp registers. gated : enable columns one by one. poison : show
+    `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------
     right, left : the accesses (`access_layout`).
-    data, byte_enable : what writes store, sub-bank k's word in bits 256k .. 256k + 255, and the bytes, sub-bank k's in
-        bits 32k .. 32k + 31, that they store; both of two writes, each in its sub-banks.
-    columns : gated: the columns that reads enable; both of two reads, each in its sub-banks.
-    read_data : sub-bank k, in bits 256k .. 256k + 255, shows what it read in the previous cycle; unspecified after a
-        cycle in which it did not read, and in columns that were not enabled.
+    data, byte_enable : the word of writes, with sub-bank k in bits 256k .. 256k + 255, and its bytes that are stored,
+        with sub-bank k in bits 32k .. 32k + 31. Two writes share both, each in its own sub-banks.
+    columns : gated: the columns that reads enable. Two reads share it, each in its own sub-banks.
+    read_data : in bits 256k .. 256k + 255 what sub-bank k read in the previous cycle; unspecified after a cycle in
+        which it did not read, and in columns that were not enabled.
 
     Raises
     ------
     ValueError
-        When `rows` is not positive.
+        If `rows` is not positive.
     """
 
     def __init__(self, *, rows: int, gated: bool = False, poison: bool = False) -> None:
@@ -78,7 +75,7 @@ class DualBank(wiring.Component):
         return m
 
     def _of_left(self, k: int) -> Value:
-        """Whether sub-bank `k` is the left access's; else it is the right one's or idle."""
+        """Whether the left access uses sub-bank `k`; otherwise the right one uses it, or it is idle."""
         return self.left.enable & self.left.mask[k]
 
     def _enabled(self, k: int, write: Value) -> Value:

@@ -1,5 +1,5 @@
-"""Writes a unit to files: its SystemVerilog, a package of its ports' types, a lint waiver, and a sidecar that says what
-is what (`docs/verilog.md`)."""
+"""Writes a unit to files: its SystemVerilog, a package of its ports' types, a lint waiver, and a sidecar that describes
+configuration, ports and fields (`docs/verilog.md`)."""
 
 import dataclasses
 import hashlib
@@ -24,15 +24,15 @@ WAIVERS = {
     "WIDTHTRUNC": "Yosys writes a comparison with zero as a logical not, and a shift as wide as its operand",
     "CASEINCOMPLETE": "Yosys assigns the default before the case statement",
 }
-"""Verilator warnings that are off, and why. All others are errors."""
+"""Verilator warnings that are disabled, and the reasons. All others are errors."""
 
 LONGEST = 60
-"""Characters of a configuration in a file's name."""
+"""Maximum characters of a configuration in a file's name."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """What `generate` has written."""
+    """The files that `generate` has written."""
 
     verilog: Path
     package: Path
@@ -41,13 +41,14 @@ class Files:
 
 
 def settings(config: SmConfig) -> dict[str, str]:
-    """The fields in which a configuration differs from the preset of its name, or from the defaults without one."""
+    """The fields in which a configuration differs from the preset of its name or, without one, from the defaults."""
     base = flat(SmConfig.preset(config.name) if config.name in presets() else SmConfig(name=config.name))
     return {name: value for name, value in flat(config).items() if value != base.get(name)}
 
 
 def short_name(config: SmConfig) -> str:
-    """A name for files: the configuration's, and the settings in which it differs, or their digest where that is long.
+    """A name for files: that of the configuration, and the settings in which it differs, or their digest if that is
+    long.
     """
     different = [f"{name} {value}" for name, value in settings(config).items()]
     words = [re.sub(r"\W+", "_", setting).strip("_") for setting in different]
@@ -62,8 +63,8 @@ def generate(
 ) -> Files:
     """Write the files of a unit (`create`) to `out_dir`. Same configuration and commit, same bytes.
 
-    Raises `ConfigError` as `create` does, `ToolError` when Yosys or the folder fails. Each file appears whole or not at
-    all.
+    Raises `ConfigError` as `create` does, `ToolError` if Yosys fails or the folder cannot be written. Each file is
+    written atomically.
     """
     component, name = create(config, unit, probe=probe), module_name(unit)
     described = ports(component)
@@ -89,7 +90,7 @@ def generate(
 
 
 def _header(config: SmConfig, unit: str, sidecar: dict[str, Any]) -> str:
-    """The comment on top of a file."""
+    """The comment at the top of a file."""
     different = ", ".join(f"{name} = {value}" for name, value in settings(config).items()) or "none"
     every = ", ".join(f"{name} = {value}" for name, value in flat(config).items())
     clock = sidecar["clock"] and "clk, rising edge"

@@ -16,17 +16,17 @@ SOURCES = ("src0", "src1", "src2")
 """Fields of the issue port that name the register of each slot."""
 
 SLOTS = len(SOURCES)
-"""Operands of an instruction, at most."""
+"""Maximum operands of an instruction."""
 
 REGISTERS = SLOTS + 1
 """Registers that an instruction names: its sources and, last, its destination."""
 
 ENCODING = struct(tables.ENCODING_FIELDS)
-"""How the coalescing register file stores a warp register."""
+"""The encoding of a warp register in the coalescing register file."""
 
 
 def address_layout(config: SmConfig) -> data.StructLayout:
-    """Where a warp register lies."""
+    """The physical address of a warp register."""
     return struct(tables.address_fields(config))
 
 
@@ -34,13 +34,13 @@ COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
 """A warp register in compact form: lane l is base + l * stride."""
 
 COMPACT_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(COMPACT, SLOTS)})
-"""Which slots of an instruction are compact, and their base and stride; anything for the others."""
+"""The compact slots of an instruction, and their base and stride; unspecified for the others."""
 
 UNIFORM = struct(tables.UNIFORM_FIELDS)
 """An operation of the uniform unit."""
 
 UNIFORM_RESULT = struct(tables.UNIFORM_RESULT_FIELDS)
-"""Its answer."""
+"""Result of the uniform unit."""
 
 
 def attempt_layout(config: SmConfig) -> data.StructLayout:
@@ -49,14 +49,14 @@ def attempt_layout(config: SmConfig) -> data.StructLayout:
 
 
 def outcome_layout(config: SmConfig) -> data.StructLayout:
-    """What became of it."""
+    """The outcome of an attempt."""
     return struct(tables.outcome_fields(config))
 
 
 def lookup_layout(config: SmConfig) -> data.StructLayout:
-    """The registers of an instruction that issues into the datapath, for the set of the affine register file that its
-    warp belongs to: fields of the issue port. It travels in a stream (`unstoppable`), whose valid is a port of its own:
-    which slots are compact has a part in whether the instruction issues."""
+    """The registers of an instruction that issues into the datapath, for its warp's set of the affine register file:
+    fields of the issue port. The stream (`unstoppable`) does not contain its valid, which is a separate port, because
+    the compact slots affect whether the instruction issues."""
     names = ("warp", "reads", "src0", "src1", "src2", "dst", "writes")
     return struct([field for field in tables.issue_fields(config) if field[0] in names])
 
@@ -77,38 +77,38 @@ def issue_layout(config: SmConfig) -> data.StructLayout:
 
 
 def zero_layout(config: SmConfig) -> data.StructLayout:
-    """What is known to be zero in a warp register."""
+    """The zero mask, and R-bits, of a warp register."""
     return struct(tables.zero_fields(config))
 
 
 def stored_layout(config: SmConfig) -> data.StructLayout:
-    """How a warp register is stored, beyond its address."""
+    """The metadata of a warp register."""
     return struct(tables.stored_fields(config))
 
 
 def held_layout(config: SmConfig) -> data.StructLayout:
-    """What a collector keeps of an instruction until dispatch, apart from its operands."""
+    """The fields of an instruction in a collector, without its operands."""
     return struct([field for field in tables.dispatch_fields(config) if field[0] != "collector"])
 
 
 def dispatch_layout(config: SmConfig) -> data.StructLayout:
-    """An instruction on its way to a pipe, with its operand words a, b and c on top."""
+    """An instruction that is sent to a pipe, with its operand words a, b and c in the highest bits."""
     return struct([*tables.dispatch_fields(config), *((slot, tables.WARP_BITS) for slot in "abc")])
 
 
 def sent_layout(config: SmConfig) -> data.StructLayout:
-    """What the datapath's dispatch port shows: the same, and with a zero mask the outcomes of its lanes on top."""
+    """The datapath's dispatch port: the same, and with a zero mask the outcomes of its lanes in the highest bits."""
     return struct([*tables.dispatch_fields(config), *((slot, tables.WARP_BITS) for slot in "abc"),
                    *tables.trivial_fields(config)])
 
 
 def result_layout(config: SmConfig) -> data.StructLayout:
-    """A result on its way to write-back, with its data word on top."""
+    """A result for write-back, with its data word in the highest bits."""
     return struct([*tables.result_fields(config), ("data", tables.WARP_BITS)])
 
 
 def eviction_layout(config: SmConfig) -> data.StructLayout:
-    """A register that leaves a bypassing collector: `lanes` of it are to be written."""
+    """A register that leaves a bypassing collector, of which `lanes` are to be written."""
     return struct(tables.eviction_fields(config))
 
 
@@ -118,7 +118,7 @@ def coming_layout(config: SmConfig) -> data.StructLayout:
 
 
 def delivery_layout() -> data.StructLayout:
-    """What the result port of a collector brings."""
+    """The result port of a collector."""
     return struct(tables.DELIVERY_FIELDS)
 
 

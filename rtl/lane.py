@@ -18,13 +18,11 @@ class Lane(wiring.Component):
     """One 32-bit lane of three stages, each with a register at its end.
 
     Stage 1 conditions the operands (complement for subtraction, shift distances, Booth digits), stage 2 computes and
-    reduces the product to two words, stage 3 adds these and chooses. Latency three cycles from `operands` to `result`,
-    one operation a cycle, no stalls.
+    reduces the product to two words, stage 3 adds these and selects the result. Latency three cycles from `operands` to
+    `result`, one operation a cycle, no stalls.
 
-    Members
-    -------
-    operands : control signals (`warploom.rtl.lane_control`), operand words and the predicate operand.
-    result, verdict : word and predicate of the operation that entered three cycles before, zero where it has none.
+    Members ------- operands : control signals (`warploom.rtl.lane_control`), operand words and the predicate operand.
+    result, verdict : word and predicate of the operation that entered three cycles before, zero if it has none.
     """
 
     operands: In(OPERANDS)
@@ -38,7 +36,7 @@ class Lane(wiring.Component):
 
 
 Final = Callable[[Module, Finish], tuple[Value, Value]]
-"""Word and predicate for the register of the last stage, made of what that computes."""
+"""Word and predicate for the register of the last stage, from the outputs of that stage."""
 
 
 def _as_computed(m: Module, finish: Finish) -> tuple[Value, Value]:
@@ -46,8 +44,8 @@ def _as_computed(m: Module, finish: Finish) -> tuple[Value, Value]:
 
 
 def connect_stages(m: Module, lane: Any, loads: Value | None = None, final: Final = _as_computed) -> None:
-    """Put the stages between the ports `operands`, `result` and `verdict` of a lane. The registers of a stage load
-    where its bit of `loads` is set, otherwise they hold what they have; without `loads` they always load."""
+    """Connect the stages between the ports `operands`, `result` and `verdict` of a lane. The registers of a stage load
+    if its bit of `loads` is set, otherwise they hold their values; without `loads` they always load."""
     m.submodules.condition = condition = Condition()
     m.submodules.compute = compute = Compute()
     m.submodules.finish = finish = Finish()

@@ -1,4 +1,4 @@
-"""Control signals of the integer lanes, and how they are decoded."""
+"""Control signals of the integer lanes, and their decoder."""
 
 from amaranth import Module, Signal, Value
 from amaranth.lib import data, enum
@@ -9,13 +9,13 @@ from warploom.arch.modifiers import MODIFIER_KINDS
 
 
 class Unit(enum.Enum, shape=4):
-    """Which part of the lane gives the register result; NONE gives zero."""
+    """The part of the lane that gives the register result; NONE gives zero."""
 
     NONE, MOVE, ADD, PRODUCT, EXTREME, LOGIC, SHIFT, PERMUTE, COUNT, LEADING, REVERSE, SELECT = range(12)
 
 
 class Verdict(enum.Enum, shape=2):
-    """What the predicate result is; NONE is false."""
+    """The source of the predicate result; NONE is false."""
 
     NONE, CARRY, PRODUCT_CARRY, COMPARISON = range(4)
 
@@ -38,7 +38,7 @@ DECODING: dict[Op, dict[str, int]] = {
     Op.ISETP: {"verdict": Verdict.COMPARISON, "subtract": 1},
     Op.SEL: {"unit": Unit.SELECT},
 }
-"""Control signals of each operation, zero where left out; its modifiers pass under their own names."""
+"""Control signals of each operation, zero if not listed; its modifiers pass under their own names."""
 
 MODIFIERS = ("signed", "high", "right", "wrap", "lut", "cond", "combine")
 
@@ -47,7 +47,7 @@ CONTROL = data.StructLayout(
     | dict.fromkeys(("carry_in", "subtract", "accumulate", "maximum", "mask"), 1)
     | {name: MODIFIER_KINDS[name].bits for name in MODIFIERS}
 )
-"""What a lane needs to know of its instruction.
+"""Control signals of a lane.
 
 `carry_in`: the predicate operand enters the adder. `subtract`: the adder gives a - b. `accumulate`: c and the predicate
 operand enter the product. `maximum`: the larger of a and b. `mask`: the shifter makes a bit mask.

@@ -1,4 +1,4 @@
-"""The three stages of an integer lane, combinational; `warploom.rtl.lane` puts the registers between them."""
+"""The three combinational stages of an integer lane; `warploom.rtl.lane` puts registers between them."""
 
 from amaranth import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -9,7 +9,7 @@ from warploom.rtl.lane_control import CONTROL, Unit, Verdict
 from warploom.rtl.multiply import DIGIT, DIGITS, PRODUCT_BITS, booth_digits, compress, partial_products
 
 OPERANDS = data.StructLayout({"control": CONTROL, "a": 32, "b": 32, "c": 32, "pred": 1})
-"""What enters a lane: control signals, operand words and the predicate operand."""
+"""Inputs of a lane: control signals, operand words and the predicate operand."""
 
 CONDITIONED = data.StructLayout({
     "control": CONTROL, "a": 32, "b": 32, "c": 32, "pred": 1,
@@ -17,14 +17,14 @@ CONDITIONED = data.StructLayout({
     "sign": 1, "digits": data.ArrayLayout(DIGIT, DIGITS),  # of the multiplication: bits above a, recoded b
     "high": 32, "low": 32, "distance": 6,  # of the shifter: high:low >> distance
 })
-"""Operands made ready for the functional units."""
+"""Operands, conditioned for the functional units."""
 
 COMPUTED = data.StructLayout({
     "control": CONTROL, "early": 32, "other": 32, "c": 32, "pred": 1,
     "carry": 1, "less": 1, "equal": 1,  # of the adder
     "partial": data.ArrayLayout(PRODUCT_BITS, 2),  # their sum is the product
 })
-"""The finished result of most operations (`early`), and what the last stage needs for the rest."""
+"""The finished result of most operations (`early`), and the inputs of the last stage for the others."""
 
 
 class Condition(wiring.Component):
@@ -110,8 +110,9 @@ class Compute(wiring.Component):
 class Finish(wiring.Component):
     """Stage 3: the last addition of the multiplier, the choice of the result, and the predicate.
 
-    For the high word the addend of an IMAD starts at bit 32; its carry in then enters at bit 0 and runs through ones.
-    The carry out of that addition, seen in its top bit, needs the product alone as well: it is added up beside it.
+    For the high word the addend of an IMAD starts at bit 32; its carry in then enters at bit 0 and propagates through
+    ones. The carry out of that addition, derived from its top bit, also needs the product alone, which a second adder
+    computes.
     """
 
     computed: In(COMPUTED)

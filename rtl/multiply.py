@@ -1,4 +1,4 @@
-"""A 32 x 32 bit multiplication in pieces that fit between registers: Booth recoding, selection, carry-save addition.
+"""A 32 x 32 bit multiplication in parts that fit a pipeline stage: Booth recoding, selection, carry-save addition.
 
 The product modulo 2^64 of two numbers that are both signed or both unsigned is the sum of seventeen multiples of the
 multiplicand (radix-4 Booth) and one word of corrections; a tree of 3:2 compressors leaves two words.
@@ -33,8 +33,8 @@ def booth_digits(multiplier: Value, sign: Value) -> Value:
 def partial_products(multiplicand: Value, sign: Value, digits: data.View) -> list[Value]:
     """Words of 64 bits whose sum is the product. `multiplicand` has 32 bits, `sign` is above them.
 
-    A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n: the last term, the same for all values,
-    goes into the word of corrections, and so does the one that completes a two's complement negation.
+    A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n. The last term is constant and goes into the
+    word of corrections, as does the term that completes a two's complement negation.
     """
     single = Cat(multiplicand, sign, sign)
     double = Cat(Const(0, 1), multiplicand, sign)

@@ -1,4 +1,4 @@
-"""Names for what Amaranth and Yosys leave without one, taken from what stands beside it (`docs/verilog.md`)."""
+"""Names for signals that Amaranth and Yosys leave unnamed, derived from their neighbours (`docs/verilog.md`)."""
 
 import re
 from collections import defaultdict
@@ -12,8 +12,8 @@ _UNNAMED = re.compile(r"(port)?(\$\d+)+|_\d+_|\$(signal|like|signature__\w+?)(\$
 def choose(
     declared: Mapping[str, Declared], statements: Sequence[Statement], hints: Mapping[str, str]
 ) -> dict[str, str]:
-    """A name for each name of a module, all different: what has a plain one keeps it, unless it is that of an
-    instance's port. `hints` are names for ports that the module's user has."""
+    """A new name for each name of a module, all different. A plain name does not change, unless it is that of an
+    instance's port. `hints` are names of ports in the module's user."""
     clues = _Clues(declared, statements, hints)
     chosen = {name: name for name in declared if name == plain(name) and clues.keeps(name)}
     used = set(chosen.values())
@@ -25,12 +25,12 @@ def choose(
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether neither Amaranth nor Yosys had a name for it."""
+    """Whether Amaranth and Yosys gave it no name."""
     return _UNNAMED.fullmatch(plain(name)) is not None
 
 
 def port_hints(statement: Statement, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Names for the unnamed ports of an instance's module: those of what is connected to them."""
+    """Names for the unnamed ports of an instance's module: those of the connected signals."""
     return {line.port: _stem(chosen[names[0]]) for line in statement.lines
             if is_unnamed(line.port) and (names := NAMES.findall(line.text))}
 
@@ -55,14 +55,14 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 class _Clues:
-    """What the statements of a module say about its names."""
+    """Clues for names from the statements of a module."""
 
     def __init__(
         self, declared: Mapping[str, Declared], statements: Sequence[Statement], hints: Mapping[str, str]
     ) -> None:
         self.declared = declared
         self.sources: dict[str, list[str]] = defaultdict(list)
-        """What each signal, or input of an instance, is made from."""
+        """The expression of each signal, or input of an instance."""
         self.given = {plain(port): name for port, name in hints.items()}
         """Names of signals that are an instance's port or a register's next value."""
         for statement in statements:
@@ -70,17 +70,17 @@ class _Clues:
         self.destinations = self._destinations()
 
     def keeps(self, name: str) -> bool:
-        """Whether a plain name says what it should."""
+        """Whether a plain name is kept."""
         return bool(self.declared[name].direction) or not (is_unnamed(name) or name in self.given)
 
     def wish(self, name: str) -> str:
-        """The name that a signal, a field or an instance should have; it starts with _ if it is to be numbered."""
+        """The desired name of a signal, a field or an instance; it starts with _ if it is to be numbered."""
         if self._has_name(name):
             return self._named(name)
         return f"_{self.destinations.get(name, 'unread')}"
 
     def _destinations(self) -> dict[str, str]:
-        """The nearest named signal that each unnamed value goes to."""
+        """For each unnamed value, the nearest named signal that it drives."""
         found: dict[str, str] = {}
         reached = [(name, self._named(name)) for name in self.sources if self._has_name(name)]
         for name, destination in reached:  # grows

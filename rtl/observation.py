@@ -1,8 +1,8 @@
-"""What parts show a bench of each cycle, collected from the tree of parts (docs/contract/counting.md, *Observation*).
+"""The observed values of a cycle, collected from the tree of parts (docs/contract/counting.md, *Observation*).
 
-A part that shows something has a method `observe`, which gives values by name. Those of a part in which they are made
-of its ports, any part beside it can read. A part that is a module of its own and shows what is inside it, such as what
-its own parts show, has a port `probe` besides: `probe_port` makes it and `show` drives it.
+A part with observed values has a method `observe`, which returns them by name. If they are functions of its ports, any
+neighbouring part can read them. A part that is a separate module and shows internal values, such as those of its own
+parts, also has a port `probe`: `probe_port` makes it and `show` drives it.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ Shown = dict[str, Value]
 
 
 def gather(*parts: Any, **named: Any) -> Shown:
-    """What several parts show; those that show nothing are left out.
+    """The observed values of several parts; parts without any are left out.
 
-    Names of a part given by keyword come behind the keyword: `evict=unit` shows `evict_valid`, and `collector=units`,
-    of which there are several, `collector0_busy`. Raises `ValueError` where two parts show the same name.
+    The names of a part given by keyword get the keyword as prefix: `evict=unit` shows `evict_valid`, and a list
+    `collector=units` shows `collector0_busy` and so on. Raises `ValueError` if two parts show the same name.
     """
     shown: Shown = {}
     for prefix, part in [*(("", part) for part in parts), *_prefixed(named)]:
@@ -40,19 +40,19 @@ def _prefixed(named: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _seen(part: Any) -> Shown:
-    """What a part shows, as others see it."""
+    """The values of a part, as another part can read them."""
     if hasattr(part, "probe"):
         return {name: part.probe[name] for name, _ in part.probe.shape()}
     return part.observe() if hasattr(part, "observe") else {}
 
 
 def probe_port(shown: dict[str, ValueLike]) -> dict[str, wiring.Member]:
-    """The port `probe`, with a field for each value; none without any."""
+    """The port `probe`, with a field for each value; no port if there are none."""
     if not shown:
         return {}
     return {"probe": Out(data.StructLayout({name: len(Value.cast(value)) for name, value in shown.items()}))}
 
 
 def show(m: Module, part: Any) -> None:
-    """Drive the port `probe` of a part with what it shows."""
+    """Drive the port `probe` of a part with its observed values."""
     m.d.comb += [part.probe[name].eq(value) for name, value in part.observe().items()]

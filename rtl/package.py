@@ -12,7 +12,8 @@ def package(module: str, ports: list[dict[str, Any]]) -> str:
     """Package `<module>_pkg`: for each port with fields, as `warploom.rtl.verilog.ports` describes it, the type
     `<port>_t`.
 
-    A struct is a packed struct, its last field on top; an array is a packed array of its elements' type.
+    A struct is a packed struct, with its last field in the highest bits; an array is a packed array of its elements'
+    type.
     """
     types = [line for port in ports if port["fields"] for line in _type(port["name"], port["fields"])]
     return "\n".join([f"package {module}_pkg;", *types, "endpackage", ""])

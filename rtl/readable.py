@@ -1,7 +1,7 @@
-"""Yosys's SystemVerilog made readable: names for intermediate values, fields by name, ports with their layouts.
+"""Makes Yosys's SystemVerilog readable: names for intermediate values, fields by name, ports with their layouts.
 
-Only names, comments and line breaks change: within its module each declared name gets one new name, its own, and bits
-that a field's wire shows are read by that wire's name. `docs/verilog.md` says which names there are.
+Only names, comments and line breaks change: each declared name of a module gets one new, unique name, and bits that are
+equal to a field's wire are read by that wire's name. `docs/verilog.md` describes the names.
 """
 
 import re
@@ -14,7 +14,7 @@ from warploom.rtl.names import choose, is_unnamed, port_hints
 from warploom.rtl.statements import ASSIGNMENT, MODULE, NAMES, SLICE, Line, Statement, plain, sort, statements
 
 Fields = Mapping[str, list[tuple[str, int, int]]]
-"""By signal the path, the most and the least significant bit of each of its fields."""
+"""By signal: the path, the most and the least significant bit of each of its fields."""
 
 WIDTH = 120
 
@@ -23,7 +23,7 @@ _REPEATED = re.compile(r"(?<=[{,] )([\w\[\]':]+)((?:, \1){3,})(?=,| })")
 
 
 def fields(rtlil: str) -> dict[str, Fields]:
-    """The fields of the signals of each module, as Amaranth shows them beside structs and arrays."""
+    """The fields of the signals of each module, as Amaranth writes them for structs and arrays."""
     found: dict[str, Fields] = {}
     inside: defaultdict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for line in rtlil.splitlines():
@@ -95,7 +95,7 @@ class _Module:
         return {name for name, what in self.declared.items() if what.direction == "output"}
 
     def prepare(self, outputs: Mapping[str, set[str]]) -> set[str]:
-        """Take the lines apart; `outputs` are the output ports of all modules. The modules of its instances."""
+        """Parse the lines; `outputs` are the output ports of all modules. Returns the modules of its instances."""
         self.body = statements(self.lines, outputs)
         self._merge_aliases()
         self._use_fields()
@@ -107,7 +107,7 @@ class _Module:
         return [statement for statement in self.body if statement.instance]
 
     def choose(self, hints: Mapping[str, str]) -> dict[str, str]:
-        """A name for each name."""
+        """A new name for each name."""
         return choose(self.declared, self.body, hints)
 
     def text(self, names: Mapping[str, Mapping[str, str]]) -> str:
@@ -119,7 +119,7 @@ class _Module:
         return "\n".join([f"module {self.name} (", ports, ");", *inside, "", *lines, "endmodule", ""])
 
     def _merge_aliases(self) -> None:
-        """Make one of two signals that are the same where only one of them has a name of its own."""
+        """Merge two equal signals if only one of them has a plain name."""
         instead: dict[str, str] = {}
 
         def now(name: str) -> str:
@@ -144,7 +144,7 @@ class _Module:
         return (line for statement in self.body for line in statement.lines)
 
     def _merge(self, target: str, source: str) -> dict[str, str] | None:
-        """Which of two equal signals goes, if one should, and which takes its place."""
+        """Of two equal signals, the one to remove (if any) and the one that replaces it."""
         one, two = self.declared[target], self.declared[source]
         if (one.shape, one.depth) != (two.shape, two.depth):
             return None
@@ -175,7 +175,7 @@ class _Module:
         return {f"\\{plain(name)}{path} " for path in paths}
 
     def _leave_out_unread(self) -> None:
-        """Leave out signals that nobody reads and that only repeat others or have no name."""
+        """Remove signals that are never read and that only repeat others or have no name."""
         reads = Counter(name for line in self._lines() for name in NAMES.findall(line.read))
         matches = ((ASSIGNMENT.match(statement.lines[0].text), statement) for statement in self.body)
         assigned = {match[1]: statement for match, statement in matches if match

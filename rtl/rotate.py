@@ -1,15 +1,15 @@
-"""Rotating priority: who is the first to ask, cyclically, from a given position on."""
+"""Rotating priority: the first request, cyclically, from a given position on."""
 
 from amaranth import Module, Signal, Value
 
 
 def first_from(m: Module, requests: Value, start: Value) -> Signal:
-    """The first bit of `requests`, cyclically, at or after `start`; zero when none is set.
+    """The first bit of `requests`, cyclically, at or after `start`; zero if none is set.
 
-    `start` has one bit set, and as many bits as `requests`. A request is blocked by any before it that is not before
-    the start. That is a parallel prefix around the ring: after step k each position knows of 2**k others before it, so
-    N positions take ceil(log2(N)) gates in a row. What passes around the start comes of `start` alone, so that late
-    requests meet one AND-OR a step.
+    `start` has one bit set, and as many bits as `requests`. A request is blocked by any request between the start and
+    itself. This is a parallel prefix around the ring: after step k each position includes 2**k positions before it, so
+    N positions take ceil(log2(N)) gates in a row. The terms that stop at the start depend on `start` alone, so that
+    late requests pass one AND-OR in each step.
     """
     count = len(requests)
     blocked, passes = Signal(count, name="blocked_1"), Signal(count, name="passes_1")
@@ -29,7 +29,7 @@ def first_from(m: Module, requests: Value, start: Value) -> Signal:
 
 
 def in_turn(m: Module, requests: Value) -> Signal:
-    """Round robin: the first request, cyclically, after the one that was selected last; at reset bit 0 goes first."""
+    """Round robin: the first request, cyclically, after the one that was selected last; after reset bit 0 is first."""
     start = Signal(len(requests), init=1, name="start")
     selected = first_from(m, requests, start)
     with m.If(selected.any()):

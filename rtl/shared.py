@@ -1,4 +1,4 @@
-"""Equal components as instances of one module, so that the netlist holds the text of a module once."""
+"""Equal components as instances of one module, so that the netlist contains each module once."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 
 
 def port_signals(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, Signal]]:
-    """(name, direction, signal) of each port; a stream's constant valid or ready is none."""
+    """(name, direction, signal) of each port, without a stream's constant valid or ready."""
     for path, member, value in component.signature.flatten(component):
         signal = Value.cast(value)
         if isinstance(signal, Signal):
@@ -21,13 +21,13 @@ def module_name(unit: str) -> str:
 
 
 class SharedModules:
-    """The platform that netlists are made for: it collects the components that several instances share."""
+    """The platform for netlists: it collects the components that several instances share."""
 
     def __init__(self) -> None:
         self.pending: dict[str, wiring.Component] = {}
 
     def instance(self, name: str, component: wiring.Component, *, clocked: bool) -> Instance:
-        """An instance of module `name`, of which `component` is one specimen."""
+        """An instance of module `name`, of which `component` is one example."""
         self.pending.setdefault(name, component)
         directions = {wiring.In: "i", wiring.Out: "o"}
         ports = {f"{directions[flow]}_{port}": signal for port, flow, signal in port_signals(component)}
@@ -36,9 +36,9 @@ class SharedModules:
 
 
 def share(platform: object, name: str, component: wiring.Component, *, clocked: bool = True) -> Elaboratable:
-    """What to add to `m.submodules` for one of several components that are equal but for their connections.
+    """The submodule for one of several components that differ only in their connections.
 
-    For a netlist that is an instance of the module `name`; anywhere else (a simulation) the component itself.
-    Combinational components are not `clocked`.
+    For a netlist it is an instance of the module `name`; otherwise (a simulation) the component itself. Combinational
+    components are not `clocked`.
     """
     return platform.instance(name, component, clocked=clocked) if isinstance(platform, SharedModules) else component

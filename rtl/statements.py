@@ -1,6 +1,6 @@
-"""The SystemVerilog that Yosys writes, taken apart: declarations, and statements by what they write and read.
+"""Parses the SystemVerilog that Yosys writes: declarations, and statements with the names that they write and read.
 
-It reads no other text than that of the pinned Yosys: one declaration or assignment a line, indented by depth.
+It reads only the text of the pinned Yosys: one declaration or assignment in a line, indented by depth.
 """
 
 import re
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 _NAME = r"(?:\\\S+ |(?<![\w$'\\])[A-Za-z_][\w$]*)"
 NAMES = re.compile(rf'"(?:[^"\\]|\\.)*"|{_NAME}')
-"""Names, keywords among them; one with odd characters starts with a backslash and ends with a blank. A string counts as
-one, so that no word in it does."""
+"""Names, including keywords; one with special characters starts with a backslash and ends with a blank. A string counts
+as one name, so that its words do not."""
 
 SLICE = re.compile(rf"({_NAME})(\[\d+(?::\d+)?\])")
 ALIAS = re.compile(rf"  assign ({_NAME}) = ({_NAME})(\[\d+(?::\d+)?\])?;$")
@@ -26,13 +26,13 @@ _ASSIGNED = re.compile(r" +.*? <?= ")
 
 
 def plain(name: str) -> str:
-    """A name without the backslash and the blank around odd characters."""
+    """A name without the backslash and the blank around special characters."""
     return name[1:-1] if name.startswith("\\") else name
 
 
 @dataclass
 class Declared:
-    """What a declaration says; `direction` is empty but for ports."""
+    """A declaration; `direction` is empty except for ports."""
 
     kind: str
     shape: str
@@ -43,8 +43,8 @@ class Declared:
 
 @dataclass
 class Line:
-    """A line: the part that writes, up to its equals sign or to an index that is no constant, and the rest. In an
-    instance the line of a `port` writes or reads what is connected to it, and has an `end`."""
+    """A line: the part that writes, up to its equals sign or to an index that is not constant, and the rest. In an
+    instance the line of a `port` writes or reads the connected signal, and has an `end`."""
 
     written: str = ""
     read: str = ""
@@ -53,7 +53,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """What has names of this module, as it stands in the file."""
+        """The part with names of this module, as in the file."""
         return self.written + self.read
 
 
@@ -67,7 +67,7 @@ class Statement:
     lines: list[Line] = field(default_factory=list)
 
     def alias(self) -> re.Match[str] | None:
-        """A match of `ALIAS`, where the statement only repeats another signal or bits of it."""
+        """A match of `ALIAS`, if the statement only repeats another signal or bits of it."""
         return None if self.instance else ALIAS.match(self.lines[0].text)
 
 
@@ -92,7 +92,7 @@ def _declare(declared: dict[str, Declared], match: re.Match[str], attributes: li
     kind, shape, name, depth = match.groups()
     if kind in ("input", "output"):
         declared[name] = Declared("wire", shape, depth, attributes, kind)
-    elif name in declared:  # a port once more, as wire or reg
+    elif name in declared:  # a port declared again, as wire or reg
         declared[name].kind = kind
     else:
         declared[name] = Declared(kind, shape, depth, attributes)

@@ -1,4 +1,4 @@
-"""Sub-bank: the SRAM that the register file is built of ([RADAIDEH], Fig. 2.6)."""
+"""Sub-bank: the SRAM of which the register file is built ([RADAIDEH], Fig. 2.6)."""
 
 from amaranth import Const, Module, Mux, Signal, unsigned
 from amaranth.lib import wiring
@@ -12,34 +12,27 @@ BYTES = 32
 """Width of a sub-bank: one entry holds the 32-bit registers of eight lanes, or with coalescing a byte of all lanes."""
 
 POISON = 0xA5
-"""What a poisoned sub-bank shows in each byte that it did not read."""
+"""The value of each byte that a poisoned sub-bank did not read."""
 
 
 class SubBank(wiring.Component):
-    """One single-port SRAM of `rows` entries of 32 B with byte write enables, cut into columns of the same width.
+    """One single-port SRAM of `rows` entries of 32 B with byte write enables, divided into columns of the same width.
 
-    A read and a write share the address, so each cycle is one or the other. Each column is a memory of its own. Read
-    data is there in the next cycle; what a column shows after a cycle in which it was not read is unspecified. There is
-    no reset: an entry that was never written reads whatever the power-up left there.
+    A read and a write share the address, so each cycle is one or the other. Each column is a separate memory. Read data
+    is valid in the next cycle; the output of a column that was not read is unspecified. There is no reset: an entry
+    that was never written has undefined power-up contents.
 
-    Parameters
-    ----------
-    rows : number of entries.
-    columns : how many parts of the entry are enabled by themselves.
-    poison : show `POISON` where the output is unspecified: for tests that nobody looks there.
+    Parameters ---------- rows : number of entries. columns : number of parts of the entry with separate enables. poison
+    : show `POISON` where the output is unspecified, to test that it is never used.
 
-    Members
-    -------
-    enable : for each column, whether it is used.
-    write : the port writes.
-    row : the entry.
-    data, byte_enable : what a write stores, and in which bytes of the enabled columns.
-    read_data : the entry read in the previous cycle.
+    Members ------- enable : for each column, whether it is used. write : the port writes. row : the entry. data,
+    byte_enable : the data of a write, and the bytes of the enabled columns that it stores. read_data : the entry read
+    in the previous cycle.
 
     Raises
     ------
     ValueError
-        When `rows` or `columns` is not positive, or columns do not share the entry evenly.
+        If `rows` or `columns` is not positive, or columns do not divide the entry evenly.
     """
 
     def __init__(self, *, rows: int, columns: int = 1, poison: bool = False) -> None:

@@ -36,10 +36,10 @@ UNITS: dict[str, Unit] = {unit.name: unit for mechanism in MECHANISMS for unit i
 """The units of the descriptors, by name."""
 
 PROBED = [name for name, unit in UNITS.items() if unit.probe]
-"""Those that benches take otherwise: with ports that show more, and poison where nobody may look."""
+"""The units that differ for benches: with more ports, and poison in unspecified outputs."""
 
 JOINTS = frozenset(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts)
-"""Modules of a datapath that do little more than join units."""
+"""Modules of a datapath that mostly connect units."""
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 
@@ -52,11 +52,11 @@ attrmap -remove init -remove enum* -remove amaranth.decoding
 attrmap -modattr -remove generator -remove top -remove amaranth.hierarchy
 write_verilog -sv -norename {options} unit.sv
 """
-"""RTLIL to SystemVerilog. Power-up contents go: hardware promises none, and simulation makes them random."""
+"""RTLIL to SystemVerilog. Power-up contents are removed: they are undefined in hardware, and random in simulation."""
 
 
 def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Component:
-    """The component of a unit, with `probe` as benches take it.
+    """The component of a unit, with `probe` the one for benches.
 
     Raises `ConfigError` for an unknown name, a configuration without hardware or one without the unit, and for a probe
     of a unit that has none.
@@ -76,7 +76,7 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
 
 
 def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = True) -> str:
-    """RTLIL of a component as module `name`, which equal parts share; modules are named by their place in it."""
+    """RTLIL of a component as module `name`. Equal parts share a module; modules are named by their path in it."""
     shared = SharedModules()
     shared.pending[name] = component
     texts: dict[str, str] = {}

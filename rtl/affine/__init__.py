@@ -1,1 +1,1 @@
-"""The affine unit: once for a warp what is base + lane * stride ([AFFINE], section 4)."""
+"""The affine unit: executes operations on base + lane * stride once for a warp ([AFFINE], section 4)."""

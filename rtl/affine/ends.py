@@ -1,4 +1,4 @@
-"""The ends of a warp: what its first and its last lane hold, and the lane that computes with it."""
+"""The ends of a warp: the values of its first and its last lane, and a lane that computes with them."""
 
 from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
@@ -11,7 +11,7 @@ from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, C
 from warploom.rtl.multiply import compress
 
 ENDS = data.StructLayout({"first": 32, "last": 32, "wraps": 1, "wraps_signed": 1})
-"""What lanes 0 and 31 hold; whether lane 31, calculated exactly, does not fit a word that is unsigned, or signed."""
+"""Values of lanes 0 and 31; whether the exact value of lane 31 does not fit an unsigned, or a signed, word."""
 
 
 class Ends(wiring.Component):
@@ -44,17 +44,13 @@ class Ends(wiring.Component):
 
 
 class EndLane(wiring.Component):
-    """Executes what `warploom.rtl.lane.Lane` does in as many cycles, for the first or the last lane of the warp.
+    """The operations of `warploom.rtl.lane.Lane`, with the same latency, for the first or the last lane of the warp.
 
-    Operands come late in their cycle, from an SRAM and an addition, so a register takes them; they are conditioned in
-    the next one.
+    Operands come late in their cycle, from an SRAM and an addition, so they enter a register first and are conditioned
+    in the next cycle.
 
-    Members
-    -------
-    operands : as a lane takes them.
-    conditioned : what they are in the next cycle.
-    computed : two cycles later.
-    result, verdict, high : three cycles later; `high` is the high word of a * b.
+    Members ------- operands : as for a lane. conditioned : the output of stage 1, one cycle later. computed : the
+    output of stage 2, two cycles later. result, verdict, high : three cycles later; `high` is the high word of a * b.
     """
 
     operands: In(OPERANDS)

@@ -28,22 +28,21 @@ class AffineRegisterFile(wiring.Component):
     """One set: for each warp register of a scheduler's warps its tag, in flip-flops, and its value, in SRAM.
 
     Register r of warp slot w is entry w div S * n + r (`warploom.arch.layout.affine_address`). There is a copy of the
-    SRAM for each source, with a read and a write port. Tags are there in the cycle in which registers are named, values
+    SRAM for each source, with a read and a write port. Tags are valid in the cycle in which registers are named, values
     in the next one. No register is named in the cycle in which it is written: its warp waits for the outcome.
 
-    Parameters
-    ----------
-    config : sizes, and among how many schedulers the warps are divided.
+    Parameters ---------- config : sizes, and the number of schedulers.
 
     Members
     -------
-    named, registers : the registers of an instruction; how many a thread has, a static input that the launch sets.
-    enable : values of the sources are wanted in the next cycle.
-    tags : of the sources; anything for slots that do not read.
+    named, registers : the registers of an instruction; the number of registers of a thread, a static input of the
+        launch.
+    enable : values of the sources are needed in the next cycle.
+    tags : of the sources; unspecified for slots that do not read.
     values : of the sources of the previous cycle, if `enable` and their tags were not generic; otherwise unspecified.
     entry : of the destination.
     forget : the destination is generic from the next cycle on.
-    write : an entry, never one that is forgotten in the same cycle, and what it holds from the next cycle on.
+    write : an entry, never one that is forgotten in the same cycle, and its content from the next cycle on.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

@@ -1,4 +1,4 @@
-"""When the result of both ends is that of all lanes: the table of docs/contract/affine.md."""
+"""Rules for when the results of both ends give those of all lanes: the table of docs/contract/affine.md."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
@@ -14,7 +14,7 @@ from warploom.rtl.lane_stages import COMPUTED, CONDITIONED
 
 
 class Kind(enum.Enum, shape=3):
-    """Which row of the table an operation belongs to; NONE is not executed."""
+    """The row of the table for an operation; NONE is not executed."""
 
     NONE, UNIFORM, LINEAR, PRODUCT, SHIFT, EXTREME, COMPARISON = range(7)
 
@@ -23,9 +23,9 @@ RULE = data.StructLayout({
     "kind": Kind, "affine": len(SOURCES), "outside": 1, "predicate": 1, "carry": 1, "combined": 1,
     "signed": 1, "high": 1, "right": 1, "cond": 4, "combine": 2,
 })
-"""What the unit needs to know of an operation. `affine`: slots that may be affine. `outside`: for the uniform unit.
-`predicate`: the predicate operand must be the same in all executing lanes. `carry`: the predicate result is a carry.
-`combined`: the predicate result is combined with the predicate operand. The others are modifiers."""
+"""The properties of an operation. `affine`: slots that may be affine. `outside`: for the uniform unit. `predicate`: the
+predicate operand must be the same in all executing lanes. `carry`: the predicate result is a carry. `combined`: the
+predicate result is combined with the predicate operand. The others are modifiers."""
 
 _A, _AB, _ABC = 0b001, 0b011, 0b111
 _ARITHMETIC: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
@@ -65,30 +65,30 @@ def decode_rule(m: Module, config: SmConfig, op: Value, modifiers: Value) -> dat
 
 
 SLOT = data.StructLayout({"affine": 1, "stride": STRIDE_BITS, "wraps": 1, "wraps_signed": 1})
-"""What is known of a slot; see `warploom.rtl.affine.ends.ENDS`."""
+"""State of a slot; see `warploom.rtl.affine.ends.ENDS`."""
 
 ANSWER = data.StructLayout({"verdict": 1, "high": 32})
-"""What comes out of a lane beside its result."""
+"""Outputs of a lane beside its result."""
 
 STATE = data.StructLayout({
-    "possible": 1,  # nothing that is known so far refuses
-    "alike": 1, "same_high": 1,  # the predicate results, the high words of the products must be the same in both lanes
-    "shift": 1, "extreme": 1, "comparison": 1,  # stages to come have to look at it
+    "possible": 1,  # no condition so far refuses it
+    "alike": 1, "same_high": 1,  # predicate results, or high words of products, must be the same in both lanes
+    "shift": 1, "extreme": 1, "comparison": 1,  # later stages must check it
     "equality": 1, "wraps": 1, "affine": 1, "stride": STRIDE_BITS,  # EQ or NE; these of a
 })
-"""An attempt on its way through the rules."""
+"""An attempt in a stage of the rules."""
 
 
 class Rules(wiring.Component):
-    """Decides about an attempt, beside the two lanes that compute it; each cycle looks at what the lanes have by then.
+    """Decides about an attempt, in parallel with the two lanes that compute it; each stage checks the lanes' outputs.
 
-    Strides play no part but for what is told of shifts and comparisons: the stride of the result follows from its ends
-    (`warploom.rtl.affine.stride`), where that it fits is one more condition.
+    Strides are needed only for shifts and comparisons: the stride of the result follows from its ends
+    (`warploom.rtl.affine.stride`), and that it fits is one more condition.
 
     Members
     -------
-    rule, possible, writes_predicate, slots : in the first cycle of an attempt what to look for, that nothing refuses
-        it so far, that its predicate result is wanted, and the slots.
+    rule, possible, writes_predicate, slots : in the first cycle of an attempt: its rule, that nothing refuses it so
+        far, that its predicate result is used, and the slots.
     conditioned, computed, answers : of both lanes, in the second, third and fourth cycle.
     holds : in the fourth cycle, the rule of the operation holds.
     """
@@ -144,8 +144,8 @@ class Rules(wiring.Component):
         }
 
     def _shift(self, state: data.View) -> dict[str, Value]:
-        """What an affine a puts into the result grows with it (its stride loses nothing), or is the same everywhere.
-        That is what is left of it after a shift to the right by `distance`, for left shifts too."""
+        """The part of an affine a in the result is linear (the stride loses no bits), or is the same in all lanes. This
+        part is a, shifted to the right by `distance`, for left shifts too."""
         first, last = self.conditioned
         control, distance = first.control, first.distance
         cut = Cat(distance > bit for bit in range(33))
@@ -157,7 +157,8 @@ class Rules(wiring.Component):
         return {"possible": state.possible & (~state.shift | follows)}
 
     def _compare(self, state: data.View) -> dict[str, Value]:
-        """One operand is chosen in both lanes; a - b has the same sign in both, or else what is asked is the same."""
+        """The same operand is chosen in both lanes; a - b has the same sign in both, or the comparison does not depend
+        on it."""
         first, last = self.computed
         below, at_least = first.less & last.less, ~(first.less | last.less)
         at_most = Cat(lane.less | lane.equal for lane in self.computed).all()

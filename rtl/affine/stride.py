@@ -13,15 +13,12 @@ from warploom.arch.interfaces import STRIDE_BITS
 class StrideFinder(wiring.Component):
     """Combinational: the stride between two ends.
 
-    Whatever the operation is, if its result is compact then last - first = 31 * stride modulo 2^32. Since 31 is odd,
-    only one stride fulfils this: with d = first - last it is d / (1 - 32) = d * (1 + 32 + 32^2 + ...). It is enough to
-    calculate its low 16 bits; that these are the whole stride is seen by multiplying again.
+    For every operation, if the result is compact then last - first = 31 * stride modulo 2^32. Since 31 is odd, only one
+    stride satisfies this: with d = first - last it is d / (1 - 32) = d * (1 + 32 + 32^2 + ...). Only its low 16 bits
+    are computed; multiplying again shows whether these are the whole stride.
 
-    Members
-    -------
-    first, last : what lanes 0 and 31 hold.
-    stride : the stride.
-    fits : it is a signed number of 16 bits.
+    Members ------- first, last : values of lanes 0 and 31. stride : the stride. fits : it is a signed number of 16
+    bits.
     """
 
     first: In(32)

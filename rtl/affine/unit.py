@@ -31,14 +31,12 @@ LANE_NAMES = ("first", "last")
 
 
 class AffineUnit(wiring.Component):
-    """One set of the affine unit: it executes attempts, and shows what is compact of instructions for the datapath.
+    """One set of the affine unit: executes attempts, and looks up the compact slots of instructions for the datapath.
 
     An attempt in cycle t: tags and decoding in t, values and their ends in t + 1, the lanes in t + 1 to t + 3, its
     outcome in t + 4, at the end of which an accepted result is written. One attempt or look-up a cycle, no stalls.
 
-    Parameters
-    ----------
-    config : sizes, and which operations are eligible.
+    Parameters ---------- config : sizes, and which operations are eligible.
 
     Members
     -------
@@ -48,8 +46,8 @@ class AffineUnit(wiring.Component):
         generic.
     compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
     values : base and stride of these, in the next cycle.
-    outcome : what became of the attempt four cycles before.
-    uniform, uniform_result : floating point or a load in the cycle after its attempt, and its answer two cycles later.
+    outcome : of the attempt four cycles before.
+    uniform, uniform_result : floating point or a load in the cycle after its attempt, and its result two cycles later.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -93,7 +91,7 @@ class AffineUnit(wiring.Component):
         return m
 
     def _name_registers(self, m: Module) -> None:
-        """One instruction, an attempt or one that is looked up, names registers."""
+        """The registers of one instruction, an attempt or a look-up."""
         named, tags = self.register_file.named, self.register_file.tags
         attempt, lookup = self.attempt.payload, self.lookup.payload
         m.d.comb += [
@@ -106,7 +104,7 @@ class AffineUnit(wiring.Component):
         ]
 
     def _take(self, m: Module) -> data.View:
-        """What is known of an attempt at the end of its first cycle, in registers."""
+        """Registers with the state of an attempt at the end of its first cycle."""
         attempt = self.attempt.payload
         taken = Signal(self._taken_layout, reset_less=True)
         executing = attempt.pred & attempt.lanes
@@ -127,7 +125,7 @@ class AffineUnit(wiring.Component):
         return taken
 
     def _prepare(self, m: Module, taken: data.View, valid: Value) -> None:
-        """The second cycle: slots with their ends, for lanes and rules; what is for the uniform unit leaves."""
+        """The second cycle: slots with their ends, for lanes and rules; operations for the uniform unit leave."""
         attempt, rule = taken.attempt, taken.rule
         compact = Cat(~attempt.reads[slot] | (tag != Tag.GENERIC) for slot, tag in enumerate(taken.tags)).all()
         all_uniform = ~Cat(slot.affine for slot in self.rules.slots).any()
@@ -167,7 +165,7 @@ class AffineUnit(wiring.Component):
         return Mux(reads, taken.tags[slot] == Tag.AFFINE, step)
 
     def _follow(self, m: Module, taken: data.View) -> data.View:
-        """What the outcome needs of the attempt, in its last cycle."""
+        """The fields of the attempt that the outcome needs, delayed to its last cycle."""
         held = Signal(data.ArrayLayout(self._held_layout, ATTEMPT_CYCLES - 1), reset_less=True)
         m.d.sync += [
             held[0].entry.eq(taken.entry),

@@ -1,4 +1,4 @@
-"""Which entries of a bypassing collector serve the registers of an instruction."""
+"""Allocation of entries of a bypassing collector to the registers of an instruction."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -15,23 +15,18 @@ from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
 
 
 class EntryAllocator(wiring.Component):
-    """Finds the entry of each register that an instruction names, or takes one over that is available.
+    """Finds the entry of each register that an instruction names, or takes over an available one.
 
-    Combinational. Sources have their turn in the order of slots, then the destination, for which nothing may be left.
-    No entry that the instruction names is taken over; only that of its destination may be, by a source for which there
-    is no other.
+    Combinational. Sources are served in the order of slots, then the destination, which may get none. An entry whose
+    register the instruction names is not taken over, except that of the destination, by a source for which there is no
+    other.
 
-    Parameters
-    ----------
-    config : entries, the window, and whether instructions carry hints.
+    Parameters ---------- config : entries, the window, and whether instructions carry hints.
 
-    Members
-    -------
-    issue : the instruction. If it is the `first` of its warp no entry counts as used, and all are available.
-    used, available, age, number : of each entry.
-    serves : for each register of the instruction, the entry (at most one) that serves it.
-    emptied : the entries that are taken over.
-    candidates, oldest : some of the entries that are used; of these that of the highest age, of equals the lowest.
+    Members ------- issue : the instruction. If it is the `first` of its warp no entry counts as used, and all are
+    available. used, available, age, number : the state of each entry. serves : for each register of the instruction,
+    the entry (at most one) that serves it. emptied : the entries that are taken over. candidates, oldest : some of the
+    used entries; among these the one of the highest age, then of the lowest index.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -71,8 +66,7 @@ class EntryAllocator(wiring.Component):
     ) -> Value:
         """Serve all registers at once; the entries that are taken over.
 
-        A register takes the free entry that has as many before it as there are registers before this one that take
-        one. So no choice waits for another.
+        The k-th register that takes over an entry takes the k-th available one, so all choices are made in parallel.
         """
         registers, free = self._registers(), Signal.like(available, name="free")
         m.d.comb += free.eq(available & ~self._union(found))
@@ -97,13 +91,13 @@ class EntryAllocator(wiring.Component):
         return self._union(taken)
 
     def _registers(self) -> list[Value]:
-        """What the instruction names."""
+        """The registers that the instruction names."""
         return [self.issue[name] for name in (*SOURCES, "dst")]
 
     def _may_keep(self) -> Value:
-        """Whether the result is worth an entry."""
+        """Whether the result may take an entry."""
         return self.issue.to_collector if self._config.has_hints else Const(1)
 
     def _union(self, masks: Iterable[Value]) -> Value:
-        """The entries that are in some of the masks."""
+        """The entries that are in at least one of the masks."""
         return reduce(or_, masks, Const(0, self._config.entries))

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Bypassing operand collector: a warp's own, with the registers of its last instructions ([BOW], Fig. 5)."""
+"""Bypassing operand collector of one warp, with the registers of its last instructions ([BOW], Fig. 5)."""
 
 from functools import reduce
 from operator import or_
@@ -24,33 +24,25 @@ from warploom.rtl.shared import share
 
 
 class BypassingCollector(wiring.Component):
-    """The operand collector of one warp, which keeps what the last instructions of the warp read and wrote.
+    """The operand collector of one warp, which holds the registers that the warp's last instructions read and wrote.
 
     An instruction that is taken in cycle t finds its operands in entries, or requests them, one at a time, from t + 1
-    on; what is granted in cycle r is there from r + 2 on. A register's stored form is undone on the way into its entry.
-    The oldest instruction that is held may be dispatched when all its operands are there. Outputs are functions of
-    registers but for `forward.deliver`, which answers `forward.coming` in the same cycle, and `eviction.request`, which
-    gives way to `take`.
+    on. An operand granted in cycle r is valid from r + 2 on. The plain word is restored before it enters the entry. The
+    oldest held instruction may be dispatched when all its operands are valid. Outputs are functions of registers,
+    except `forward.deliver`, which depends on `forward.coming`, and `eviction.request`, which is 0 with `take`.
 
-    Parameters
-    ----------
-    config : the machine: its window and entries, how registers are stored, what is gated.
-    probe : add the ports of a bench.
+    Parameters ---------- config : the machine: window and entries, stored forms, gating. probe : add the ports of a
+    bench.
 
-    Members
-    -------
-    take : an instruction of the warp is taken at the end of the cycle; only where `free_entries` allows it.
-    instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
-    free_entries : 0, or one more than the registers that the next instruction may read.
-    read : what is wanted of the register file (`warploom.rtl.ports.single_read`).
-    offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
-    forward : results that come, and that are delivered (`warploom.rtl.ports.forward`).
-    eviction : with write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`).
-    held_count : with a probe, how many instructions it holds.
-    used, wanted, dirty : with a probe, masks over its entries: in use, wanted from the register file and not granted
-        yet, with lanes that the register file does not have.
-    loads : with a probe, the lanes that entries take of what arrives, and of what is delivered.
-    drop : with a probe and hints, a transient value that goes nowhere.
+    Members ------- take : an instruction of the warp is taken at the end of the cycle; only if `free_entries` allows
+    it. instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`). free_entries : 0, or one
+    more than the number of registers that the next instruction may read. read : the request to the register file
+    (`warploom.rtl.ports.single_read`). offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
+    forward : results that enter latches, and results that are delivered (`warploom.rtl.ports.forward`). eviction : with
+    write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`). held_count : with a probe,
+    the number of held instructions. used, wanted, dirty : with a probe, masks over the entries: in use; with wanted
+    lanes; with dirty lanes. loads : with a probe, the lanes that entries load from arriving operands, and from
+    delivered results. drop : with a probe and hints, a transient value that is dropped.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -101,7 +93,7 @@ class BypassingCollector(wiring.Component):
         return Cat(getattr(entry, name) for entry in self.entries)
 
     def _of(self, select: Value, name: str) -> Value:
-        """A value of the entry that is selected, zero if none is."""
+        """A value of the selected entry, zero if none is selected."""
         return merge(select, [getattr(entry, name) for entry in self.entries])
 
     def _connect_issue(self, m: Module) -> None:
@@ -122,7 +114,7 @@ class BypassingCollector(wiring.Component):
             ]
         m.d.comb += [
             allocator.issue.eq(self._issue),
-            allocator.issue.first.eq(self.take & self._issue.first),  # the port may show one of another warp
+            allocator.issue.first.eq(self.take & self._issue.first),  # the port may show an instruction of another warp
             *(getattr(allocator, name).eq(self._all(name)) for name in ("used", "available", "age", "number")),
             queue.take.eq(self.take),
             queue.dispatched.eq(self.offer.dispatched),
@@ -136,14 +128,14 @@ class BypassingCollector(wiring.Component):
             m.d.comb += [queue.instruction.held[name].eq(port[name]) for name, _ in port.shape() if name in kept]
 
     def _registers(self) -> list[tuple[data.View, ...]]:
-        """Where each register of the instruction at the port lies and how it is stored: where a side is stored it comes
-        last, and counts."""
+        """Address and metadata of each register of the instruction at the port. A stored side comes last and so
+        replaces the one from the number."""
         addresses = self.instruction.address
         early = [(encoding,) for encoding in self.instruction.early] if self._config.has_sides else [()] * REGISTERS
         return [(address, *encoding) for address, encoding in zip(addresses, early, strict=True)]
 
     def _connect_fetcher(self, m: Module) -> None:
-        """What is wanted is asked for; what comes goes to its entry."""
+        """Wanted lanes are requested, and operands that arrive go to their entry."""
         fetcher = self.fetcher
         for e, entry in enumerate(self.entries):
             m.d.comb += [
@@ -161,7 +153,7 @@ class BypassingCollector(wiring.Component):
         connect(m, fetcher.read, flipped(self.read))
 
     def _connect_results(self, m: Module) -> None:
-        """Every entry sees the results that come, and those that are delivered."""
+        """Every entry sees the results that enter latches, and those that are delivered."""
         for entry in self.entries:
             m.d.comb += [entry.coming.eq(self.forward.coming), entry.delivery.eq(self.forward.delivery)]
         m.d.comb += self.forward.deliver.eq(reduce(or_, (entry.deliver for entry in self.entries)))
@@ -183,7 +175,7 @@ class BypassingCollector(wiring.Component):
             self._read(m, offer.operands[slot], entries, constant.replicate(LANES))
 
     def _read(self, m: Module, word: Value, select: Value, otherwise: ValueLike = 0) -> None:
-        """The word of the entry that is selected."""
+        """The word of the selected entry."""
         m.d.comb += word.eq(otherwise)
         with m.Switch(select):
             for e, entry in enumerate(self.entries):
@@ -191,7 +183,7 @@ class BypassingCollector(wiring.Component):
                     m.d.comb += word.eq(entry.word)
 
     def _show_free(self, m: Module) -> None:
-        """How many registers the next instruction may read."""
+        """Drive `free_entries`."""
         closed = self.queue.count == self._config.window
         if self._config.writes_back:
             closed |= self.eviction.blocked
@@ -199,11 +191,11 @@ class BypassingCollector(wiring.Component):
         m.d.comb += self.free_entries.eq(Mux(closed, 0, Mux(available < SLOTS, available + 1, SLOTS + 1)))
 
     def _available(self) -> Value:
-        """How many entries are available."""
+        """The number of available entries."""
         return sum((entry.available for entry in self.entries), Const(0))
 
     def _let_go(self, m: Module) -> None:
-        """One entry with dirty lanes is dropped or wants to be evicted, in a cycle in which no instruction is taken."""
+        """One dirty entry is dropped or requests its eviction, in a cycle in which no instruction is taken."""
         config, oldest = self._config, self.allocator.oldest
         over, crowded, leaves, dropped = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
@@ -229,11 +221,11 @@ class BypassingCollector(wiring.Component):
             ]
 
     def observe(self) -> Shown:
-        """How many instructions it holds, and which entries are in what state."""
+        """The number of held instructions, and the states of entries."""
         return {"held": self.held_count, "used": self.used, "wanted": self.wanted, "dirty": self.dirty}
 
     def _connect_probe(self, m: Module) -> None:
-        """The state, and what is loaded, for a bench."""
+        """The state, and the loads of entries, for a bench."""
         m.d.comb += [
             self.held_count.eq(self.queue.count),
             self.used.eq(self._all("used")),
@@ -246,7 +238,8 @@ class BypassingCollector(wiring.Component):
             m.d.comb += loads.eq(Mux(valid, lanes if self._config.gates_columns else Const(-1, LANES), 0))
 
     def _assert_rules(self, m: Module) -> None:
-        """Stop a simulation in which an instruction is taken without room, or a result is delivered to no entry."""
+        """Stop a simulation if an instruction is taken without free entries, or if no entry takes a delivered
+        result."""
         named = [(self._issue.reads[k], self._issue[name]) for k, name in enumerate(SOURCES)]
         different = sum((reads & ~Cat(again & (other == register) for again, other in named[:k]).any()
                          for k, (reads, register) in enumerate(named)), Const(0))

@@ -1,4 +1,4 @@
-"""One warp register that a bypassing collector keeps ([BOW], section IV-A)."""
+"""One entry of a bypassing collector ([BOW], section IV-A)."""
 
 from typing import Any
 
@@ -21,34 +21,33 @@ from warploom.rtl.interfaces import (
 
 
 class Entry(wiring.Component):
-    """A warp register, and what is known of it: its valid, wanted and dirty lanes, its age, and who will write it.
+    """A warp register with its state: valid, wanted and dirty lanes, age, and whether it is awaited.
 
-    What an instruction changes that is taken in cycle t shows from t + 1 on. Two write ports fill the word lane by
-    lane, for what comes from the register file and for results. They never meet in one entry: all that read the old
-    value were dispatched before the instruction whose result it is.
+    Changes by an instruction that is taken in cycle t show from t + 1 on. Two write ports load the word lane by lane,
+    one for operands from the register file and one for results. They never write one entry in the same cycle: all
+    instructions that read the old value were dispatched before the one that produces the result.
 
-    Parameters
-    ----------
-    config : the window, the machine's gating, and how registers are stored.
+    Parameters ---------- config : the window, the gating, and the stored forms.
 
     Members
     -------
-    take, issue, forms : an instruction is taken at the end of the cycle; where its registers lie, how they are stored,
-        all but their zero masks.
-    serves, emptied : those of its registers that the entry serves, and whether it is taken over; 0 without `take`.
-    zero : with a zero mask, those of the registers of the instruction that was taken in the previous cycle.
-    pinned : an instruction that is held reads the entry.
-    granted : the register file grants the lanes that are wanted.
-    arrives, arriving, operand : what was granted in the previous cycle is there: the lanes, and the restored word.
-    coming, deliver : results that enter their latches in this cycle, and which of them the entry takes later on.
+    take, issue, forms : an instruction is taken at the end of the cycle; the addresses and metadata of its registers,
+        except zero masks.
+    serves, emptied : the registers of the instruction that the entry serves, and whether it is taken over; 0 without
+        `take`.
+    zero : with a zero mask, the zero masks of the registers of the instruction that was taken in the previous cycle.
+    pinned : a held instruction reads the entry.
+    granted : the register file grants the wanted lanes.
+    arrives, arriving, operand : an operand granted in the previous cycle arrives: the lanes, and the restored word.
+    coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry.
     delivery : the result on the collector's result port.
     used, available : it names a register; it may be taken over.
-    old : no instruction to come is in a window with the last one that named it.
+    old : no later instruction is in a window with the last one that named it.
     number, age, form, word : of the register that it names.
     wants, wanted : whether lanes are wanted, and which.
-    has_dirty : there are lanes that the register file does not have.
-    evictable, goes : with write-back, these lanes may leave; they do at the end of the cycle.
-    dirty, full, transient : with write-back, which lanes these are, and what is said of them.
+    has_dirty : some lanes are dirty.
+    evictable, goes : with write-back, the dirty lanes may leave; they leave at the end of the cycle.
+    dirty, full, transient : with write-back, the dirty lanes, and their attributes.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -107,14 +106,15 @@ class Entry(wiring.Component):
         return m
 
     def _kept(self, m: Module, name: str) -> Any:
-        """The register behind an output, which no reset clears: it means nothing while the entry is not in use."""
+        """The register of an output, without reset: it is unspecified while the entry is not in use."""
         port = getattr(self, name)
         register = Signal(port.shape(), name=f"kept_{name}", reset_less=True)
         m.d.comb += port.eq(register)
         return register
 
     def _live(self, m: Module, delivered: Value) -> None:
-        """How long the entry is in use. A result that enters its latch finds it, and is delivered later on or not."""
+        """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a latch
+        and will not be delivered ends it."""
         found, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
         hints = self._config.has_hints
@@ -138,12 +138,12 @@ class Entry(wiring.Component):
             m.d.sync += age.eq(age + 1)
 
     def _ages(self) -> Value:
-        """Whether an instruction is taken that counts in the window: an expansion does not."""
+        """Whether an instruction is taken that counts in the window; an expansion does not."""
         aside = "aside" in self.issue.shape().members
         return self.take & ~self.issue.aside if aside else self.take
 
     def _name(self, m: Module) -> None:
-        """The register's number, its address and its stored form, as they are when an instruction names it."""
+        """The register's number, physical address and metadata, loaded when an instruction names it."""
         number, form = self._kept(m, "number"), self._kept(m, "form")
         if self._config.has_zero_mask:
             looked_up = Signal(REGISTERS)
@@ -160,7 +160,7 @@ class Entry(wiring.Component):
         return [self.issue[name] for name in (*SOURCES, "dst")]
 
     def _fill(self, m: Module, delivered: Value) -> Value:
-        """Lanes that come are stored, and valid; the lanes that are valid."""
+        """Lanes that arrive are stored and become valid. Returns the valid lanes."""
         word, valid, loads = self._kept(m, "word"), Signal(LANES, reset_less=True), Signal(LANES)
         m.d.comb += loads.eq(Mux(delivered, self.delivery.lanes, self.arriving))
         with m.If(delivered | self.arrives):
@@ -174,8 +174,8 @@ class Entry(wiring.Component):
         return valid
 
     def _want(self, m: Module, valid: Value) -> None:
-        """The lanes that sources still have to fetch: those that are neither there nor on their way. Whether the entry
-        serves a source, and is emptied, is known last."""
+        """The lanes that sources still have to fetch: those that are not valid, wanted or arriving. `serves` and
+        `emptied` are the latest signals here."""
         wanted, known, missing = self._kept(m, "wanted"), Signal(LANES), Signal(LANES)
         m.d.comb += [
             self.wants.eq(self.used & wanted.any()),

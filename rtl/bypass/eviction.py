@@ -13,28 +13,19 @@ from warploom.rtl.select import merge
 
 
 class EvictionUnit(wiring.Component):
-    """Takes evicted registers from the collectors in turn, and offers them to the latch of MEM behind its own results.
+    """Takes evicted registers from the collectors in turn, and offers them to the latch of MEM, after its own results.
 
-    One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` shows
-    what `result_mem` does, and while that is not valid the eviction, as a result to be written that nobody waits for.
-    The unit remembers whether the latch holds one. All outputs but `select`, `result` and `entering` are functions of
-    registers alone.
+    One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
+    `result_mem` or, while that is not valid, the eviction as a result without a `done`. The unit stores whether the
+    latch holds an eviction. All outputs except `select`, `result` and `entering` are functions of registers alone.
 
-    Parameters
-    ----------
-    config : warps, each with its collector, and the fields of a result.
+    Parameters ---------- config : warps, each with its collector, and the fields of a result.
 
-    Members
-    -------
-    request : the collectors that want to evict an entry.
-    select : the collector (at most one) that does, at the end of the cycle.
-    eviction : the entry of the selected collector.
-    result_mem : results of the load/store unit.
-    result : results and evictions, to the latch of MEM.
-    entering : an eviction enters the latch at the end of the cycle.
-    valid, warp : whether the register holds an eviction, and whose; 0 when empty.
-    latched : the latch holds an eviction: its completion is none of an instruction.
-    blocked : the warps of both.
+    Members ------- request : the collectors that request an eviction. select : the collector (at most one) that evicts
+    at the end of the cycle. eviction : the entry of the selected collector. result_mem : results of the load/store
+    unit. result : results and evictions, to the latch of MEM. entering : an eviction enters the latch at the end of the
+    cycle. valid, warp : whether the register holds an eviction, and of which warp; 0 when empty. latched : the latch
+    holds an eviction, so its completion is not that of an instruction. blocked : the warps of both.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -76,7 +67,7 @@ class EvictionUnit(wiring.Component):
         return m
 
     def _offer(self, m: Module, held: data.View, warp: Value) -> None:
-        """The result in `held`, unless there is one of the load/store unit."""
+        """The result of the load/store unit, or else the eviction in `held`."""
         stored = {name: held[name] for name, _ in eviction_layout(self._config)}
         own = {**stored, "writes": 1, "warp": warp, "to_file": 1}
         m.d.comb += [

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""How a bypassing collector fetches lanes from the register file."""
+"""Fetches the wanted lanes of a bypassing collector from the register file."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -16,22 +16,18 @@ from warploom.rtl.shared import module_name, share
 
 
 class OperandFetcher(wiring.Component):
-    """Asks the banks for the wanted lanes of one entry at a time, and undoes the form in which they come.
+    """Requests the wanted lanes of one entry at a time from the banks, and restores the plain word from the stored
+    form.
 
-    The entry is that of the lowest slot, of the oldest instruction, that has one with wanted lanes. What is granted in
-    cycle r is on `read.word` in r + 1.
+    The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. An operand that
+    is granted in cycle r is on `read.word` in r + 1.
 
-    Parameters
-    ----------
-    config : the window and its entries; how registers are stored.
+    Parameters ---------- config : the window and its entries; the stored forms.
 
-    Members
-    -------
-    reads : the entries of the slots of each instruction, the oldest first; zero where there is none.
-    wants, wanted, form : of each entry, whether lanes are wanted, and which; where its register lies, how it is stored.
-    read : what is asked of the banks (`warploom.rtl.ports.single_read`).
-    granted : the entry whose lanes are granted.
-    arrives, arriving, restored : the entry to which that belongs, its lanes, and the plain word.
+    Members ------- reads : the entries of the slots of each instruction, the oldest first; zero if there is none.
+    wants, wanted, form : of each entry, whether lanes are wanted, and which; address and metadata of its register. read
+    : the request to the banks (`warploom.rtl.ports.single_read`). granted : the entry whose lanes are granted. arrives,
+    arriving, restored : the entry whose operand arrives, its lanes, and the plain word.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -69,7 +65,7 @@ class OperandFetcher(wiring.Component):
         return m
 
     def _form_of(self, m: Module, name: str, select: Signal) -> data.View:
-        """How the register of an entry is stored."""
+        """The metadata of an entry's register."""
         form = Signal(form_layout(self._config), name=f"{name}_form")
         m.d.comb += form.eq(merge(select, (stored.as_value() for stored in self.form)))
         return form
@@ -87,11 +83,12 @@ class OperandFetcher(wiring.Component):
             m.d.comb += read.columns.eq(self._form.needed(lanes, *self._metadata(form)))
 
     def _metadata(self, form: data.View) -> tuple[data.View | None, data.View | None]:
-        """The early and the late metadata in what an entry knows of its register, if there are such."""
+        """The early and the late metadata of an entry's register, if any."""
         return form if self._config.has_sides else None, form if self._config.has_zero_mask else None
 
     def _restore(self, m: Module, platform: object) -> None:
-        """The lanes of what arrives: in order, with what was not stored or not read."""
+        """Restore the plain word of an arriving operand: in lane order, with the bytes that were not stored or not
+        read."""
         restorer, form = self._form.restorer(), self._form_of(m, "arriving", self.arrives)
         if restorer is None:
             m.d.comb += self.restored.eq(self.read.word)

@@ -19,23 +19,16 @@ def waiting_layout(config: SmConfig) -> data.StructLayout:
 class HeldInstructions(wiring.Component):
     """A queue of the instructions that were issued and not dispatched, in order of issue.
 
-    The oldest is always at the same place, which it leaves without a multiplexer; those behind it move up. What is
-    taken in cycle t is there from t + 1 on.
+    The oldest is always in the same position, so it leaves without a multiplexer; the others move up. An instruction
+    taken in cycle t is in the queue from t + 1 on.
 
-    Parameters
-    ----------
-    config : the window, which is the length of the queue, and the entries.
+    Parameters ---------- config : the window, which is the length of the queue, and the entries.
 
-    Members
-    -------
-    take, instruction : an instruction is taken at the end of the cycle; only while there are fewer than the window.
-    sources : for each of its slots the entry that serves it; zero where it reads no register.
-    zero : with a zero mask, that of the destination of the instruction that was taken in the previous cycle.
-    dispatched : the oldest instruction leaves at the end of the cycle.
-    count : the instructions that are held.
-    oldest : the oldest one.
-    reads : the sources of each instruction, the oldest first; zero where there is none.
-    pinned : the entries that are among them.
+    Members ------- take, instruction : an instruction is taken at the end of the cycle; only while fewer than the
+    window are held. sources : for each of its slots the entry that serves it; zero if it reads no register. zero : with
+    a zero mask, that of the destination of the instruction that was taken in the previous cycle. dispatched : the
+    oldest instruction leaves at the end of the cycle. count : the number of held instructions. oldest : the oldest one.
+    reads : the sources of each instruction, the oldest first; zero if there is none. pinned : all entries in `reads`.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -75,7 +68,7 @@ class HeldInstructions(wiring.Component):
         return m
 
     def _completed(self, m: Module, kept: list[data.View], taken: Signal) -> list[data.View]:
-        """The instructions with the zero masks of their destinations, the last one's as it comes."""
+        """The instructions with the zero masks of their destinations; that of the last one comes from `zero`."""
         fresh = Signal.like(taken)
         m.d.sync += fresh.eq(Mux(self.instruction.held.writes, taken, 0))
         complete = [Signal(self.oldest.shape(), name=f"complete_{i}") for i in range(len(kept))]

@@ -8,10 +8,10 @@ from warploom.rtl.interfaces import struct
 
 
 def form_layout(config: SmConfig) -> data.StructLayout:
-    """Where a warp register lies, its side as stored, and how else it is."""
+    """The physical address of a warp register, its stored side, and its other metadata."""
     return struct([*address_fields(config), *stored_fields(config)])
 
 
 def drop_layout() -> data.StructLayout:
-    """A transient value that is dropped: its register, and the lanes that nobody has any more."""
+    """A transient value that is dropped: its register, and the lanes whose only copy it was."""
     return struct([("valid", 1), ("register", 8), ("lanes", LANES)])

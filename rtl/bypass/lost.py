@@ -15,15 +15,13 @@ REGISTERS = 256
 
 
 class LostLanes(wiring.Component):
-    """Remembers of one warp what was dropped, and stops a simulation when an instruction reads it.
+    """Tracks the dropped lanes of one warp, and stops a simulation if an instruction reads one of them.
 
-    A lane of a register is lost from when its only copy is dropped until an instruction that writes it is taken, or the
-    first one of another warp. For benches: a datapath has it only with a probe.
+    A lane of a register is lost from when its only copy is dropped until an instruction that writes it, or the first
+    one of another warp, is taken. For benches: a datapath has it only with a probe.
 
-    Members
-    -------
-    take, issue : the collector takes this instruction at the end of the cycle.
-    drop : the collector drops lanes of a register at the end of the cycle, one in which it takes no instruction.
+    Members ------- take, issue : the collector takes this instruction at the end of the cycle. drop : the collector
+    drops lanes of a register at the end of the cycle; it takes no instruction in that cycle.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -32,7 +30,7 @@ class LostLanes(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.lanes = lanes = Memory(shape=LANES, depth=REGISTERS, init=[])
-        dropped = Signal(REGISTERS)  # registers of which some lanes are, or were, lost; others hold anything
+        dropped = Signal(REGISTERS)  # registers with lanes that are or were lost; other rows are unspecified
         known = Signal(REGISTERS)
         m.d.comb += known.eq(Mux(self.take & self.issue.first, 0, dropped))
         m.d.sync += dropped.eq(known | self.drop.valid << self.drop.register)

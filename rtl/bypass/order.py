@@ -1,4 +1,4 @@
-"""In which order a bypassing collector takes over, or lets go, its entries."""
+"""The order in which a bypassing collector takes over or evicts its entries."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 
 class AgeOrder:
-    """Unused entries first, then those of the highest age; of equals the lowest index.
+    """Unused entries first, then those of the highest age, then of the lowest index.
 
-    One comparator for each pair of entries says which goes first, and all that follows works on all entries at once.
+    One comparator for each pair of entries decides which is first; the logic after it treats all entries in parallel.
     """
 
     def __init__(self, m: Module, used: Value, ages: Sequence[Value], window: int) -> None:

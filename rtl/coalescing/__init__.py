@@ -1,1 +1,1 @@
-"""The coalescing register file in hardware ([RADAIDEH], chapter 3): units that take the place of baseline ones."""
+"""The coalescing register file in hardware ([RADAIDEH], chapter 3): units that replace those of the baseline."""

@@ -1,4 +1,4 @@
-"""Operand path: from sub-bank form, in which a word is stored, to what the lanes read ([RADAIDEH], Fig. 3.14)."""
+"""Operand path: from the stored sub-bank form of a word to the form that the lanes read ([RADAIDEH], Fig. 3.14)."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -11,15 +11,12 @@ from warploom.rtl.interfaces import ENCODING
 
 
 class OperandPath(wiring.Component):
-    """Restores a register to what its lanes read: bytes in order, copies of the sign above the stored ones.
+    """Restores the plain word of a register: bytes in order, copies of the sign above the stored ones.
 
-    Combinational: a byte swap, local to each lane, and one gate level more.
+    Combinational: a byte swap, local to each lane, and one more gate level.
 
-    Members
-    -------
-    word : the operand in sub-bank form; slices that the register does not use may hold anything.
-    encoding : how the register is stored; size 3, right, passes the word as it is.
-    operand : the byte-interleaved word.
+    Members ------- word : the operand in sub-bank form; slices that the register does not use are unspecified. encoding
+    : of the register; size 3, right, passes the word unchanged. operand : the byte-interleaved word.
     """
 
     def __init__(self) -> None:

@@ -14,27 +14,25 @@ from warploom.rtl.sizes import check_positive
 
 
 class SlicedCrossbar(wiring.Component):
-    """Carries what each sub-bank read to the collector that was granted it: slice k of a collector's operand comes
-    from sub-bank k of any bank.
+    """Routes the slice that each sub-bank read to the collector that was granted it: slice k of a collector's operand
+    comes from sub-bank k of any bank.
 
-    Four crossbars of 32 B ports, with the latency of `Crossbar`: one cycle from grant to connection, none from word to
-    word. A slice that was not granted is zero.
+    Four crossbars with ports of 32 B, and the latency of `Crossbar`: one cycle from grant to connection, none from
+    input to output. A slice that was not granted is zero.
 
-    Parameters
-    ----------
-    banks, collectors : number of inputs and outputs.
+    Parameters ---------- banks, collectors : number of inputs and outputs.
 
     Members
     -------
-    grant : for each slice and bank, the mask of collectors (at most one) that it is granted to; each collector at most
+    grant : for each slice and bank, the mask of collectors (at most one) to which it is granted; each collector at most
         once in a slice.
-    read_data : the words that the banks put out, slice k in bits 256k .. 256k + 255.
-    operand : the word that each collector gets, in the same form.
+    read_data : the outputs of the banks, slice k in bits 256k .. 256k + 255.
+    operand : the word for each collector, in the same form.
 
     Raises
     ------
     ValueError
-        When a size is not positive.
+        If a size is not positive.
     """
 
     def __init__(self, *, banks: int, collectors: int) -> None:

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Encoding latch: beside a write latch, how its register will be stored ([RADAIDEH], section 3.6)."""
+"""Encoding latch: the new encoding of the register in a write latch ([RADAIDEH], section 3.6)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -13,20 +13,16 @@ from warploom.rtl.interfaces import ENCODING
 
 
 class EncodingLatch(wiring.Component):
-    """Works out, while a result enters its write latch, how its register will be stored.
+    """Computes the new encoding of a register while a result enters its write latch.
 
-    A full write needs the bytes that matter in its own lanes. A partial one needs besides what the lanes need that it
-    leaves alone: the bytes stored so far if both signs are the same, else all four. Those of them that were not stored
-    it fills with the old sign in these lanes. Latency one cycle.
+    A full write needs the significant bytes of its own lanes. A partial write also needs the bytes of the other lanes:
+    the bytes stored so far if both signs are the same, else all four. It fills those that were not stored with the old
+    sign in these lanes. Latency one cycle.
 
-    Members
-    -------
-    take : the write latch takes the result; outputs change at the end of the cycle.
-    data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
-    old : how its register is stored so far.
-    side : a full write goes to the left.
-    encoding, mask : how it will be stored, and in which sub-banks.
-    fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
+    Members ------- take : the write latch takes the result; outputs change at the end of the cycle. data, lanes, full :
+    the result, its executing lanes, and whether these are all live lanes. old : the present encoding of the register.
+    side : a full write goes to the left. encoding, mask : the new encoding, and the sub-banks in use. fill, fill_sign :
+    the sub-banks in which the other lanes get copies of a sign, and the sign.
     """
 
     def __init__(self) -> None:
@@ -67,6 +63,6 @@ class EncodingLatch(wiring.Component):
         return m
 
     def _needed(self, before: Value, sign: Value) -> Value:
-        """The bytes that lanes which are not written need, now that the sign of the register is this one."""
+        """The bytes that the lanes that are not written need, with this new sign of the register."""
         differs = sign != self.old.sign
         return Mux(self.full, 0, before | differs.replicate(SUB_BANKS))

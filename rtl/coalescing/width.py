@@ -1,4 +1,4 @@
-"""Width detection: the bytes of a result that matter, and its sign ([RADAIDEH], section 3.6.2.8 and Fig. 3.20)."""
+"""Width detection: the significant bytes of a result, and its sign ([RADAIDEH], section 3.6.2.8 and Fig. 3.20)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -15,18 +15,15 @@ SEEN = data.StructLayout({"ones": BYTES - 1, "zeros": BYTES - 1, "sign": 1})
 
 
 class WidthDetector(wiring.Component):
-    """Finds the lowest width that serves all executing lanes.
+    """Finds the smallest width that fits all executing lanes.
 
-    For each byte above the lowest, an OR over the lanes tells whether it is not zero, a NAND whether it is not 0xFF
-    somewhere; the sign, the OR of the lanes' bits 31, chooses between the two. Combinational; reductions are balanced
-    trees.
+    For each byte above the lowest, an OR over the lanes detects that it is not zero in some lane, and a NAND that it is
+    not 0xFF in some lane. The sign, the OR of the lanes' bits 31, chooses between the two. Combinational; reductions
+    are balanced trees.
 
-    Members
-    -------
-    data : the word, lane l in bits 32l .. 32l + 31.
-    lanes : the executing lanes; others do not count.
-    size : the width in bytes less one: the highest byte that does not just repeat the sign; 0 if there is none.
-    sign : some executing lane is negative.
+    Members ------- data : the word, lane l in bits 32l .. 32l + 31. lanes : the executing lanes; others do not count.
+    size : the width in bytes less one: the highest byte that does not just repeat the sign; 0 if there is none. sign :
+    some executing lane is negative.
     """
 
     def __init__(self) -> None:
@@ -44,12 +41,12 @@ class WidthDetector(wiring.Component):
         return m
 
     def _lane(self, word: Value) -> Value:
-        """What one lane has, as `SEEN`."""
+        """`SEEN` of one lane."""
         high = [word.word_select(byte, 8) for byte in range(1, BYTES)]
         return Cat([byte.any() for byte in high], [~byte.all() for byte in high], word[-1])
 
     def _anywhere(self, lanes: list[Value]) -> Value:
-        """What some executing lane has, by a balanced tree."""
+        """The OR over executing lanes, as a balanced tree."""
         level = [lane & self.lanes[i].replicate(len(lane)) for i, lane in enumerate(lanes)]
         while len(level) > 1:
             level = [left | right for left, right in zip(level[::2], level[1::2], strict=True)]

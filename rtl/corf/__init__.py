@@ -1,1 +1,1 @@
-"""What CORF needs and the coalescing register file does not ([RADAIDEH], Table 3.4): hardware to compare costs with."""
+"""Units that CORF needs and the coalescing register file does not ([RADAIDEH], Table 3.4), to compare costs."""

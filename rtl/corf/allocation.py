@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Where CORF stores registers: by register, and by entry ([RADAIDEH], Fig. 3.8 and Table 3.4)."""
+"""Locations of registers with CORF: by register, and by entry ([RADAIDEH], Fig. 3.8 and Table 3.4)."""
 
 from itertools import zip_longest
 
@@ -16,7 +16,7 @@ from warploom.rtl.sizes import check_positive
 
 
 def location_layout(rows: int) -> data.StructLayout:
-    """An entry of a bank, and the sub-banks that a register has in it; none when it is not stored."""
+    """An entry of a bank, and the sub-banks of a register in it; none if it is not stored."""
     return data.StructLayout({"row": index_bits(rows), "mask": SUB_BANKS})
 
 
@@ -45,18 +45,14 @@ class WarpMasks(wiring.Component):
 
 
 class MaskTable(wiring.Component):
-    """The sub-banks that each warp register has in its entry, in flip-flops: after reset none, which tells that the
-    register is not stored. Reads are combinational; a write shows in the next cycle.
+    """The sub-banks of each warp register in its entry, in flip-flops; none after reset, which means that the register
+    is not stored. Reads are combinational; a write shows in the next cycle.
 
-    Parameters
-    ----------
-    config : sizes.
+    Parameters ---------- config : sizes.
 
-    Members
-    -------
-    warp, source, source_mask : the warp of the instruction that issues, its registers, and their masks.
-    partner, partner_mask : for each write path, a register and its mask.
-    write : for each write path, a register and its new mask; never two for the same warp.
+    Members ------- warp, source, source_mask : the warp of the instruction that issues, its registers, and their masks.
+    partner, partner_mask : for each write path, a register and its mask. write : for each write path, a register and
+    its new mask; never two for the same warp.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -99,26 +95,20 @@ class MaskTable(wiring.Component):
 
 
 class Allocator(wiring.Component):
-    """The free register map of one bank, in flip-flops, and the choice of an address for a register that is written as
-    a whole: beside its partner where that leaves room, on whichever side; else in an entry of its own, the one it has
-    if nobody shares it, or the lowest that is free. Combinational; the map follows at the end of the cycle.
+    """The free register map of one bank, in flip-flops, and the choice of a location for a register that is written as
+    a whole: beside its partner if it fits there, on either side. Otherwise it gets an entry of its own: its present one
+    if no other register shares it, or the lowest free one. Combinational; the map changes at the end of the cycle.
 
-    Parameters
-    ----------
-    rows : entries of the bank.
+    Parameters ---------- rows : entries of the bank.
 
-    Members
-    -------
-    enable : the register is written in this cycle.
-    size : its new width in bytes, less one.
-    left : the side on which it lies when it is alone.
-    own, partner : where it and its partner are; a mask of 0 for a register that is not stored, or no partner.
-    to : where it goes. Unspecified when it needs an entry and none is free.
+    Members ------- enable : the register is written in this cycle. size : its new width in bytes, less one. left : its
+    side if it is alone in its entry. own, partner : present locations of it and its partner; the mask is 0 if not
+    stored, or without a partner. to : its new location. Unspecified if it needs an entry and none is free.
 
     Raises
     ------
     ValueError
-        When `rows` is not positive.
+        If `rows` is not positive.
     """
 
     def __init__(self, *, rows: int) -> None:
@@ -159,7 +149,7 @@ class Allocator(wiring.Component):
         return used[row] & ~mine
 
     def _move(self, m: Module, used: data.View) -> None:
-        """Give back the sub-banks of the register, and take those where it goes."""
+        """Free the old sub-banks of the register, and take the new ones."""
         for row, entry in enumerate(used):
             leaves = Mux(self.own.row == row, self.own.mask, 0)
             comes = Mux(self.to.row == row, self.to.mask, 0)

@@ -1,4 +1,4 @@
-"""How CORF's tables name a warp register: warp slot and register number."""
+"""Names of warp registers in CORF's tables: warp slot and register number."""
 
 from amaranth.lib import data
 
@@ -6,12 +6,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 
 REGISTERS = 63
-"""Registers that a thread of a Fermi GPU can name, for which tables by register number have room."""
+"""Registers that a thread of a Fermi GPU can name; tables by register number have a row for each."""
 
 REGISTER_BITS = index_bits(REGISTERS)
 
 SOURCES = 4
-"""Registers of an instruction that are looked up as it issues: three sources and the destination."""
+"""Registers of an instruction that are looked up when it issues: three sources and the destination."""
 
 PATHS = 2
 """Write paths that the tables serve."""

@@ -12,23 +12,18 @@ from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, na
 
 
 class RenameTable(wiring.Component):
-    """The entry number of every warp register, in SRAM: what is read before it was written means nothing.
+    """The entry number of every warp register, in SRAM; unspecified before the first write.
 
-    Each bank of the register file has a part of the table, for the registers of its warps, and so two writes go to two
+    Each bank of the register file has a part of the table, for the registers of its warps, so two writes go to two
     parts. A part is `COPIES` memories with one read and one write port each: an instruction looks up its sources and
-    its destination at once, and both write paths the partners of their registers, perhaps in one part. Read data is
-    there in the next cycle. A partner that is written as it is looked up is read as written; what a source then reads
-    is unspecified, since nobody issues who reads a register that is being written.
+    its destination in one cycle, and both write paths the partners of their registers, which may be in one part. Read
+    data is valid in the next cycle. A look-up of a partner that is written in the same cycle gives the new value. For a
+    source it is unspecified: no instruction issues that reads a register which is being written.
 
-    Parameters
-    ----------
-    config : sizes.
+    Parameters ---------- config : sizes.
 
-    Members
-    -------
-    warp, source : the warp of the instruction that issues, and its registers.
-    source_entry : their entries, one cycle later.
-    partner, partner_entry : for each write path, a register and, one cycle later, its entry.
+    Members ------- warp, source : the warp of the instruction that issues, and its registers. source_entry : their
+    entries, one cycle later. partner, partner_entry : for each write path, a register and, one cycle later, its entry.
     write : for each write path, a register and its new entry; never two for the same bank.
     """
 
@@ -38,7 +33,7 @@ class RenameTable(wiring.Component):
         self._config = config
         self._bank_bits = exact_log2(config.banks)
         self.bits = config.warps * REGISTERS * self._entry_bits
-        """Bits that mean something, in one copy."""
+        """Bits in use, in one copy."""
         super().__init__({
             "warp": In(index_bits(config.warps)),
             "source": In(data.ArrayLayout(REGISTER_BITS, SOURCES)),
@@ -68,7 +63,7 @@ class RenameTable(wiring.Component):
         return m
 
     def _parts(self, m: Module, copy: int, warp: Value, register: Value) -> list[Value]:
-        """One copy of the table: what a look-up shows in the next cycle, by bank."""
+        """One copy of the table: the outputs of a look-up in the next cycle, by bank."""
         depth = -(-self._config.warps // self._config.banks) << REGISTER_BITS
         entries = []
         for bank in range(self._config.banks):

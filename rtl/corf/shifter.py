@@ -1,4 +1,4 @@
-"""Byte-level shifter: what aligns registers in CORF ([RADAIDEH], section 3.6.2.3).
+"""Byte-level shifter: aligns registers in CORF ([RADAIDEH], section 3.6.2.3).
 
 Words are in sub-bank form (`warploom.rtl.byte_order`): slice k, bits 256k .. 256k + 255, has one byte of each lane.
 """
@@ -13,21 +13,15 @@ from warploom.rtl.byte_order import SLICE_BITS
 
 
 class Shifter(wiring.Component):
-    """Moves all slices by 0 to 3 positions: up, to align a register to the left as it is written; or down, to align it
-    to the right once it has been read.
+    """Moves all slices by 0 to 3 positions: up, to align a register to the left when it is written; or down, to align
+    it to the right after it has been read.
 
-    Combinational, two levels of 2:1 multiplexers. Slices into which nothing is moved hold anything: no multiplexer is
-    spent on them.
+    Combinational, two levels of 2:1 multiplexers. Slices into which nothing is moved are unspecified, which saves
+    multiplexers.
 
-    Parameters
-    ----------
-    up : whether slice k goes to k + positions, and not to k - positions.
+    Parameters ---------- up : whether slice k goes to k + positions, and not to k - positions.
 
-    Members
-    -------
-    word : what is moved.
-    positions : how far.
-    shifted : the result.
+    Members ------- word : the input. positions : the distance. shifted : the result.
     """
 
     def __init__(self, *, up: bool) -> None:
@@ -43,7 +37,7 @@ class Shifter(wiring.Component):
         return m
 
     def _stage(self, slices: list[Value], distance: int, moves: Value) -> list[Value]:
-        """The slices moved by a distance or not at all."""
+        """The slices, moved by a distance or not."""
         step = -distance if self._up else distance
         return [Mux(moves, slices[k + step], part) if 0 <= k + step < SUB_BANKS else part
                 for k, part in enumerate(slices)]

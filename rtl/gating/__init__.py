@@ -1,1 +1,1 @@
-"""Gating: what nobody needs or is known to be zero is not read, written or computed ([RADAIDEH], chapter 4)."""
+"""Gating: what is not needed, or known to be zero, is not read, written or computed ([RADAIDEH], chapter 4)."""

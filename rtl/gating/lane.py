@@ -1,4 +1,4 @@
-"""Lanes that hold their registers: when they do not execute, or the operation is trivial ([RADAIDEH], 4.4)."""
+"""Lanes that hold their registers if they do not execute, or if the operation is trivial ([RADAIDEH], 4.4)."""
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -10,20 +10,17 @@ from warploom.rtl.lane_stages import OPERANDS, Finish
 
 
 def executed(m: Module, executes: Value) -> Value:
-    """For each stage, an instruction that the lane executes is before it."""
+    """For each stage, whether an instruction that the lane executes is at its input."""
     executing = Signal(STAGES - 1)
     m.d.sync += executing.eq(Cat(executes, executing))
     return Cat(executes, executing)
 
 
 class HoldingLane(wiring.Component):
-    """An integer lane whose registers load only what it executes.
+    """An integer lane whose registers load only for instructions that it executes.
 
-    Members
-    -------
-    executes : the operands are those of an integer instruction that this lane executes.
-    loads : for each stage, its registers load at the end of the cycle; otherwise they hold what they have.
-    others : `Lane`.
+    Members ------- executes : the operands are those of an integer instruction that this lane executes. loads : for
+    each stage, its registers load at the end of the cycle; otherwise they hold their values. others : `Lane`.
     """
 
     operands: In(OPERANDS)
@@ -43,13 +40,10 @@ class GatedLane(wiring.Component):
     """A holding lane whose first two stages also hold when the operation is trivial.
 
     If the result is an operand, that goes through a bypass, a register beside each of the two. The last stage takes it,
-    or zero, in place of what the others have computed.
+    or zero, instead of the computed result.
 
-    Members
-    -------
-    outcome : what is known of the operation at the operands, an `Outcome`.
-    bypass_loads : for each of the first two stages, the register beside it loads at the end of the cycle.
-    others : `HoldingLane`.
+    Members ------- outcome : the `Outcome` of the operation at the operands. bypass_loads : for each of the first two
+    stages, the register beside it loads at the end of the cycle. others : `HoldingLane`.
     """
 
     operands: In(OPERANDS)

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Operand paths that restore what was not read because it is zero ([RADAIDEH], Fig. 4.7)."""
+"""Operand paths that restore the zeros that were not read ([RADAIDEH], Fig. 4.7)."""
 
 from functools import reduce
 from operator import and_
@@ -18,20 +18,14 @@ from warploom.rtl.shared import share
 
 
 class GatedOperandPath(wiring.Component):
-    """Restores a word in lane order: marked columns are zero, reordered groups come into order.
+    """Restores a word in lane order: marked columns become zero, and reordered groups get lane order.
 
     Combinational: one gate for each bit, and with R-bits a multiplexer.
 
-    Parameters
-    ----------
-    config : which zero masks there are.
+    Parameters ---------- config : the form of the zero mask.
 
-    Members
-    -------
-    word : the operand as the operand register has it; marked columns may hold anything.
-    zero : its zero mask.
-    operand : the word that the lanes read.
-    known : the lanes that are known to be zero.
+    Members ------- word : the operand in the operand register; marked columns are unspecified. zero : its zero mask.
+    operand : the word that the lanes read. known : the lanes that are known to be zero.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -56,20 +50,15 @@ class GatedOperandPath(wiring.Component):
 
 
 class GatedCoalescingOperandPath(wiring.Component):
-    """Restores a register of the coalescing register file; what its zero mask marks is zero.
+    """Restores a register of the coalescing register file; the parts that its zero mask marks become zero.
 
     Combinational: one gate for each bit beside `OperandPath`.
 
-    Parameters
-    ----------
-    config : which zero masks there are.
+    Parameters ---------- config : the form of the zero mask.
 
-    Members
-    -------
-    word : the operand in sub-bank form; columns that the register does not use or that are marked may hold anything.
-    encoding, zero : how the register is stored, and its zero mask.
-    operand : the byte-interleaved word.
-    known : the lanes that are known to be zero.
+    Members ------- word : the operand in sub-bank form; columns that the register does not use, or that are marked, are
+    unspecified. encoding, zero : of the register. operand : the byte-interleaved word. known : the lanes that are known
+    to be zero.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -96,7 +85,7 @@ class GatedCoalescingOperandPath(wiring.Component):
         return m
 
     def _zero_lanes(self) -> Value:
-        """The lanes of the groups of which all granules are zero, those above the width by the sign."""
+        """The lanes of the groups whose granules are all zero; those above the width are zero if the sign is 0."""
         above = (~self.encoding.sign).replicate(REORDER_BITS)
         granules = [Mux(used, self.zero.zero.word_select(k, REORDER_BITS), above)
                     for k, used in enumerate(bytes_below(self.encoding.size))]
@@ -104,5 +93,5 @@ class GatedCoalescingOperandPath(wiring.Component):
 
 
 def without(word: Value, zero: Value) -> Value:
-    """A word with the 32-bit parts zero whose bit is set."""
+    """A word whose 32-bit parts become zero if their bit is set."""
     return word & ~Cat(marked.replicate(32) for marked in zero)

@@ -18,13 +18,10 @@ def exchange(word: Signal, reorder: Value) -> Value:
 
 
 class Reorder(wiring.Component):
-    """Brings a word into the order in which a bank holds it, and out of it. Combinational, one multiplexer deep.
+    """Converts a word from lane order to the order in the bank, and back. Combinational, one multiplexer deep.
 
-    Members
-    -------
-    word : lanes in order, or with their groups reordered.
-    groups : the groups that are, or shall be, reordered: R-bits.
-    reordered : the word in the other form.
+    Members ------- word : in one of the two orders. groups : the groups that are, or shall be, reordered: R-bits.
+    reordered : the word in the other order.
     """
 
     def __init__(self) -> None:

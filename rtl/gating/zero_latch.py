@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
-"""Zero latch: beside a write latch, what will be known to be zero of its register ([RADAIDEH], 4.3.2 to 4.3.4).
+"""Zero latch: the new zero mask of the register in a write latch ([RADAIDEH], 4.3.2 to 4.3.4).
 
-How that follows from a result is a rule, one for each form of the zero mask.
+Each form of the zero mask has its own rule for computing it from a result.
 """
 
 from collections.abc import Callable
@@ -19,21 +19,18 @@ from warploom.rtl.interfaces import stored_layout, zero_layout
 
 
 class ZeroLatch(wiring.Component):
-    """Works out, while a result enters its write latch, what will be known to be zero of its register. Latency one
-    cycle. `rule` says how.
+    """Computes the new zero mask of a register while a result enters its write latch, by a `rule`. Latency one cycle.
 
-    Parameters
-    ----------
-    config : the form of the zero mask.
+    Parameters ---------- config : the form of the zero mask.
 
     Members
     -------
     take : the write latch takes the result; outputs change at the end of the cycle.
     data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
-    old : how its register is stored so far.
-    zero : what will be known to be zero.
-    fill : where zeros are known by granule, the granules of which lanes that do not execute are written too, in the
-        order of the zero mask.
+    old : the present metadata of the register.
+    zero : the new zero mask.
+    fill : with zeros by granule, the granules that are also written in lanes that do not execute, in the order of the
+        zero mask.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -60,13 +57,13 @@ class ZeroLatch(wiring.Component):
         return m
 
     def _free(self) -> Value:
-        """The groups of which all is known anew: their lanes execute, or those that do not are not live."""
+        """The groups whose zero mask is computed from the result alone: all their live lanes execute."""
         return Cat(self.full | self.lanes.word_select(g, GROUP).all() for g in range(GROUPS))
 
 
 Rule = Callable[[Module, ZeroLatch, ZeroDetector, Value], dict[str, Value]]
-"""The next state of a latch, by the names of its outputs and of their fields: from its inputs, what is zero of its
-result, and the groups that are free, that is, of which all is known anew."""
+"""The next state of a latch, by the names of its outputs and of their fields: from its inputs, the zeros of its result,
+and the free groups, whose zero mask is computed from the result alone."""
 
 
 def rule_of(config: SmConfig) -> Rule:
@@ -77,12 +74,12 @@ def rule_of(config: SmConfig) -> Rule:
 
 
 def lane_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -> dict[str, Value]:
-    """Zeros by lane: executing lanes are known anew, the others as before."""
+    """Zeros by lane: executing lanes get new bits, the others keep theirs."""
     return {"zero": seen.zero_lanes & (latch.lanes | latch.old.zero)}
 
 
 def reorder_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -> dict[str, Value]:
-    """With R-bits: each free group is reordered if that makes more columns zero; others keep their order."""
+    """With R-bits: a free group is reordered if this makes more columns zero; other groups keep their order."""
     groups, reorder = Signal(GROUPS, name="free"), Signal(GROUPS)
     better = Cat(_more(seen.zero_granules.word_select(g, GROUP), seen.zero_lanes.word_select(g, GROUP))
                  for g in range(GROUPS))
@@ -97,7 +94,7 @@ def reorder_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -
 
 
 def granule_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -> dict[str, Value]:
-    """Thread-interleaved registers, in which granules lie side by side as they are."""
+    """Thread-interleaved registers, in which a column holds a granule without reordering."""
     stored, old = (Signal(ZERO_BITS, name=name) for name in ("stored", "old_zero"))
     m.d.comb += [
         stored.eq(Cat(used.replicate(GROUPS) for used in bytes_below(latch.old.size))),
@@ -111,11 +108,11 @@ def granule_rule(m: Module, latch: ZeroLatch, seen: ZeroDetector, free: Value) -
 
 
 def _more(these: Value, those: Value) -> Value:
-    """Whether more bits are 1 of these than of those: for some n, n of these but not n of those."""
+    """Whether more bits of the first value are 1: for some n, it has at least n ones and the second does not."""
     counts = range(1, len(these) + 1)
     return Cat(_at_least(n, these) & ~_at_least(n, those) for n in counts).any()
 
 
 def _at_least(count: int, bits: Value) -> Value:
-    """Whether this many of the bits are 1."""
+    """Whether at least this many of the bits are 1."""
     return Cat(Cat(chosen).all() for chosen in combinations(bits, count)).any()

@@ -1,4 +1,4 @@
-"""Compact slots: what a collector does not read, but has as base and stride (docs/contract/affine.md)."""
+"""Compact slots: operands that a collector stores as base and stride (docs/contract/affine.md)."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -10,20 +10,18 @@ from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
 class CompactSlots(wiring.Component):
     """The compact slots of the instructions that a collector holds.
 
-    A queue in order of issue. Of an instruction that is taken in cycle t it is known in t which slots are compact; base
-    and stride come in t + 1, are shown in it, since the instruction may be dispatched at once, and are kept.
+    A queue in order of issue. For an instruction that is taken in cycle t, `compact` is valid in t. Base and stride
+    come in t + 1; they are stored, and also shown in t + 1, because the instruction may be dispatched at once.
 
-    Parameters
-    ----------
-    depth : instructions that the collector holds, at most.
+    Parameters ---------- depth : maximum instructions that the collector holds.
 
     Members
     -------
-    take, compact : an instruction is taken at the end of the cycle, only while there are fewer than `depth`; which of
-        its slots are compact.
+    take, compact : an instruction is taken at the end of the cycle, only while there are fewer than `depth`; its
+        compact slots.
     values : base and stride of the slots of the instruction that was taken in the previous cycle.
     dispatched : the oldest instruction leaves at the end of the cycle.
-    oldest : its slots; unspecified when none is held.
+    oldest : the slots of the oldest instruction; unspecified if none is held.
     """
 
     def __init__(self, *, depth: int) -> None:

@@ -1,4 +1,4 @@
-"""Expander: what every lane of a compact register holds."""
+"""Expander: the word of a compact register."""
 
 from amaranth import Module, Signal, signed
 from amaranth.lib import wiring
@@ -16,13 +16,10 @@ SHARED = 8
 class Expander(wiring.Component):
     """Combinational: base + lane * stride in each of the 32 lanes.
 
-    Lane 8 j + k is base + 8 j * stride + k * stride: two multiples that others need too, of which only 3, 5 and 7 times
-    the stride take an adder; the three words are reduced to two, and added.
+    Lane 8 j + k is base + 8 j * stride + k * stride. Lanes share the two multiples, of which only 3, 5 and 7 times the
+    stride need an adder. The three words are reduced to two, and added.
 
-    Members
-    -------
-    value : base and stride.
-    word : the warp register.
+    Members ------- value : base and stride. word : the warp register.
     """
 
     value: In(COMPACT)

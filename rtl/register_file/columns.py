@@ -1,4 +1,4 @@
-"""Masks of columns and of bytes: what of a row is enabled."""
+"""Masks of columns and of bytes: the enabled parts of a row."""
 
 from amaranth import Cat, Module, Signal, Value
 
@@ -25,7 +25,7 @@ def groups(lanes: Value) -> Value:
 
 
 def written_columns(byte_enable: Value) -> Value:
-    """The columns of which a byte is written."""
+    """The columns in which a byte is written."""
     return Cat(byte_enable.word_select(column, COLUMN_BYTES).any() for column in range(COLUMNS))
 
 

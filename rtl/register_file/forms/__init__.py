@@ -9,7 +9,7 @@ from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
 
 
 def form_of(config: SmConfig) -> Form:
-    """The form that a configuration asks for."""
+    """The stored form of a configuration."""
     if config.has_sides:
         return NarrowZeroMasked(config) if config.has_zero_mask else Narrow(config)
     return ZeroMasked(config) if config.has_zero_mask else Plain(config)

@@ -1,4 +1,4 @@
-"""What every stored form has."""
+"""The interface of stored forms."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -11,24 +11,24 @@ from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class Form(Protocol):
-    """How a register file stores a warp register: the only place that knows what its bytes mean."""
+    """A stored form of warp registers: the only code that depends on the meaning of the stored bytes."""
 
     @property
     def row(self) -> Row:
-        """Where its bytes lie."""
+        """The positions of its bytes in a row."""
 
     def tables(self) -> dict[str, wiring.Component]:
-        """Tables of what is known of each register, by the name of this part of the metadata
+        """Tables of the metadata of each register, by the name of the part of the metadata
         (`warploom.rtl.ports.metadata`)."""
 
     def renew(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Carried]:
-        """Work out, for each latch while a result enters it, how its register will be stored."""
+        """Compute, for each latch while a result enters it, the new metadata of its register."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
-        """What a path brings to its bank, as that stores it, instead of its word and its lanes."""
+        """Convert the word and the lanes of a write path to the stored data and bytes."""
 
     def needed(self, lanes: Value, early: Metadata, late: Metadata) -> Value:
-        """The columns that some of these lanes read, where columns are enabled one by one."""
+        """The columns that some of these lanes read, if columns are enabled one by one."""
 
     def restorer(self) -> Any:
-        """What restores a word to what the lanes read; None where they read it as it is."""
+        """The unit that restores the plain word; None if it is stored plain."""

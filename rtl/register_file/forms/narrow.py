@@ -72,7 +72,7 @@ class Narrow:
 
 
 def filled(m: Module, number: int, path: Carried) -> Signal:
-    """The word of a path in sub-bank form, with copies of the sign in lanes that are filled."""
+    """The word of a path in sub-bank form, with copies of the sign in the filled lanes."""
     form, swapped, word = (Signal(WARP_BITS, name=f"{name}_{number}") for name in ("form", "swapped", "word"))
     lanes = Signal(SLICE_BITS, name=f"lanes_{number}")
     fill = Cat((path["fill"][k] & path["fill_sign"]).replicate(SLICE_BITS) for k in range(SUB_BANKS))

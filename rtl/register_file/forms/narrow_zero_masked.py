@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""`NarrowZeroMasked`: bytes as needed, and what is known to be zero in them."""
+"""`NarrowZeroMasked`: as many bytes as needed, and a zero mask."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,8 @@ from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class NarrowZeroMasked:
-    """Both: bytes as needed, of which those of zero lanes, or zero granules, are not written. A granule that was known
-    to be zero, and is not any more, is written in all lanes."""
+    """As many bytes as needed, without those of zero lanes or zero granules, which are not written. A granule that was
+    known to be zero, and no longer is, is written in all lanes."""
 
     def __init__(self, config: SmConfig) -> None:
         self._config = config

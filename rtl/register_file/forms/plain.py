@@ -12,7 +12,7 @@ from warploom.rtl.register_file.paths import Carried, Entering
 
 
 class Plain:
-    """Whole words. Where columns are enabled one by one, those of the lanes are written."""
+    """Whole words. If columns are enabled one by one, those of the lanes are written."""
 
     def __init__(self, config: SmConfig) -> None:
         self._gated, self.row = config.gates_columns, WholeRow()

@@ -1,4 +1,4 @@
-"""Where the bytes of a warp register lie in its row: all of it, or as many sub-banks as needed from a side on."""
+"""Positions of the bytes of a warp register in its row: the whole row, or as many sub-banks as needed from one side."""
 
 from typing import Protocol
 
@@ -10,17 +10,17 @@ from warploom.rtl.byte_order import bytes_below, swap
 from warploom.rtl.register_file.columns import groups
 
 Metadata = data.View | None
-"""Of a register, the early or the late part of its metadata; None where there is none."""
+"""The early or the late part of a register's metadata; None if there is none."""
 
 
 class Row(Protocol):
-    """Where the bytes of a warp register lie."""
+    """The positions of the bytes of a warp register."""
 
     def is_on(self, side: int, early: Metadata) -> Value:
         """Whether this access of its bank reads a register."""
 
     def parts(self, early: Metadata) -> Value:
-        """Of the equal parts of a row, those that a register fills."""
+        """The parts (of equal size) of a row that a register uses."""
 
     def constant(self, value: Value) -> Value:
         """The row whose lanes all hold a 32-bit value."""
@@ -47,7 +47,7 @@ class WholeRow:
 
 
 class SidedRow:
-    """Words in sub-bank form, each in as many sub-banks as it has bytes, from the right or the left on."""
+    """Words in sub-bank form, each in as many sub-banks as it has bytes, from the right or from the left."""
 
     def is_on(self, side: int, early: data.View) -> Value:
         """See `Row`, here and below."""

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""`ZeroMasked`: whole words, and what is known to be zero in them ([RADAIDEH], chapter 4)."""
+"""`ZeroMasked`: whole words, and a zero mask ([RADAIDEH], chapter 4)."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ from warploom.rtl.shared import share
 
 
 class ZeroMasked:
-    """Whole words of which lanes that are known to be zero are not written. In a reordered group a column that was
-    known to be zero, and is not any more, is written in all lanes."""
+    """Whole words without the lanes that are known to be zero, which are not written. In a reordered group a column
+    that was known to be zero, and no longer is, is written in all lanes."""
 
     def __init__(self, config: SmConfig) -> None:
         self._config, self.row = config, WholeRow()
