@@ -113,8 +113,8 @@ class Entry(wiring.Component):
         return register
 
     def _live(self, m: Module, delivered: Value) -> None:
-        """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a latch
-        and will not be delivered ends it."""
+        """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a
+        latch and will not be delivered ends it."""
         found, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
         hints = self._config.has_hints
