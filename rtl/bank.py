@@ -26,8 +26,11 @@ class Bank(wiring.Component):
     A gated bank enables only the columns that a read needs, or in which a write stores a byte; column c is bits 32c ..
     32c + 31 of a word.
 
-    Parameters ---------- rows : number of warp registers. gated : enable columns one by one. poison : show
-    `warploom.rtl.subbank.POISON` where read data is unspecified.
+    Parameters
+    ----------
+    rows : number of warp registers.
+    gated : enable columns one by one.
+    poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------

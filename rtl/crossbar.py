@@ -14,11 +14,16 @@ class Crossbar(wiring.Component):
     The grants of a cycle are stored in a register and connect in the next cycle, when the banks output their words:
     latency one cycle from grant to connection, none from input to output. A collector without a grant sees zero.
 
-    Parameters ---------- banks, collectors : number of inputs and outputs. width : bits of a port, a warp register
-    unless given.
+    Parameters
+    ----------
+    banks, collectors : number of inputs and outputs.
+    width : bits of a port, a warp register unless given.
 
-    Members ------- grant : for each bank, the mask of collectors (at most one) to which it is granted; each collector
-    at most once. read_data : the output of each bank, `width` bits. operand : the word for each collector.
+    Members
+    -------
+    grant : for each bank, the mask of collectors (at most one) to which it is granted; each collector at most once.
+    read_data : the output of each bank, `width` bits.
+    operand : the word for each collector.
 
     Raises
     ------

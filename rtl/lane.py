@@ -21,7 +21,9 @@ class Lane(wiring.Component):
     reduces the product to two words, stage 3 adds these and selects the result. Latency three cycles from `operands` to
     `result`, one operation a cycle, no stalls.
 
-    Members ------- operands : control signals (`warploom.rtl.lane_control`), operand words and the predicate operand.
+    Members
+    -------
+    operands : control signals (`warploom.rtl.lane_control`), operand words and the predicate operand.
     result, verdict : word and predicate of the operation that entered three cycles before, zero if it has none.
     """
 

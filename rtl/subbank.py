@@ -22,12 +22,19 @@ class SubBank(wiring.Component):
     is valid in the next cycle; the output of a column that was not read is unspecified. There is no reset: an entry
     that was never written has undefined power-up contents.
 
-    Parameters ---------- rows : number of entries. columns : number of parts of the entry with separate enables. poison
-    : show `POISON` where the output is unspecified, to test that it is never used.
+    Parameters
+    ----------
+    rows : number of entries.
+    columns : number of parts of the entry with separate enables.
+    poison : show `POISON` where the output is unspecified, to test that it is never used.
 
-    Members ------- enable : for each column, whether it is used. write : the port writes. row : the entry. data,
-    byte_enable : the data of a write, and the bytes of the enabled columns that it stores. read_data : the entry read
-    in the previous cycle.
+    Members
+    -------
+    enable : for each column, whether it is used.
+    write : the port writes.
+    row : the entry.
+    data, byte_enable : the data of a write, and the bytes of the enabled columns that it stores.
+    read_data : the entry read in the previous cycle.
 
     Raises
     ------

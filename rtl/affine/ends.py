@@ -49,8 +49,12 @@ class EndLane(wiring.Component):
     Operands come late in their cycle, from an SRAM and an addition, so they enter a register first and are conditioned
     in the next cycle.
 
-    Members ------- operands : as for a lane. conditioned : the output of stage 1, one cycle later. computed : the
-    output of stage 2, two cycles later. result, verdict, high : three cycles later; `high` is the high word of a * b.
+    Members
+    -------
+    operands : as for a lane.
+    conditioned : the output of stage 1, one cycle later.
+    computed : the output of stage 2, two cycles later.
+    result, verdict, high : three cycles later; `high` is the high word of a * b.
     """
 
     operands: In(OPERANDS)

@@ -31,7 +31,9 @@ class AffineRegisterFile(wiring.Component):
     SRAM for each source, with a read and a write port. Tags are valid in the cycle in which registers are named, values
     in the next one. No register is named in the cycle in which it is written: its warp waits for the outcome.
 
-    Parameters ---------- config : sizes, and the number of schedulers.
+    Parameters
+    ----------
+    config : sizes, and the number of schedulers.
 
     Members
     -------

@@ -17,8 +17,11 @@ class StrideFinder(wiring.Component):
     stride satisfies this: with d = first - last it is d / (1 - 32) = d * (1 + 32 + 32^2 + ...). Only its low 16 bits
     are computed; multiplying again shows whether these are the whole stride.
 
-    Members ------- first, last : values of lanes 0 and 31. stride : the stride. fits : it is a signed number of 16
-    bits.
+    Members
+    -------
+    first, last : values of lanes 0 and 31.
+    stride : the stride.
+    fits : it is a signed number of 16 bits.
     """
 
     first: In(32)

@@ -36,7 +36,9 @@ class AffineUnit(wiring.Component):
     An attempt in cycle t: tags and decoding in t, values and their ends in t + 1, the lanes in t + 1 to t + 3, its
     outcome in t + 4, at the end of which an accepted result is written. One attempt or look-up a cycle, no stalls.
 
-    Parameters ---------- config : sizes, and which operations are eligible.
+    Parameters
+    ----------
+    config : sizes, and which operations are eligible.
 
     Members
     -------

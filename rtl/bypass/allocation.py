@@ -21,12 +21,17 @@ class EntryAllocator(wiring.Component):
     register the instruction names is not taken over, except that of the destination, by a source for which there is no
     other.
 
-    Parameters ---------- config : entries, the window, and whether instructions carry hints.
+    Parameters
+    ----------
+    config : entries, the window, and whether instructions carry hints.
 
-    Members ------- issue : the instruction. If it is the `first` of its warp no entry counts as used, and all are
-    available. used, available, age, number : the state of each entry. serves : for each register of the instruction,
-    the entry (at most one) that serves it. emptied : the entries that are taken over. candidates, oldest : some of the
-    used entries; among these the one of the highest age, then of the lowest index.
+    Members
+    -------
+    issue : the instruction. If it is the `first` of its warp no entry counts as used, and all are available.
+    used, available, age, number : the state of each entry.
+    serves : for each register of the instruction, the entry (at most one) that serves it.
+    emptied : the entries that are taken over.
+    candidates, oldest : some of the used entries; among these the one of the highest age, then of the lowest index.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

@@ -31,18 +31,24 @@ class BypassingCollector(wiring.Component):
     oldest held instruction may be dispatched when all its operands are valid. Outputs are functions of registers,
     except `forward.deliver`, which depends on `forward.coming`, and `eviction.request`, which is 0 with `take`.
 
-    Parameters ---------- config : the machine: window and entries, stored forms, gating. probe : add the ports of a
-    bench.
+    Parameters
+    ----------
+    config : the machine: window and entries, stored forms, gating.
+    probe : add the ports of a bench.
 
-    Members ------- take : an instruction of the warp is taken at the end of the cycle; only if `free_entries` allows
-    it. instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`). free_entries : 0, or one
-    more than the number of registers that the next instruction may read. read : the request to the register file
-    (`warploom.rtl.ports.single_read`). offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
-    forward : results that enter latches, and results that are delivered (`warploom.rtl.ports.forward`). eviction : with
-    write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`). held_count : with a probe,
-    the number of held instructions. used, wanted, dirty : with a probe, masks over the entries: in use; with wanted
-    lanes; with dirty lanes. loads : with a probe, the lanes that entries load from arriving operands, and from
-    delivered results. drop : with a probe and hints, a transient value that is dropped.
+    Members
+    -------
+    take : an instruction of the warp is taken at the end of the cycle; only if `free_entries` allows it.
+    instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
+    free_entries : 0, or one more than the number of registers that the next instruction may read.
+    read : the request to the register file (`warploom.rtl.ports.single_read`).
+    offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
+    forward : results that enter latches, and results that are delivered (`warploom.rtl.ports.forward`).
+    eviction : with write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`).
+    held_count : with a probe, the number of held instructions.
+    used, wanted, dirty : with a probe, masks over the entries: in use; with wanted lanes; with dirty lanes.
+    loads : with a probe, the lanes that entries load from arriving operands, and from delivered results.
+    drop : with a probe and hints, a transient value that is dropped.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:

@@ -27,7 +27,9 @@ class Entry(wiring.Component):
     one for operands from the register file and one for results. They never write one entry in the same cycle: all
     instructions that read the old value were dispatched before the one that produces the result.
 
-    Parameters ---------- config : the window, the gating, and the stored forms.
+    Parameters
+    ----------
+    config : the window, the gating, and the stored forms.
 
     Members
     -------

@@ -19,13 +19,21 @@ class EvictionUnit(wiring.Component):
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The unit stores whether the
     latch holds an eviction. All outputs except `select`, `result` and `entering` are functions of registers alone.
 
-    Parameters ---------- config : warps, each with its collector, and the fields of a result.
+    Parameters
+    ----------
+    config : warps, each with its collector, and the fields of a result.
 
-    Members ------- request : the collectors that request an eviction. select : the collector (at most one) that evicts
-    at the end of the cycle. eviction : the entry of the selected collector. result_mem : results of the load/store
-    unit. result : results and evictions, to the latch of MEM. entering : an eviction enters the latch at the end of the
-    cycle. valid, warp : whether the register holds an eviction, and of which warp; 0 when empty. latched : the latch
-    holds an eviction, so its completion is not that of an instruction. blocked : the warps of both.
+    Members
+    -------
+    request : the collectors that request an eviction.
+    select : the collector (at most one) that evicts at the end of the cycle.
+    eviction : the entry of the selected collector.
+    result_mem : results of the load/store unit.
+    result : results and evictions, to the latch of MEM.
+    entering : an eviction enters the latch at the end of the cycle.
+    valid, warp : whether the register holds an eviction, and of which warp; 0 when empty.
+    latched : the latch holds an eviction, so its completion is not that of an instruction.
+    blocked : the warps of both.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

@@ -22,12 +22,17 @@ class OperandFetcher(wiring.Component):
     The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. An operand that
     is granted in cycle r is on `read.word` in r + 1.
 
-    Parameters ---------- config : the window and its entries; the stored forms.
+    Parameters
+    ----------
+    config : the window and its entries; the stored forms.
 
-    Members ------- reads : the entries of the slots of each instruction, the oldest first; zero if there is none.
-    wants, wanted, form : of each entry, whether lanes are wanted, and which; address and metadata of its register. read
-    : the request to the banks (`warploom.rtl.ports.single_read`). granted : the entry whose lanes are granted. arrives,
-    arriving, restored : the entry whose operand arrives, its lanes, and the plain word.
+    Members
+    -------
+    reads : the entries of the slots of each instruction, the oldest first; zero if there is none.
+    wants, wanted, form : of each entry, whether lanes are wanted, and which; address and metadata of its register.
+    read : the request to the banks (`warploom.rtl.ports.single_read`).
+    granted : the entry whose lanes are granted.
+    arrives, arriving, restored : the entry whose operand arrives, its lanes, and the plain word.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

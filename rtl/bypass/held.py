@@ -22,13 +22,20 @@ class HeldInstructions(wiring.Component):
     The oldest is always in the same position, so it leaves without a multiplexer; the others move up. An instruction
     taken in cycle t is in the queue from t + 1 on.
 
-    Parameters ---------- config : the window, which is the length of the queue, and the entries.
+    Parameters
+    ----------
+    config : the window, which is the length of the queue, and the entries.
 
-    Members ------- take, instruction : an instruction is taken at the end of the cycle; only while fewer than the
-    window are held. sources : for each of its slots the entry that serves it; zero if it reads no register. zero : with
-    a zero mask, that of the destination of the instruction that was taken in the previous cycle. dispatched : the
-    oldest instruction leaves at the end of the cycle. count : the number of held instructions. oldest : the oldest one.
-    reads : the sources of each instruction, the oldest first; zero if there is none. pinned : all entries in `reads`.
+    Members
+    -------
+    take, instruction : an instruction is taken at the end of the cycle; only while fewer than the window are held.
+    sources : for each of its slots the entry that serves it; zero if it reads no register.
+    zero : with a zero mask, that of the destination of the instruction that was taken in the previous cycle.
+    dispatched : the oldest instruction leaves at the end of the cycle.
+    count : the number of held instructions.
+    oldest : the oldest one.
+    reads : the sources of each instruction, the oldest first; zero if there is none.
+    pinned : all entries in `reads`.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

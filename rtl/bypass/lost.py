@@ -20,8 +20,10 @@ class LostLanes(wiring.Component):
     A lane of a register is lost from when its only copy is dropped until an instruction that writes it, or the first
     one of another warp, is taken. For benches: a datapath has it only with a probe.
 
-    Members ------- take, issue : the collector takes this instruction at the end of the cycle. drop : the collector
-    drops lanes of a register at the end of the cycle; it takes no instruction in that cycle.
+    Members
+    -------
+    take, issue : the collector takes this instruction at the end of the cycle.
+    drop : the collector drops lanes of a register at the end of the cycle; it takes no instruction in that cycle.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

@@ -15,8 +15,11 @@ class OperandPath(wiring.Component):
 
     Combinational: a byte swap, local to each lane, and one more gate level.
 
-    Members ------- word : the operand in sub-bank form; slices that the register does not use are unspecified. encoding
-    : of the register; size 3, right, passes the word unchanged. operand : the byte-interleaved word.
+    Members
+    -------
+    word : the operand in sub-bank form; slices that the register does not use are unspecified.
+    encoding : of the register; size 3, right, passes the word unchanged.
+    operand : the byte-interleaved word.
     """
 
     def __init__(self) -> None:

@@ -20,7 +20,9 @@ class SlicedCrossbar(wiring.Component):
     Four crossbars with ports of 32 B, and the latency of `Crossbar`: one cycle from grant to connection, none from
     input to output. A slice that was not granted is zero.
 
-    Parameters ---------- banks, collectors : number of inputs and outputs.
+    Parameters
+    ----------
+    banks, collectors : number of inputs and outputs.
 
     Members
     -------

@@ -19,10 +19,14 @@ class EncodingLatch(wiring.Component):
     the bytes stored so far if both signs are the same, else all four. It fills those that were not stored with the old
     sign in these lanes. Latency one cycle.
 
-    Members ------- take : the write latch takes the result; outputs change at the end of the cycle. data, lanes, full :
-    the result, its executing lanes, and whether these are all live lanes. old : the present encoding of the register.
-    side : a full write goes to the left. encoding, mask : the new encoding, and the sub-banks in use. fill, fill_sign :
-    the sub-banks in which the other lanes get copies of a sign, and the sign.
+    Members
+    -------
+    take : the write latch takes the result; outputs change at the end of the cycle.
+    data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
+    old : the present encoding of the register.
+    side : a full write goes to the left.
+    encoding, mask : the new encoding, and the sub-banks in use.
+    fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
     """
 
     def __init__(self) -> None:

@@ -21,9 +21,12 @@ class WidthDetector(wiring.Component):
     not 0xFF in some lane. The sign, the OR of the lanes' bits 31, chooses between the two. Combinational; reductions
     are balanced trees.
 
-    Members ------- data : the word, lane l in bits 32l .. 32l + 31. lanes : the executing lanes; others do not count.
-    size : the width in bytes less one: the highest byte that does not just repeat the sign; 0 if there is none. sign :
-    some executing lane is negative.
+    Members
+    -------
+    data : the word, lane l in bits 32l .. 32l + 31.
+    lanes : the executing lanes; others do not count.
+    size : the width in bytes less one: the highest byte that does not just repeat the sign; 0 if there is none.
+    sign : some executing lane is negative.
     """
 
     def __init__(self) -> None:

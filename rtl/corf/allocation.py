@@ -48,11 +48,15 @@ class MaskTable(wiring.Component):
     """The sub-banks of each warp register in its entry, in flip-flops; none after reset, which means that the register
     is not stored. Reads are combinational; a write shows in the next cycle.
 
-    Parameters ---------- config : sizes.
+    Parameters
+    ----------
+    config : sizes.
 
-    Members ------- warp, source, source_mask : the warp of the instruction that issues, its registers, and their masks.
-    partner, partner_mask : for each write path, a register and its mask. write : for each write path, a register and
-    its new mask; never two for the same warp.
+    Members
+    -------
+    warp, source, source_mask : the warp of the instruction that issues, its registers, and their masks.
+    partner, partner_mask : for each write path, a register and its mask.
+    write : for each write path, a register and its new mask; never two for the same warp.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -99,11 +103,17 @@ class Allocator(wiring.Component):
     a whole: beside its partner if it fits there, on either side. Otherwise it gets an entry of its own: its present one
     if no other register shares it, or the lowest free one. Combinational; the map changes at the end of the cycle.
 
-    Parameters ---------- rows : entries of the bank.
+    Parameters
+    ----------
+    rows : entries of the bank.
 
-    Members ------- enable : the register is written in this cycle. size : its new width in bytes, less one. left : its
-    side if it is alone in its entry. own, partner : present locations of it and its partner; the mask is 0 if not
-    stored, or without a partner. to : its new location. Unspecified if it needs an entry and none is free.
+    Members
+    -------
+    enable : the register is written in this cycle.
+    size : its new width in bytes, less one.
+    left : its side if it is alone in its entry.
+    own, partner : present locations of it and its partner; the mask is 0 if not stored, or without a partner.
+    to : its new location. Unspecified if it needs an entry and none is free.
 
     Raises
     ------

@@ -20,10 +20,15 @@ class RenameTable(wiring.Component):
     data is valid in the next cycle. A look-up of a partner that is written in the same cycle gives the new value. For a
     source it is unspecified: no instruction issues that reads a register which is being written.
 
-    Parameters ---------- config : sizes.
+    Parameters
+    ----------
+    config : sizes.
 
-    Members ------- warp, source : the warp of the instruction that issues, and its registers. source_entry : their
-    entries, one cycle later. partner, partner_entry : for each write path, a register and, one cycle later, its entry.
+    Members
+    -------
+    warp, source : the warp of the instruction that issues, and its registers.
+    source_entry : their entries, one cycle later.
+    partner, partner_entry : for each write path, a register and, one cycle later, its entry.
     write : for each write path, a register and its new entry; never two for the same bank.
     """
 

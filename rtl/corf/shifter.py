@@ -19,9 +19,15 @@ class Shifter(wiring.Component):
     Combinational, two levels of 2:1 multiplexers. Slices into which nothing is moved are unspecified, which saves
     multiplexers.
 
-    Parameters ---------- up : whether slice k goes to k + positions, and not to k - positions.
+    Parameters
+    ----------
+    up : whether slice k goes to k + positions, and not to k - positions.
 
-    Members ------- word : the input. positions : the distance. shifted : the result.
+    Members
+    -------
+    word : the input.
+    positions : the distance.
+    shifted : the result.
     """
 
     def __init__(self, *, up: bool) -> None:

@@ -19,8 +19,11 @@ def executed(m: Module, executes: Value) -> Value:
 class HoldingLane(wiring.Component):
     """An integer lane whose registers load only for instructions that it executes.
 
-    Members ------- executes : the operands are those of an integer instruction that this lane executes. loads : for
-    each stage, its registers load at the end of the cycle; otherwise they hold their values. others : `Lane`.
+    Members
+    -------
+    executes : the operands are those of an integer instruction that this lane executes.
+    loads : for each stage, its registers load at the end of the cycle; otherwise they hold their values.
+    others : `Lane`.
     """
 
     operands: In(OPERANDS)
@@ -42,8 +45,11 @@ class GatedLane(wiring.Component):
     If the result is an operand, that goes through a bypass, a register beside each of the two. The last stage takes it,
     or zero, instead of the computed result.
 
-    Members ------- outcome : the `Outcome` of the operation at the operands. bypass_loads : for each of the first two
-    stages, the register beside it loads at the end of the cycle. others : `HoldingLane`.
+    Members
+    -------
+    outcome : the `Outcome` of the operation at the operands.
+    bypass_loads : for each of the first two stages, the register beside it loads at the end of the cycle.
+    others : `HoldingLane`.
     """
 
     operands: In(OPERANDS)

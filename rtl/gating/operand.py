@@ -22,10 +22,16 @@ class GatedOperandPath(wiring.Component):
 
     Combinational: one gate for each bit, and with R-bits a multiplexer.
 
-    Parameters ---------- config : the form of the zero mask.
+    Parameters
+    ----------
+    config : the form of the zero mask.
 
-    Members ------- word : the operand in the operand register; marked columns are unspecified. zero : its zero mask.
-    operand : the word that the lanes read. known : the lanes that are known to be zero.
+    Members
+    -------
+    word : the operand in the operand register; marked columns are unspecified.
+    zero : its zero mask.
+    operand : the word that the lanes read.
+    known : the lanes that are known to be zero.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -54,11 +60,16 @@ class GatedCoalescingOperandPath(wiring.Component):
 
     Combinational: one gate for each bit beside `OperandPath`.
 
-    Parameters ---------- config : the form of the zero mask.
+    Parameters
+    ----------
+    config : the form of the zero mask.
 
-    Members ------- word : the operand in sub-bank form; columns that the register does not use, or that are marked, are
-    unspecified. encoding, zero : of the register. operand : the byte-interleaved word. known : the lanes that are known
-    to be zero.
+    Members
+    -------
+    word : the operand in sub-bank form; columns that the register does not use, or that are marked, are unspecified.
+    encoding, zero : of the register.
+    operand : the byte-interleaved word.
+    known : the lanes that are known to be zero.
     """
 
     def __init__(self, *, config: SmConfig) -> None:

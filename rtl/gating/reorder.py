@@ -20,7 +20,10 @@ def exchange(word: Signal, reorder: Value) -> Value:
 class Reorder(wiring.Component):
     """Converts a word from lane order to the order in the bank, and back. Combinational, one multiplexer deep.
 
-    Members ------- word : in one of the two orders. groups : the groups that are, or shall be, reordered: R-bits.
+    Members
+    -------
+    word : in one of the two orders.
+    groups : the groups that are, or shall be, reordered: R-bits.
     reordered : the word in the other order.
     """
 

@@ -21,7 +21,9 @@ from warploom.rtl.interfaces import stored_layout, zero_layout
 class ZeroLatch(wiring.Component):
     """Computes the new zero mask of a register while a result enters its write latch, by a `rule`. Latency one cycle.
 
-    Parameters ---------- config : the form of the zero mask.
+    Parameters
+    ----------
+    config : the form of the zero mask.
 
     Members
     -------

@@ -13,7 +13,9 @@ class CompactSlots(wiring.Component):
     A queue in order of issue. For an instruction that is taken in cycle t, `compact` is valid in t. Base and stride
     come in t + 1; they are stored, and also shown in t + 1, because the instruction may be dispatched at once.
 
-    Parameters ---------- depth : maximum instructions that the collector holds.
+    Parameters
+    ----------
+    depth : maximum instructions that the collector holds.
 
     Members
     -------

@@ -19,7 +19,10 @@ class Expander(wiring.Component):
     Lane 8 j + k is base + 8 j * stride + k * stride. Lanes share the two multiples, of which only 3, 5 and 7 times the
     stride need an adder. The three words are reduced to two, and added.
 
-    Members ------- value : base and stride. word : the warp register.
+    Members
+    -------
+    value : base and stride.
+    word : the warp register.
     """
 
     value: In(COMPACT)

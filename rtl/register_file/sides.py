@@ -13,11 +13,15 @@ class WarpSides(wiring.Component):
 
     Full writes that several latches take in one cycle count in the order of the latches. `left` is combinational.
 
-    Parameters ---------- config : numbers of warps and of pipes.
+    Parameters
+    ----------
+    config : numbers of warps and of pipes.
 
-    Members ------- full_write : the latches that take, in this cycle, a full result that will be written. warp : for
-    each latch, the warp of the result at its port. left : for each latch, whether a full write of this warp goes to the
-    left.
+    Members
+    -------
+    full_write : the latches that take, in this cycle, a full result that will be written.
+    warp : for each latch, the warp of the result at its port.
+    left : for each latch, whether a full write of this warp goes to the left.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
