@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import LANES
-from warploom.arch.isa import Op, Pipe
+from warploom.arch.isa import Op
 
 STAGES = 3
 """Lane stages; there is a bypass beside all but the last."""
@@ -48,15 +48,16 @@ class LaneMeter:
     when their instruction is dispatched, but `loads` shows only those that have happened.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sp_pipes: int = 1) -> None:
+        self._sfu = sp_pipes  # the number of the pipe behind those of SP
         self.operations = self.inactive = self.trivial = 0
         self._lane_loads = self._bypass_loads = 0
-        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES)  # loads maybe to come
+        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES * sp_pipes)  # loads maybe to come
 
     def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
         """An instruction is dispatched in this cycle, and so many of its lanes are trivial. If it is an integer one, so
         many lanes will load their stages but the last, their last stage, and the bypasses."""
-        if fields["pipe"] <= Pipe.SFU:
+        if fields["pipe"] <= self._sfu:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()
             self.trivial += trivial

@@ -87,15 +87,41 @@ def _share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> tuple[boo
     return tuple(granted)
 
 
+class Turns:
+    """Write paths in the order in which they are served: the first `rotating` ones take turns, the others follow.
+    `order` is that of this cycle."""
+
+    def __init__(self, paths: WritePaths, rotating: int) -> None:
+        self.first = 0  # the path that is served first
+        self.orders = [(*paths[first:rotating], *paths[:first], *paths[rotating:]) for first in range(rotating)]
+        self.order = paths
+        self.observed = ("first_path",) if rotating > 1 else ()
+
+    def advance(self, cycles: int) -> None:
+        """Cycles pass."""
+        self.first = (self.first + cycles) % len(self.orders)
+        self.order = self.orders[self.first]
+
+    def observe(self) -> Sequence[int]:
+        """The path that is served first, if that changes."""
+        return (self.first,) if self.observed else ()
+
+
 class Arbiter:
-    """Grants bank ports to write latches and collectors, once a cycle. Combinational but for the priority diagonal."""
+    """Grants bank ports to write latches and collectors, once a cycle. Combinational but for the priority diagonal and
+    the turns of the write paths, of which the first `rotating` ones take turns."""
 
-    observed = ("diagonal",)
-
-    def __init__(self, banks: int, collectors: int, paths: WritePaths) -> None:
+    def __init__(self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._decider = _decider(self.size, paths)
+        self._turns = Turns(paths, rotating)
+        self._deciders = [_decider(self.size, order) for order in self._turns.orders]
+        self.observed = ("diagonal", *self._turns.observed)
+
+    @property
+    def order(self) -> WritePaths:
+        """The write paths in the order of this cycle."""
+        return self._turns.order
 
     def decide(self, writes: Sequence[int | None], reads: Sequence[int]) -> Decision:
         """What becomes of this cycle's requests.
@@ -103,7 +129,7 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask
         of collectors that request it.
         """
-        return self._decider(self.diagonal, tuple(writes), tuple(reads))
+        return self._deciders[self._turns.first](self.diagonal, tuple(writes), tuple(reads))
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""
@@ -113,7 +139,8 @@ class Arbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
+        self._turns.advance(cycles)
 
     def observe(self) -> Sequence[int]:
-        """The diagonal that comes first."""
-        return (self.diagonal,)
+        """The diagonal and the write path that come first."""
+        return (self.diagonal, *self._turns.observe())

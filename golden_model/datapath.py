@@ -16,6 +16,7 @@ from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import RegisterFile, Write
+from warploom.golden_model.result_queue import ResultQueues
 from warploom.golden_model.writeback import Result
 
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
@@ -27,8 +28,9 @@ class Datapath:
 
     Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
 
-    Wires, valid after `settle`: `dispatch`, the choice of this cycle: fields of the dispatch port and `operands` (or
-    `None`); `sent`, what the dispatch port shows: the choice of the cycle before; `done` and `ready`, by writer.
+    Wires, valid after `settle`: by dispatch port `dispatch`, the choice of this cycle: fields of the port and
+    `operands` (or `None`), and `sent`, what the port shows: the choice of the cycle before; `done` and `ready`, by
+    writer.
     `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
     instructions. With an affine unit the issue port brings `reads` of all registers; the operand store sees those that
     are generic, and `compact`, the values of the other slots, travels with the instruction.
@@ -40,16 +42,20 @@ class Datapath:
     ) -> None:
         self.config = config
         self.register_file, self.operands, self.affine = register_file, operands, affine
-        self.integer = IntegerUnit(config, evaluate)
+        self.integer = [IntegerUnit(config.pipes[number], evaluate) for number in config.numbers(Pipe.SP)]
+        self.queues = ResultQueues(config)
+        operands.dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)
-        self.sent: dict[str, Any] | None = None
-        self.dispatch: dict[str, Any] | None = None
+        self.sent: Sequence[dict[str, Any] | None] = [None] * len(config.dispatch_ports)
+        self.dispatch: Sequence[dict[str, Any] | None]
         self._addresses = Placement(config, stride)
-        self._parts = Gathered(register_file, operands, self.integer, self.lanes, affine)
+        self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
-            *self._parts.observed, *(f"dispatch_{name}" for name in ("valid", "collector", "tag")),
+            *self._parts.observed,
+            *(f"{port}_{name}" for port in config.dispatch_ports for name in ("valid", "collector", "tag")),
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
+        self._port_of = [pipe.dispatch_port for pipe in config.pipes]
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
@@ -59,8 +65,9 @@ class Datapath:
         register_file.writeback.held_back = operands.hold_back()
         register_file.arbitrate()
         self.done, self.ready = operands.completed(register_file.done), register_file.ready
-        chosen = operands.choose()
-        self.dispatch = None if chosen is None else self._dispatch(chosen)
+        self._chosen = operands.choose()
+        self.dispatch = [None if index is None else self._dispatch(port, index)
+                         for port, index in enumerate(self._chosen)]
         if self.affine is not None:
             self.affine.settle()
 
@@ -74,13 +81,12 @@ class Datapath:
         operands.read()
         register_file.write(operands.results(self.done, self._results(inputs.results)))
         dispatch = self.sent = self.dispatch
-        if dispatch is None:
-            operands.dispatcher.step(None, {}, given)
-        else:
-            index = dispatch["collector"]
-            self.lanes.dispatched(operands.dispatcher.cycle, dispatch, operands.holders[index])
-            operands.release(index)
-            operands.dispatcher.step(index, dispatch, given)
+        for port, sent in enumerate(dispatch):
+            if sent is not None:
+                index = sent["collector"]
+                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
+                operands.release(index)
+        operands.dispatcher.step(self._chosen, dispatch, given)
         register_file.arbiter.advance()
         operands.clock()
         if self.affine is not None:
@@ -88,30 +94,36 @@ class Datapath:
 
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, of the lanes and from outside: all but those that find theirs full."""
-        own = self.integer.step(self.sent)
-        if own is None and not outside:
+        own = [unit.step(self._sent_to(number)) for number, unit in enumerate(self.integer)]
+        if not (outside or any(own)) and self.queues.empty:
             return self._no_results
         results = list(outside or self._no_results)
         for writer in self._stalling:
             if not self.ready[writer]:
                 results[writer] = None
-        if own is not None:
-            assert results[Pipe.SP] is None, "two SP results in one cycle"
-            results[Pipe.SP] = own
-        return results
+        for number, result in enumerate(own):
+            if result is not None:
+                assert results[number] is None, "two SP results in one cycle"
+                results[number] = result
+        return self.queues.step(results, self.ready)
+
+    def _sent_to(self, number: int) -> dict[str, Any] | None:
+        """What the dispatch port of a pipe shows, if it is for this pipe."""
+        sent = self.sent[self._port_of[number]]
+        return sent if sent is not None and sent["pipe"] == number else None
 
     # ------------------------------------------------------------------ passing time
 
     @property
     def quiet(self) -> bool:
         """Nothing happens in this cycle unless an input comes."""
-        return (self.dispatch is None and self.sent is None and self.integer.result() is None
+        return (not any(self.dispatch) and not any(self.sent) and not any(unit.result() for unit in self.integer)
                 and self.register_file.quiet and self.operands.quiet
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
     def next_event(self) -> int | None:
         """When quiet: the next cycle in which something can happen without an input."""
-        events = [self.integer.next_event(), self.operands.dispatcher.next_event()]
+        events = [unit.next_event() for unit in self.integer] + [self.operands.dispatcher.next_event()]
         if self.affine is not None:
             events.append(self.affine.next_event())
         return min((event for event in events if event is not None), default=None)
@@ -120,7 +132,8 @@ class Datapath:
         """When quiet: cycles pass without any input; all before the next event."""
         self.register_file.arbiter.advance(cycles)
         self.operands.dispatcher.advance(cycles)
-        self.integer.advance(cycles)
+        for unit in self.integer:
+            unit.advance(cycles)
         if self.affine is not None:
             self.affine.advance(cycles)
 
@@ -146,8 +159,8 @@ class Datapath:
         warp, addresses = fields["warp"] << 8, self._addresses
         return [addresses[warp | fields[source]] for source in SOURCES], addresses[warp | fields["dst"]]
 
-    def _dispatch(self, index: int) -> dict[str, Any]:
-        """What the dispatch port will show of the instruction in a holder."""
+    def _dispatch(self, port: int, index: int) -> dict[str, Any]:
+        """What a dispatch port will show of the instruction in a holder."""
         holder = self.operands.holders[index]
         fields, operands = holder.fields, holder.operands()
         if self.affine is not None:
@@ -155,7 +168,7 @@ class Datapath:
             operands = a, b, c
         dispatch = {**fields, "collector": index, "operands": operands}
         if self.lanes.has_outcomes:
-            dispatch["trivial"] = self.lanes.outcomes(dispatch, self._known_zero(holder))
+            dispatch["trivial"] = self.lanes.outcomes(port, dispatch, self._known_zero(holder))
         return dispatch
 
     def _known_zero(self, holder: Any) -> tuple[int, int, int]:
@@ -194,9 +207,10 @@ class Datapath:
 
     def observe(self) -> Sequence[int]:
         """A value of this cycle for each of the `observed` names, in the same order: what the parts show, the
-        instruction that is dispatched, and the completions. Call it between `settle` and `clock`."""
-        values, dispatch = self._parts.observe(), self.dispatch
-        values += (0, 0, 0) if dispatch is None else (1, dispatch["collector"], dispatch["tag"])
+        instructions that are dispatched, and the completions. Call it between `settle` and `clock`."""
+        values = self._parts.observe()
+        for dispatch in self.dispatch:
+            values += (0, 0, 0) if dispatch is None else (1, dispatch["collector"], dispatch["tag"])
         for done in self.done:
             values += (0, 0) if done is None else (1, done["tag"])
         return values

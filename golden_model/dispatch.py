@@ -1,24 +1,27 @@
-"""`Dispatcher`: which ready collector sends its instruction to its pipe (docs/contract/operands.md, *Dispatch*)."""
+"""`Dispatcher`: which ready collectors send their instructions to the pipes (docs/contract/operands.md, *Dispatch*)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.isa import Pipe
 from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
+
+Chosen = Sequence[int | None]
+"""By dispatch port, the collector whose instruction it sends, or `None`."""
 
 
 class Order(Protocol):
     """Which of the collectors goes whose instruction is ready and whose pipe takes it."""
 
-    def select(self, pipes: "Dispatcher", collectors: Sequence[Any]) -> int | None:
-        """The collector that dispatches in this cycle, or `None`."""
+    def select(self, pipes: "Dispatcher", collectors: Sequence[Any]) -> Chosen:
+        """The collectors that dispatch in this cycle."""
 
     def issued(self, index: int) -> None:
         """The end of a cycle in which collector `index` took an instruction."""
 
-    def left(self, index: int) -> None:
-        """The end of a cycle in which the instruction of collector `index` was dispatched."""
+    def left(self, port: int, index: int) -> None:
+        """The end of a cycle in which the instruction of collector `index` was dispatched at a port."""
 
     @property
     def waits(self) -> bool:
@@ -31,25 +34,31 @@ class OldestFirst:
     def __init__(self) -> None:
         self._order: list[int] = []  # busy collectors, oldest instruction first
 
-    def select(self, pipes: "Dispatcher", collectors: Sequence[Slots]) -> int | None:
+    def select(self, pipes: "Dispatcher", collectors: Sequence[Slots]) -> Chosen:
         """See `Order`, here and below."""
+        chosen: list[int | None] = [None] * pipes.ports
+        left = pipes.ports
         passed = 0  # pipes of the instructions passed over: in-order pipes take none behind them
         for index in self._order:
             collector = collectors[index]
             pipe = collector.fields["pipe"]
             if collector.present == ALL_SLOTS and pipes.free_at[pipe] <= pipes.cycle:
-                if pipe == Pipe.SP:
-                    if pipes.has_slot(collector.fields["timing"]):
-                        return index
-                elif pipes.credits[pipe] and not passed >> pipe & 1:
-                    return index
+                port = pipes.port_of[pipe]
+                if chosen[port] is None and (
+                    pipes.has_slot(pipe, collector.fields["timing"]) if pipe in pipes.sp
+                    else pipes.credits[pipe] and not passed >> pipe & 1
+                ):
+                    chosen[port] = index
+                    left -= 1
+                    if not left:
+                        break
             passed |= 1 << pipe
-        return None
+        return chosen
 
     def issued(self, index: int) -> None:
         self._order.append(index)
 
-    def left(self, index: int) -> None:
+    def left(self, port: int, index: int) -> None:
         self._order.remove(index)
 
     @property
@@ -58,41 +67,56 @@ class OldestFirst:
 
 
 class Dispatcher:
-    """Keeps the busy time of each pipe, the write-back slots of SP and the credits of SFU and MEM; an order says who
-    goes of those that may.
+    """Keeps the busy time of each pipe, the write-back slots of those of SP and the credits of the others; an order
+    says who goes of those that may.
 
-    Within a cycle call `select`, then `step` with what it chose and `issued` for the collector that was filled.
+    `queued` holds for each pipe the results in its result queue, as the datapath sets it. Within a cycle call `select`,
+    then `step` with the fields of what it chose and `issued` for the collector that was filled.
     """
 
     def __init__(self, config: SmConfig, order: Order) -> None:
-        timings = [config.timing_of(timing_class) for timing_class in TimingClass]
-        self._latency = [timing.latency for timing in timings]
-        self._interval = [timing.interval for timing in timings]
+        timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.pipes]
+        self._latency = [{c: timing.latency for c, timing in of_pipe.items()} for of_pipe in timings]
+        self._interval = [{c: timing.interval for c, timing in of_pipe.items()} for of_pipe in timings]
         self._order = order
         self.cycle = 0
+        self.sp = config.numbers(Pipe.SP)
+        self.ports = len(config.dispatch_ports)
+        self.port_of = [pipe.dispatch_port for pipe in config.pipes]
         self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe takes its next instruction
-        self.slots = 0  # bit k: the write-back of SP is taken k cycles ahead
+        self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
+        self.queued = [0] * len(config.pipes)
         self.credits = [pipe.credits for pipe in config.pipes]
+        self._queue = [pipe.result_queue for pipe in config.pipes]
+        self._turns = config.rotating_paths
 
-    def has_slot(self, timing: int) -> bool:
-        """The write-back slot of SP that an instruction of this class needs is not taken."""
-        return not self.slots >> self._latency[timing] & 1
+    def has_slot(self, pipe: int, timing: int) -> bool:
+        """The write-back slot of SP that an instruction of this class needs is not taken, and its result finds a place
+        in the result queue, whatever other paths write."""
+        slots = self.slots[pipe]
+        if slots >> self._latency[pipe][timing] & 1:
+            return False
+        if self._turns == 1:
+            return True
+        coming = slots.bit_count() + 1
+        return self.queued[pipe] + coming - coming // self._turns <= self._queue[pipe]
 
-    def select(self, collectors: Sequence[Any]) -> int | None:
-        """The collector that dispatches in this cycle, or `None`."""
+    def select(self, collectors: Sequence[Any]) -> Chosen:
+        """By dispatch port, the collector that dispatches in this cycle, or `None`."""
         return self._order.select(self, collectors)
 
-    def step(self, index: int | None, fields: Mapping[str, Any], given: int) -> None:
-        """The end of a cycle: `index` is the selected collector, `fields` its instruction; pipes of the mask `given`
-        get a credit back."""
-        if index is not None:
-            self._order.left(index)
-            pipe, timing = fields["pipe"], fields["timing"]
-            self.free_at[pipe] = self.cycle + self._interval[timing]
-            if pipe == Pipe.SP:
-                self.slots |= 1 << self._latency[timing]
-            else:
-                self.credits[pipe] -= 1
+    def step(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None], given: int) -> None:
+        """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
+        the mask `given` get a credit back."""
+        for port, (index, fields) in enumerate(zip(chosen, sent, strict=True)):
+            if index is not None and fields is not None:
+                self._order.left(port, index)
+                pipe, timing = fields["pipe"], fields["timing"]
+                self.free_at[pipe] = self.cycle + self._interval[pipe][timing]
+                if pipe in self.sp:
+                    self.slots[pipe] |= 1 << self._latency[pipe][timing]
+                else:
+                    self.credits[pipe] -= 1
         if given:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
@@ -105,11 +129,12 @@ class Dispatcher:
     def next_event(self) -> int | None:
         """When nothing dispatches in this cycle: the next one in which time alone may change that."""
         events = [cycle for cycle in self.free_at if cycle > self.cycle]
-        if self.slots:
+        if any(self.slots):
             events.append(self.cycle + 1)
         return min(events) if events and self._order.waits else None
 
     def advance(self, cycles: int = 1) -> None:
         """Time passes."""
         self.cycle += cycles
-        self.slots >>= cycles
+        for pipe in self.sp:
+            self.slots[pipe] >>= cycles

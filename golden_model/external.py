@@ -2,17 +2,21 @@
 
 from collections import deque
 
-from warploom.arch.config import SmConfig
-from warploom.arch.isa import TimingClass
+from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.writeback import Result
 
 
-class OutsideSp:
-    """SP results from outside, valid in exactly the cycle `latency` after their dispatch."""
+def latencies(pipe: PipeConfig) -> dict[int, int]:
+    """The latency of each timing class of a pipe."""
+    return {int(timing_class): pipe.timing_of(timing_class).latency for timing_class in pipe.timing_classes}
 
-    def __init__(self, config: SmConfig) -> None:
-        self._latency = [config.timing_of(timing_class).latency for timing_class in TimingClass]
+
+class OutsideSp:
+    """Results of a pipe of SP from outside, valid in exactly the cycle `latency` after their dispatch."""
+
+    def __init__(self, pipe: PipeConfig) -> None:
+        self._latency = latencies(pipe)
         self._results: dict[int, Result] = {}
 
     def accept(self, cycle: int, timing: int, result: Result) -> None:
@@ -33,8 +37,8 @@ class OutsideSp:
 class Sfu:
     """Special functions, division and double precision: results leave in dispatch order, one a cycle."""
 
-    def __init__(self, config: SmConfig) -> None:
-        self._latency = [config.timing_of(timing_class).latency for timing_class in TimingClass]
+    def __init__(self, pipe: PipeConfig) -> None:
+        self._latency = latencies(pipe)
         self._queue: deque[tuple[int, Flight, Result | None]] = deque()
         self._after_last = 0  # cycle after the predecessor left
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from warploom.arch.config import LANES, SmConfig
-from warploom.arch.isa import Op, TimingClass
+from warploom.arch.config import LANES
+from warploom.arch.isa import Op
+from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.lane import FUNCTIONS, decode_modifiers
 from warploom.golden_model.words import join, split
 from warploom.golden_model.writeback import Result, result_of
@@ -30,14 +31,14 @@ def evaluate(dispatch: Dispatch) -> tuple[int, int]:
 
 
 class IntegerUnit:
-    """Takes what the dispatch port shows, one cycle after the dispatch, if its operation is an integer one; the result
-    is out `latency` cycles after the dispatch.
+    """The lanes of a pipe. Takes what the dispatch port shows for it, one cycle after the dispatch, if its operation is
+    an integer one; the result is out `latency` cycles after the dispatch.
 
     `evaluate` computes the result word. Write-back slots keep two results from falling into one cycle.
     """
 
-    def __init__(self, config: SmConfig, evaluate: Evaluate = evaluate) -> None:
-        self._latency = [config.timing_of(timing_class).latency for timing_class in TimingClass]
+    def __init__(self, pipe: PipeConfig, evaluate: Evaluate = evaluate) -> None:
+        self._latency = {int(timing): pipe.timing_of(timing).latency for timing in pipe.timing_classes}
         self._evaluate = evaluate
         self.cycle = 0
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
@@ -47,7 +48,7 @@ class IntegerUnit:
         return self.results.get(self.cycle)
 
     def step(self, dispatch: Dispatch | None) -> Result | None:
-        """One cycle. Returns the result that leaves in it; `dispatch` (of any pipe) enters."""
+        """One cycle. Returns the result that leaves in it; `dispatch` enters."""
         if dispatch is not None and dispatch["op"] <= Op.SEL:
             data, pred = self._evaluate(dispatch)
             due = self.cycle - 1 + self._latency[dispatch["timing"]]

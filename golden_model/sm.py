@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
-from warploom.arch.isa import Op, Pipe
+from warploom.arch.isa import KINDS, Op
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
 from warploom.golden_model.affine.uniform import UniformUnit
@@ -50,7 +50,10 @@ class Sm:
         self.checker = Checker() if check else None
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions)
-        self.outside_sp, self.sfu = OutsideSp(config), Sfu(config)
+        self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
+        sp, (self._sfu,), (self._mem,) = map(config.numbers, KINDS)
+        self.outside_sp = [OutsideSp(config.pipes[number]) for number in sp]
+        self.sfu = Sfu(config.pipes[self._sfu])
         self.memory = MemoryPipe(config, trace)
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
@@ -84,8 +87,8 @@ class Sm:
             return
         if self.inputs != self._no_inputs:
             return
-        units = (self.datapath, self.outside_sp, self.sfu, self.memory)
-        nexts = (self.front_end.next_event(self.cycle), *(unit.next_event() for unit in units))
+        nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.sfu.next_event(),
+                 self.memory.next_event(), *(outside.next_event() for outside in self.outside_sp))
         events = [event for event in nexts if event is not None]
         if not events:
             raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
@@ -108,34 +111,34 @@ class Sm:
         for warp in self._picked:
             if warp.enters:
                 issue = self._issue_fields(warp)
-        sfu, left = self.sfu.settle(cycle, datapath.ready[Pipe.SFU])
+        sfu, left = self.sfu.settle(cycle, datapath.ready[self._sfu])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
         if left is not None and not left.static.returns:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        results = self.outside_sp.result(cycle), sfu, mem
-        given = (left is not None) << Pipe.SFU | taken << Pipe.MEM
+        results = *(outside.result(cycle) for outside in self.outside_sp), sfu, mem
+        given = (left is not None) << self._sfu | taken << self._mem
         self.inputs = Inputs(issue, results if any(results) else (), given, attempts)
 
     def _issue_fields(self, warp: Warp) -> dict[str, int]:
         while self._tag in self._flights:
             self._tag = (self._tag + 1) % _TAGS
         fields = self.decisions.fields(warp)
-        fields["tag"] = self._tag
+        fields["tag"], fields["pipe"] = self._tag, self._pipes[fields["pipe"]][warp.slot]
         return fields
 
     # ------------------------------------------------------------------ the end of a cycle
 
     def _clock(self) -> None:
         inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
-        dispatch, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[Pipe.MEM]
+        dispatches, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[self._mem]
         datapath.clock(inputs)
         self.occupied += front_end.residency.warps
         if front_end.dispatches:
             front_end.dispatch_block()
-        if inputs.results and inputs.results[Pipe.MEM] is not None and mem_ready:
+        if inputs.results and inputs.results[self._mem] is not None and mem_ready:
             self.memory.taken()
         ended = [self._flights[result["tag"]] for result in done if result is not None] + self._ended
         for flight in ended:
@@ -145,8 +148,9 @@ class Sm:
             front_end.done(flight.warp, flight.static)
         for slot, register in datapath.operands.granted:
             front_end.read(slot, register)
-        if dispatch is not None:
-            self._dispatched(dispatch)
+        for dispatch in dispatches:
+            if dispatch is not None:
+                self._dispatched(dispatch)
         for warp in self._picked:
             if inputs.issue is not None and warp.enters:
                 self._launch(warp, inputs.issue)
@@ -175,10 +179,10 @@ class Sm:
             result = result_of(dispatch, flight.word, flight.pred_out)
         if static.memory:
             self.memory.accept(self.cycle, flight, result)
-        elif dispatch["pipe"] == Pipe.SFU:
+        elif dispatch["pipe"] == self._sfu:
             self.sfu.accept(self.cycle, dispatch["timing"], flight, result)
         elif result is not None:
-            self.outside_sp.accept(self.cycle, dispatch["timing"], result)
+            self.outside_sp[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], result)
 
     def _evaluate(self, dispatch: Mapping[str, Any]) -> tuple[int, int]:
         """The result of an integer instruction: functional execution has computed it already."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
-from warploom.arch.isa import Op, Pipe
+from warploom.arch.isa import Op
 from warploom.arch.modifiers import Rounding
 from warploom.golden_model.lane import decode_modifiers
 
@@ -104,12 +104,12 @@ def row_of(op: int, modifiers: int) -> Row | None:
     return ROWS[op](decode_modifiers(op, modifiers)) if op in ROWS else None
 
 
-def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int]) -> Outcomes:
+def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int], sp_pipes: int = 1) -> Outcomes:
     """What is known of the executing lanes' results. `dispatch` has the fields of the dispatch port and `operands`,
     three 1024-bit words in lane order; `known` has a lane mask of known zeros for each slot, whose lanes of the word
-    do not count."""
+    do not count. Of the pipes the first `sp_pipes` are those of SP."""
     row = row_of(dispatch["op"], dispatch["modifiers"])
-    if row is None or dispatch["pipe"] != Pipe.SP:
+    if row is None or dispatch["pipe"] >= sp_pipes:
         return NONE
     a, b, c = known
     found = [0, *NONE]

@@ -8,6 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
+from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS, activity_layout, column_masks
 from warploom.rtl.lane import STAGES
 
@@ -19,26 +20,27 @@ class ActivityCounters(wiring.Component):
 
     Parameters
     ----------
-    config : number of banks and collectors.
+    config : numbers of banks, collectors, pipes and dispatch ports.
 
     Members
     -------
     read_columns, written_columns : for each bank, the columns that are enabled for reading and for writing.
     collector_columns : for each slot of each collector, the columns that take an operand or a constant; with windows
         the lanes of what comes from the register file, and of what is delivered.
-    operand_columns : for each operand register behind the collectors, the columns that take an operand.
-    lane_loads, bypass_loads : for each stage, the lanes whose stage register or bypass loads.
+    operand_columns : for each operand register of each dispatch port, the columns that take an operand.
+    lane_loads, bypass_loads : for each stage of each pipe of SP, the lanes whose stage register or bypass loads.
     activity : the counters.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
+        sp_pipes = len(ports.sp_pipes(config))
         super().__init__({
             "read_columns": In(column_masks(config.banks)),
             "written_columns": In(column_masks(config.banks)),
             "collector_columns": In(column_masks((2 if config.has_window else SLOTS) * config.collectors)),
-            "operand_columns": In(column_masks(SLOTS)),
-            "lane_loads": In(data.ArrayLayout(LANES, STAGES)),
-            "bypass_loads": In(data.ArrayLayout(LANES, STAGES - 1)),
+            "operand_columns": In(column_masks(SLOTS * len(config.dispatch_ports))),
+            "lane_loads": In(data.ArrayLayout(LANES, STAGES * sp_pipes)),
+            "bypass_loads": In(data.ArrayLayout(LANES, (STAGES - 1) * sp_pipes)),
             "activity": Out(activity_layout()),
         })
 

@@ -2,6 +2,7 @@
 
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -17,7 +18,42 @@ def advance(m: Module, diagonal: Signal, size: int) -> None:
     m.d.sync += diagonal.eq(Mux(diagonal == size - 1, 0, diagonal + 1))
 
 
-def bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, wiring.Member]:
+class Turns:
+    """The order of write paths: the first `rotating` ones are served from path `first` on, the others behind them."""
+
+    def __init__(self, first: Value | None, rotating: int) -> None:
+        self._first, self._rotating = first, rotating
+
+    def before(self, other: int, path: int) -> Value | None:
+        """Whether another path is served before a path; None if it never is."""
+        if self._first is None or max(other, path) >= self._rotating:
+            return Const(1, 1) if other < path else None
+        size = self._rotating
+        cases = Const(sum(((other - first) % size < (path - first) % size) << first for first in range(size)), size)
+        return None if other == path else cases.bit_select(self._first, 1)
+
+    def orders(self, paths: WritePaths) -> list[tuple[Value, WritePaths]]:
+        """The orders in which paths may be served, each with whether it holds."""
+        if self._first is None:
+            return [(Const(1, 1), paths)]
+        end = self._rotating
+        return [(self._first == first, (*paths[first:end], *paths[:first], *paths[end:])) for first in range(end)]
+
+
+def turn_ports(rotating: int) -> dict[str, wiring.Member]:
+    """The port of an arbiter whose write paths take turns: the path that is served first."""
+    return {"first_path": Out(range(rotating))} if rotating > 1 else {}
+
+
+def turns_of(m: Module, arbiter: Any, rotating: int) -> Turns:
+    """The turns of an arbiter's write paths; with several the first one changes in every cycle."""
+    if rotating == 1:
+        return Turns(None, rotating)
+    advance(m, arbiter.first_path, rotating)
+    return Turns(arbiter.first_path, rotating)
+
+
+def bank_ports(banks: int, collectors: int, paths: WritePaths, rotating: int) -> dict[str, wiring.Member]:
     """The ports of an arbiter whose banks serve one request a cycle: the members of `Arbiter`."""
     matrix, writers = data.ArrayLayout(collectors, banks), sum(map(len, paths))
     return {
@@ -27,6 +63,7 @@ def bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, wiri
         "write_grant": Out(writers),
         "read_grant": Out(matrix),
         "diagonal": Out(index_bits(max(banks, collectors))),
+        **turn_ports(rotating),
     }
 
 
@@ -36,29 +73,31 @@ def first_requests(request: Value, paths: WritePaths) -> dict[int, Value]:
             for path in paths for turn, writer in enumerate(path)}
 
 
-def grant_writes(m: Module, arbiter: wiring.Component, banks: int, paths: WritePaths) -> Value:
+def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int) -> Value:
     """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
     request, bank, grant = arbiter.write_request, arbiter.write_bank, arbiter.write_grant
-    firsts, taken = first_requests(request, paths), []
+    firsts, turns, wanted = first_requests(request, paths), turns_of(m, arbiter, rotating), []
     for number, path in enumerate(paths):
-        wanted, target = Signal(banks, name=f"path_{number}_banks"), bank[path[-1]]
+        banks_of_path, target = Signal(banks, name=f"path_{number}_banks"), bank[path[-1]]
         for writer in reversed(path[:-1]):
             target = Mux(request[writer], bank[writer], target)
-        m.d.comb += wanted.eq(Cat(request[writer] for writer in path).any() << target)
-        free = ~(reduce(or_, taken) & wanted).any() if taken else 1
-        m.d.comb += [grant[writer].eq(firsts[writer] & free) for writer in path]
-        taken.append(wanted)
-    return reduce(or_, taken)
+        m.d.comb += banks_of_path.eq(Cat(request[writer] for writer in path).any() << target)
+        wanted.append(banks_of_path)
+    for number, path in enumerate(paths):
+        before = [(turns.before(other, number), theirs) for other, theirs in enumerate(wanted)]
+        taken = reduce(or_, (Mux(is_, theirs, 0) for is_, theirs in before if is_ is not None), Const(0, banks))
+        m.d.comb += [grant[writer].eq(firsts[writer] & ~(taken & wanted[number]).any()) for writer in path]
+    return reduce(or_, wanted)
 
 
 class Arbiter(wiring.Component):
     """Gives each bank one access and each collector one operand a cycle.
 
     Writes are served first, path by path: of the writers of a path the first that requests has it, and waits where its
-    bank is taken over a path before. Reads compete for the banks that are left: diagonal (bank + collector) mod N of
-    the request matrix, N = max(banks, collectors), is visited from the priority diagonal on, and a requesting cell is
-    granted when its bank and its collector are still free. The priority diagonal advances by one every cycle, so no
-    read waits longer than N cycles in a row in which no write takes its bank.
+    bank is wanted over a path before. The first `rotating` paths take turns. Reads compete for the banks that are left:
+    diagonal (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority
+    diagonal on, and a requesting cell is granted when its bank and its collector are still free. The priority diagonal
+    advances by one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
 
     Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
     would be a combinational ring: the bank rows are rotated by the priority instead, and the wave always runs from
@@ -68,6 +107,7 @@ class Arbiter(wiring.Component):
     ----------
     banks, collectors : sizes of the request matrix.
     paths : the writers of each write path.
+    rotating : how many of the paths, the first ones, take turns.
 
     Members
     -------
@@ -75,6 +115,7 @@ class Arbiter(wiring.Component):
     read_request : for each bank, the mask of collectors that want to read it.
     write_grant, read_grant : the answers, in the same cycle.
     diagonal : the priority diagonal.
+    first_path : if several paths take turns, the one that is served first.
 
     Raises
     ------
@@ -82,16 +123,16 @@ class Arbiter(wiring.Component):
         When a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors, self._paths = banks, collectors, paths
+        self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
         self._size = max(banks, collectors)
-        super().__init__(bank_ports(banks, collectors, paths))
+        super().__init__(bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths)
+        taken = grant_writes(m, self, self._banks, self._paths, self._rotating)
         left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
         left += [Const(0, self._collectors)] * (self._size - self._banks)
         granted = self._wavefront(m, self._rotate(m, "request", left, 1))

@@ -43,7 +43,8 @@ class Datapath(wiring.Component):
     issue : decoded warp instructions, one a cycle at most. With an address slot `ready` concerns those for collectors,
         with windows an instruction comes only of a warp with room for it.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
-    dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen.
+    dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
+        `dispatch_0`, ... where there are several dispatch ports.
     result_sp, ... : for each pipe, results of the unit outside (`warploom.rtl.ports.result`).
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     done_sp, ... : for each pipe, completions, with the predicate result.
@@ -70,7 +71,7 @@ class Datapath(wiring.Component):
         return {
             "issue": In(stream.Signature(issue_layout(config))),
             "stride": In(STRIDE_BITS),
-            "dispatch": Out(unstoppable(sent_layout(config))),
+            **{name: Out(unstoppable(sent_layout(config))) for name in config.dispatch_ports},
             **ports.results(config),
             **ports.credits(config),
             **ports.completions(config),
@@ -114,7 +115,7 @@ class Datapath(wiring.Component):
 
     def _done(self, writer: str) -> Any:
         """Where completions of a pipe come from."""
-        is_memory = writer == self._config.pipes[Pipe.MEM].name
+        is_memory = writer == self._config.writers[-1]
         return self._memory.done if is_memory else getattr(self.register_file, f"done_{writer}")
 
     @property
@@ -155,8 +156,9 @@ class Datapath(wiring.Component):
             connect(m, operands.lookup, file.lookup)
         if self._config.has_window:
             connect(m, file.delivery, operands.delivery)
-        connect(m, operands.dispatch, pipes.dispatch)
-        connect(m, pipes.outside, flipped(self.dispatch))
+        for name in self._config.dispatch_ports:
+            connect(m, getattr(operands, name), getattr(pipes, name))
+            connect(m, getattr(pipes, name.replace("dispatch", "outside")), flipped(getattr(self, name)))
         m.d.comb += [getattr(operands, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
 
     def _connect_results(self, m: Module) -> None:
@@ -164,12 +166,13 @@ class Datapath(wiring.Component):
         operands, file, pipes = self.operands, self.register_file, self.pipes
         if self._config.writes_back:
             connect(m, operands.latch, file.memory)
+        m.d.comb += [getattr(operands, name).eq(getattr(file, name)) for name in ports.queued(self._config)]
         for pipe in self._config.pipes:
             outside = getattr(self, f"result_{pipe.name}")
             if pipe.kind is Pipe.SP:
-                connect(m, flipped(outside), pipes.outside_result)
+                connect(m, flipped(outside), getattr(pipes, f"outside_{pipe.name}"))
             latch = self._memory.result if pipe.kind is Pipe.MEM else getattr(file, f"result_{pipe.name}")
-            connect(m, pipes.result if pipe.kind is Pipe.SP else flipped(outside), latch)
+            connect(m, getattr(pipes, f"result_{pipe.name}") if pipe.kind is Pipe.SP else flipped(outside), latch)
             connect(m, self._done(pipe.name), flipped(getattr(self, f"done_{pipe.name}")))
 
     def _count(self, m: Module, counters: ActivityCounters) -> None:

@@ -19,7 +19,7 @@ INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS}
 
 
 class IntegerUnit(wiring.Component):
-    """Executes the integer operations of the SP pipe; all others pass it by.
+    """Executes the integer operations of a pipe of SP, on 32 lanes; all others pass it by.
 
     An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, L
     being the latency of its timing class: it enters a delay line at the distance that is left. The dispatcher gives
@@ -29,6 +29,7 @@ class IntegerUnit(wiring.Component):
     Parameters
     ----------
     config : latencies, and what the lanes hold.
+    number : which pipe it is.
     probe : add the ports `loads` and, with gating, `bypass_loads`.
 
     Members
@@ -42,9 +43,9 @@ class IntegerUnit(wiring.Component):
         zero mask.
     """
 
-    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+    def __init__(self, *, config: SmConfig, number: int = 0, probe: bool = False) -> None:
         self._config = config
-        self._extra = {c: config.timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
+        self._extra = {c: config.pipes[number].timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
         loads = self._load_masks()
         super().__init__(self._ports() | ({name: Out(masks) for name, masks in loads.items()} if probe else {}))

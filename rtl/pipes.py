@@ -1,7 +1,9 @@
 # amaranth: UnusedElaboratable=no
 """The pipes: integer lanes here, floating point, special functions, loads and stores outside."""
 
-from amaranth import Module, Mux
+from typing import Any
+
+from amaranth import Cat, Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -25,45 +27,64 @@ class Pipes(wiring.Component):
 
     Members
     -------
-    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... where there are
+        several ports, and so of the next.
     outside : the same, for the units outside.
-    outside_result : results of SP that come from outside, each in exactly its write-back slot.
-    result : results of SP, of the lanes or from outside.
-    lane_loads, bypass_loads : with a probe, for each stage, the lanes whose stage register or bypass loads.
+    outside_sp, ... : for each pipe of SP, results that come from outside, each in exactly its write-back slot.
+    result_sp, ... : results of each pipe of SP, of the lanes or from outside.
+    lane_loads, bypass_loads : with a probe, for each stage of each pipe of SP, the lanes whose stage register or bypass
+        loads.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        self.integer_unit = IntegerUnit(config=config, probe=probe)
+        self._outside = {name: name.replace("dispatch", "outside") for name in config.dispatch_ports}
+        self.units = {pipe.name: IntegerUnit(config=config, number=number, probe=probe)
+                      for number, pipe in enumerate(ports.sp_pipes(config))}
         result = unstoppable(result_layout(config))
-        loads = {"lane_loads": Out(data.ArrayLayout(LANES, STAGES)),
-                 "bypass_loads": Out(data.ArrayLayout(LANES, STAGES - 1))}
+        loads = {"lane_loads": Out(data.ArrayLayout(LANES, STAGES * len(self.units))),
+                 "bypass_loads": Out(data.ArrayLayout(LANES, (STAGES - 1) * len(self.units)))}
         super().__init__({
-            "dispatch": In(ports.dispatch(config)), "outside": Out(unstoppable(sent_layout(config))),
-            "outside_result": In(result), "result": Out(result),
+            **{name: In(ports.dispatch(config)) for name in self._outside},
+            **{name: Out(unstoppable(sent_layout(config))) for name in self._outside.values()},
+            **{f"outside_{name}": In(result) for name in self.units},
+            **{f"result_{name}": Out(result) for name in self.units},
             **(loads | probe_port(self.observe()) if probe else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        unit, sent = self.integer_unit, self.dispatch.sent
-        m.submodules.integer_unit = share(platform, "integer_unit", unit)
-        connect(m, flipped(sent), flipped(self.outside))
-        lanes, outside = unit.result, self.outside_result
-        m.d.comb += [
-            unit.dispatch.valid.eq(sent.valid),
-            *(unit.dispatch.payload[name].eq(sent.payload[name]) for name, _ in dispatch_layout(self._config)),
-            *(getattr(unit, name).eq(sent.payload[name]) for name, _ in trivial_fields(self._config)),
-            unit.control.eq(self.dispatch.control),
-            self.result.valid.eq(lanes.valid | outside.valid),
-            self.result.payload.eq(Mux(outside.valid, outside.payload, lanes.payload)),
-        ]
+        for name, outside in self._outside.items():
+            connect(m, flipped(getattr(self, name).sent), flipped(getattr(self, outside)))
+        for number, (name, unit) in enumerate(self.units.items()):
+            alone = len(self.units) == 1
+            module = "integer_unit" if alone else f"{name}_integer_unit"
+            m.submodules[module] = share(platform, module, unit)
+            port = list(self._outside)[self._config.pipes[number].dispatch_port]
+            self._connect(m, unit, getattr(self, port), None if alone else number)
+            lanes, outside = unit.result, getattr(self, f"outside_{name}")
+            result = getattr(self, f"result_{name}")
+            m.d.comb += [
+                result.valid.eq(lanes.valid | outside.valid),
+                result.payload.eq(Mux(outside.valid, outside.payload, lanes.payload)),
+            ]
         if self._with_probe:
-            gated = self._config.gates_columns
-            m.d.comb += [self.lane_loads.eq(unit.loads), self.bypass_loads.eq(unit.bypass_loads if gated else 0)]
+            units, gated = self.units.values(), self._config.gates_columns
+            m.d.comb += [self.lane_loads.eq(Cat(unit.loads for unit in units)),
+                         self.bypass_loads.eq(Cat(unit.bypass_loads for unit in units) if gated else 0)]
             show(m, self)
         return m
 
+    def _connect(self, m: Module, unit: IntegerUnit, port: Any, number: int | None) -> None:
+        """The lanes of a pipe see what its port sends, if it is for this one of several."""
+        sent = port.sent
+        m.d.comb += [
+            unit.dispatch.valid.eq(sent.valid if number is None else sent.valid & (sent.payload.pipe == number)),
+            *(unit.dispatch.payload[name].eq(sent.payload[name]) for name, _ in dispatch_layout(self._config)),
+            *(getattr(unit, name).eq(sent.payload[name]) for name, _ in trivial_fields(self._config)),
+            unit.control.eq(port.control),
+        ]
+
     def observe(self) -> Shown:
         """The state of the parts."""
-        return gather(self.integer_unit)
+        return gather(*self.units.values())

@@ -17,6 +17,7 @@ from warploom.arch.interfaces import (
     write_fields,
     zero_fields,
 )
+from warploom.arch.isa import Pipe
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.interfaces import (
     COMPACT_SLOTS,
@@ -42,6 +43,11 @@ from warploom.rtl.lane_control import CONTROL
 def accesses(config: SmConfig) -> int:
     """Accesses that a bank takes in a cycle: one, or one on each of its sides."""
     return len(SIDES) if config.has_sides else 1
+
+
+def sp_pipes(config: SmConfig) -> tuple[PipeConfig, ...]:
+    """The pipes of SP."""
+    return tuple(pipe for pipe in config.pipes if pipe.kind is Pipe.SP)
 
 
 def metadata(config: SmConfig) -> dict[str, data.StructLayout]:
@@ -163,6 +169,7 @@ def write(config: SmConfig) -> wiring.Signature:
     request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle; of the writers of a
         path only the first that requests may be granted.
     mask : with sides, the sub-banks of the bank that it wants.
+    first_path : where write paths take turns, the one that is served first.
     access : for each bank, the write of each of its accesses.
     data : for each bank, the word as it is stored. With sides it need not wait for a grant: bytes that are not written
         may be anything.
@@ -177,6 +184,7 @@ def write(config: SmConfig) -> wiring.Signature:
         "grant": In(writers),
         "access": Out(data.ArrayLayout(data.ArrayLayout(struct(write_fields(config)), accesses(config)), banks)),
         "data": Out(words(banks)),
+        **turns(config),
         enables: Out(data.ArrayLayout(LANES if enables == "lanes" else WARP_BITS // 8, banks)),
     })
 
@@ -254,6 +262,16 @@ def results(config: SmConfig) -> dict[str, wiring.Member]:
 def completions(config: SmConfig) -> dict[str, wiring.Member]:
     """For each pipe its completions, with the predicate result."""
     return {f"done_{pipe.name}": Out(unstoppable(done_layout(config))) for pipe in config.pipes}
+
+
+def queued(config: SmConfig) -> dict[str, wiring.Member]:
+    """Write-back to operand store, for each pipe with a result queue: the results that wait in it."""
+    return {f"queued_{pipe.name}": In(range(pipe.result_queue + 1)) for pipe in config.pipes if pipe.result_queue}
+
+
+def turns(config: SmConfig) -> dict[str, wiring.Member]:
+    """Banks to write-back, where write paths take turns: the one that is served first."""
+    return {"first_path": In(range(config.rotating_paths))} if config.rotating_paths > 1 else {}
 
 
 def credits(config: SmConfig) -> dict[str, wiring.Member]:

@@ -17,6 +17,7 @@ from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import MECHANISMS, Unit
+from warploom.arch.pipes import PIPE_PARAMETERS
 from warploom.origin import ROOT
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.readable import fields, readable
@@ -38,8 +39,9 @@ UNITS: dict[str, Unit] = {unit.name: unit for mechanism in MECHANISMS for unit i
 PROBED = [name for name, unit in UNITS.items() if unit.probe]
 """The units that differ for benches: with more ports, and poison in unspecified outputs."""
 
-JOINTS = frozenset(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts)
-"""Modules of a datapath that mostly connect units."""
+JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts),
+                    *(f"dispatch_stage_{port}" for port in range(PIPE_PARAMETERS["dispatch_port"].high + 1))))
+"""Modules of a datapath that mostly connect units; of several dispatch stages each has a number."""
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 

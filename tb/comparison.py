@@ -78,7 +78,8 @@ class Comparison:
         """The activity counters."""
         stored, hints = stored_fields(config), hint_fields(config)
         self._destination = (*ADDRESS, *(name for name, _ in (*stored, *hints)))
-        self._dispatch = self._codecs["dispatch__payload"]
+        self._ports, self._sp = tuple(config.dispatch_ports), config.numbers(Pipe.SP)
+        self._dispatch = self._codecs[f"{self._ports[0]}__payload"]
         self._silent, self._writing = ((names, self._dispatch.mask(names))
                                        for names in (CONTROL, CONTROL + self._destination))
         self._issued = [name for name, _ in issue_fields(config)]
@@ -109,20 +110,22 @@ class Comparison:
         shown = self._expect("probe", probe.pack(datapath.observe()))
         self.activity = datapath.activity()
         self._expect("activity", self._codecs["activity"].pack(self.activity))
-        self._expect("dispatch__valid", int(datapath.sent is not None))
+        for port, sent in zip(self._ports, datapath.sent, strict=True):
+            self._expect(f"{port}__valid", int(sent is not None))
         if isinstance(datapath.operands, WindowStore):
             self._expect("free_entries", join(datapath.operands.free_entries, FREE_BITS))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
-        if datapath.sent is not None:
-            self._sent(source, datapath.sent)
+        for port, sent in zip(self._ports, datapath.sent, strict=True):
+            if sent is not None:
+                self._sent(source, port, sent)
         if datapath.register_file.writeback.held:
             self._completed(source)
             self._written(datapath, shown)
 
-    def _sent(self, source: Source, expected: Mapping[str, Any]) -> None:
-        """The dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
+    def _sent(self, source: Source, port: str, expected: Mapping[str, Any]) -> None:
+        """A dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
         codec, lanes = self._dispatch, expected["lanes"]
         defined = source.defined[expected["tag"]].operands
         common = defined[0] & defined[1] & defined[2]
@@ -135,14 +138,14 @@ class Comparison:
             # at power-up, the model may know what the hardware does not, or the reverse.
             values["trivial"] = expected["trivial"]
             mask |= codec.pack({"trivial": outcome_bits(common | ALL_LANES & ~lanes)})
-        word = self._expect("dispatch__payload", codec.pack(values), mask)
+        word = self._expect(f"{port}__payload", codec.pack(values), mask)
         self.checks["dispatches"] += 1
         self.checks["operands"] += len(OPERANDS)
         operands = tuple(codec.field(word, slot) for slot in OPERANDS)
         flight = source.flight(expected["tag"])
         if flight is not None and expected["op"] > Op.SEL:
             self.outside.accept(flight, operands, expected["pred"], common)
-            if self._has_outcomes and expected["pipe"] == Pipe.SP:
+            if self._has_outcomes and expected["pipe"] in self._sp:
                 self._outcomes_hold(expected, codec.field(word, "trivial"), operands, common)
 
     def _outcomes_hold(self, sent: Mapping[str, Any], trivial: int, operands: Sequence[int], defined: int) -> None:

@@ -88,7 +88,7 @@ class Surroundings:
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         self._ports, self._config, self._rng, self._count = ports, ports.config, rng, instructions
-        self._sp: dict[int, dict[str, int]] = {}
+        self._sp: list[dict[int, dict[str, int]]] = [{} for _ in ports.config.numbers(Pipe.SP)]
         self._sfu: deque[tuple[int, dict[str, int] | None]] = deque()
         self._mem: list[tuple[int, dict[str, int] | None]] = []
         self._mem_offer: dict[str, int] | None = None
@@ -118,7 +118,7 @@ class Surroundings:
                 self._issued(taken)
                 if taken is offered:
                     offered = next(issue)
-            left -= offered is None and not (self._sp or self._sfu or self._mem or self._mem_offer)
+            left -= offered is None and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
             cycle += 1
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
@@ -199,7 +199,8 @@ class Surroundings:
         return fields | {
             "tag": tag % (1 << TAG_BITS), "warp": warp, "op": op,
             "modifiers": encoded(op, modifiers(rng, op)) if integer else fields["modifiers"],
-            "pipe": instruction.pipe, "timing": timing(op) if integer else instruction.timing_class,
+            "pipe": self._config.serving(instruction.pipe, warp),
+            "timing": timing(op) if integer else instruction.timing_class,
             "dst": rng.randrange(REGISTERS), "writes": op not in SILENT and rng.random() < 0.85, "reads": reads,
             "lanes": lanes, "full": lanes == ALL_LANES,
             **{f"src{slot}": rng.choice(few) for slot in range(3)}, "imm": operand(rng),
@@ -207,20 +208,24 @@ class Surroundings:
         }
 
     def _dispatched(self, cycle: int) -> None:
-        """Take what the dispatch port shows in this cycle."""
-        if not self._ports.peek("dispatch__valid"):
-            return
-        sent = self._ports.codecs["dispatch__payload"].unpack(self._ports.peek("dispatch__payload"))
+        """Take what the dispatch ports show in this cycle."""
+        for port in self._config.dispatch_ports:
+            if self._ports.peek(f"{port}__valid"):
+                self._sent(cycle, self._ports.codecs[f"{port}__payload"].unpack(self._ports.peek(f"{port}__payload")))
+
+    def _sent(self, cycle: int, sent: dict[str, int]) -> None:
+        """An instruction leaves the collectors."""
         self._in_flight.dispatched(sent["tag"], silent=sent["op"] in SILENT)
         if sent["op"] <= Op.SEL:
             return
         answer = {name: sent[name] for name, _ in result_fields(self._config)}
         answer |= {"pred": self._rng.getrandbits(LANES), "data": narrow_word(self._rng, sent["lanes"])}
-        due = cycle - 1 + self._config.timing_of(TimingClass(sent["timing"])).latency
+        pipe = self._config.pipes[sent["pipe"]]
+        due = cycle - 1 + pipe.timing_of(TimingClass(sent["timing"])).latency
         burst = -(-due // BURST) * BURST
-        if sent["pipe"] == Pipe.SP:
-            self._sp[due] = answer
-        elif sent["pipe"] == Pipe.SFU:
+        if pipe.kind is Pipe.SP:
+            self._sp[sent["pipe"]][due] = answer
+        elif pipe.kind is Pipe.SFU:
             self._sfu.append((burst, None if sent["op"] in SILENT else answer))
         else:
             self._unread += 1
@@ -237,9 +242,10 @@ class Surroundings:
     def _answers(self, cycle: int) -> dict[str, Any]:
         """Results and credits of this cycle. A result stays on its port until it is taken."""
         ports: dict[str, Any] = {}
-        of_sp, of_sfu, of_mem = self._config.writers
-        if (sp := self._sp.pop(cycle, None)) is not None:
-            ports |= {f"result_{of_sp}__valid": 1, f"result_{of_sp}__payload": sp}
+        *of_sp, of_sfu, of_mem = self._config.writers
+        for writer, results in zip(of_sp, self._sp, strict=True):
+            if (result := results.pop(cycle, None)) is not None:
+                ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": result}
         if self._sfu and self._sfu[0][0] <= cycle:
             answer = self._sfu[0][1]
             if answer is not None:

@@ -22,8 +22,10 @@ from warploom.rtl.lane import Lane
 from warploom.rtl.lane_stages import OPERANDS
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.placement import Placer
+from warploom.rtl.register_file.result_queue import ResultQueue
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.rtl.subbank import BYTES, SubBank
+from warploom.tb.pipes import PORTS, TWO_SP
 from warploom.tb.test_dispatch import TIMINGS
 
 FEW_CYCLES, ALL_UNLIKE = (("collectors=4", *settings) for settings in TIMINGS.values())
@@ -104,16 +106,41 @@ class Ageless(Dispatcher):
 class Slotless(Dispatcher):
     """Write-back slots are never taken."""
 
-    def _slots(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
+    def _slots(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
         return Const(-1, len(pipe.classes))
 
 
 class Forgetful(Dispatcher):
     """MEM takes an instruction in every cycle."""
 
-    def _pipe_free(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
-        free = super()._pipe_free(m, pipe, selected_pipe, selected_timing)
+    def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
+        free = super()._pipe_free(m, pipe, sent, timing)
         return Const(1, 1) if pipe.kind is Pipe.MEM else free
+
+
+class Crowded(Dispatcher):
+    """The second pipe of SP does not look for a free entry of its queue."""
+
+    def _has_entry(self, m: Module, pipe: PipeConfig, sent: Value, arrives: Value) -> Value:
+        has_entry = super()._has_entry(m, pipe, sent, arrives)
+        return Const(1, 1) if pipe.name == "sp2" else has_entry
+
+
+class Greedy(Dispatcher):
+    """Port 0 takes the instructions of all pipes of SP."""
+
+    def __init__(self, *, config: SmConfig) -> None:
+        super().__init__(config=config)
+        self._served |= {1: config.pipes[1]}
+
+
+class Unturned(Arbiter):
+    """The first path stays the first."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.sync += self.first_path.eq(0)
+        return m
 
 
 class Hasty(IntegerUnit):
@@ -125,7 +152,8 @@ class Hasty(IntegerUnit):
 
 def arbiter(kind: Callable[..., wiring.Component], config: SmConfig) -> wiring.Component:
     """An arbiter of a configuration."""
-    return kind(banks=config.banks, collectors=config.collectors, paths=config.write_paths)
+    return kind(banks=config.banks, collectors=config.collectors, paths=config.write_paths,
+                rotating=config.rotating_paths)
 
 
 def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
@@ -141,7 +169,7 @@ def miswired(path: str, fault: Callable[[Any, Module], None], kind: Callable[...
     was wired correctly."""
     def make(config: SmConfig) -> wiring.Component:
         unit = kind(config=config, probe=True)
-        part: Any = reduce(getattr, filter(None, path.split(".")), unit)
+        part: Any = reduce(_part, filter(None, path.split(".")), unit)
         correct = part.elaborate
 
         def elaborate(platform: object) -> Module:
@@ -155,10 +183,23 @@ def miswired(path: str, fault: Callable[[Any, Module], None], kind: Callable[...
     return make
 
 
+def _part(whole: Any, name: str) -> Any:
+    """A part by its name, or by its number among several."""
+    return whole[int(name)] if name.isdigit() else getattr(whole, name)
+
+
 def _crossed(register_file: Any, m: Module) -> None:
     """SFU and MEM get each other's grants."""
     grant = register_file.banks.write.grant
     m.d.comb += register_file.writeback.write.grant.eq(Cat(grant[0], grant[2], grant[1]))
+
+
+def _shallow(config: SmConfig) -> wiring.Component:
+    """A queue has one entry less than it says."""
+    unit = Writeback(config=config)
+    queue = unit.queues["sp2"]
+    queue._depth -= 1
+    return unit
 
 
 def _lost(operands: Any, m: Module) -> None:
@@ -196,6 +237,8 @@ MUTANTS = (
            partial(arbiter, NeverRotating)),
     Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "serves writers backwards",
            lambda c: Tampered(arbiter(Arbiter, c), _backwards)),
+    Mutant("Arbiter", "warploom.tb.test_arbiter::random_requests", "always serves the same path first",
+           partial(arbiter, Unturned), TWO_SP),
     Mutant("Crossbar", "warploom.tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
     Mutant("Collector", "warploom.tb.operands.test_collector", "does not see every repeat",
@@ -209,12 +252,21 @@ MUTANTS = (
            FEW_CYCLES),
     Mutant("Dispatcher", "warploom.tb.test_dispatch", "forgets how long MEM is busy", lambda c: Forgetful(config=c),
            ALL_UNLIKE),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "forgets the queue of the second pipe of SP",
+           lambda c: Crowded(config=c), (*FEW_CYCLES, *TWO_SP)),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "sends what is another port's", lambda c: Greedy(config=c),
+           (*FEW_CYCLES, *TWO_SP, *PORTS["one each"])),
     Mutant("Placer", "warploom.tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "writes lanes that do not execute",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"write__lanes": Const(-1, c.banks * LANES)})),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "is always ready for MEM",
            lambda c: Tampered(Writeback(config=c), lambda o, m: {"result_mem__ready": Const(1, 1)})),
+    Mutant("ResultQueue", "warploom.tb.register_file.test_result_queue", "hides that a result waits",
+           lambda c: Tampered(ResultQueue(config=c, depth=2), lambda o, m: {"count": Const(0, 2)}),
+           ("sp.result_queue=2",)),
+    Mutant("Writeback", "warploom.tb.register_file.test_writeback", "lets a queue overflow",
+           _shallow, TWO_SP),
     Mutant("Datapath", "warploom.tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),
     Mutant("Datapath", "warploom.tb.test_datapath", "connects an operand wrongly", miswired("operands", _lost)),
 )

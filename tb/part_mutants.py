@@ -43,8 +43,8 @@ def _lost(store: Any, m: Module) -> None:
 
 
 def _ageless(store: Any, m: Module) -> None:
-    """The dispatcher is not told who takes an instruction."""
-    m.d.comb += store.stage.issue.eq(0)
+    """The age matrix is not told who takes an instruction."""
+    m.d.comb += store.ages.take.eq(0)
 
 
 def _exchanged(store: Any, m: Module) -> None:

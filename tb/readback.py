@@ -45,7 +45,7 @@ class Readback:
     def step(self) -> None:
         """The next cycle."""
         if self.cycle:
-            self._sent += self.datapath.sent is not None
+            self._sent += sum(sent is not None for sent in self.datapath.sent)
             self.datapath.clock(self.inputs)
         self.cycle += 1
         self.datapath.settle()

@@ -21,6 +21,7 @@ from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises
+from warploom.tb.codec import Codec
 
 WRITES = 10_000
 REGISTERS = 16
@@ -89,8 +90,8 @@ class Program(ABC):
         self._new = set(range(self._config.warps))  # slots whose next instruction is the first of another warp
         self._in_flight: Counter[int] = Counter()  # by warp
         self._tags = itertools.cycle(range(1 << TAG_BITS))
-        self._answers: dict[Pipe, list[tuple[int, dict[str, int]]]] = {
-            pipe: [] for pipe in (Pipe.SP, Pipe.SFU, Pipe.MEM)
+        self._answers: dict[int, list[tuple[int, dict[str, int]]]] = {
+            number: [] for number in range(len(self._config.pipes))
         }
         self._unread = 0  # memory instructions whose credit is still to come
         self.flights: dict[int, Flight] = {}
@@ -138,7 +139,7 @@ class Program(ABC):
             stimulus |= self._results(cycle)
             if self._unread and next(credits_):
                 self._unread -= 1
-                stimulus[f"credit_{self._config.writers[Pipe.MEM]}"] = 1
+                stimulus[f"credit_{self._config.writers[-1]}"] = 1
             self._completed()
             if self._rng.random() < 0.02:
                 self._change_live()
@@ -214,8 +215,8 @@ class Program(ABC):
         named = {f"src{slot}": key[1] for slot, (key, *_) in operands.items()}
         fields |= named | first | {
             "tag": tag, "warp": warp, "op": instruction.op, "modifiers": encode_modifiers(instruction),
-            "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": target[1] if target else 0,
-            "writes": target is not None, "lanes": lanes, "full": full,
+            "pipe": self._config.serving(instruction.pipe, warp), "timing": instruction.timing_class,
+            "dst": target[1] if target else 0, "writes": target is not None, "lanes": lanes, "full": full,
             "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
         }
         if self._has_window:
@@ -247,32 +248,38 @@ class Program(ABC):
     # ------------------------------------------------------------------ units outside
 
     def _dispatched(self, cycle: int) -> None:
-        """Take what the dispatch port shows; its sources are free for writers."""
-        if not self._ports.peek("dispatch__valid"):
-            return
-        codec, word = self._ports.codecs["dispatch__payload"], self._ports.peek("dispatch__payload")
+        """Take what the dispatch ports show; its sources are free for writers."""
+        for port in self._config.dispatch_ports:
+            if self._ports.peek(f"{port}__valid"):
+                self._sent(cycle, self._ports.codecs[f"{port}__payload"], self._ports.peek(f"{port}__payload"))
+
+    def _sent(self, cycle: int, codec: Codec, word: int) -> None:
+        """An instruction leaves the collectors."""
         flight = self.flights[codec.field(word, "tag")]
         for key, _, _ in flight.operands.values():
             self._registers[key].readers -= 1
         answer = {name: codec.field(word, name) for name, _ in result_fields(self._config)}
         answer["data"] = join(self._answer(flight, word))
-        pipe, timing = Pipe(codec.field(word, "pipe")), TimingClass(codec.field(word, "timing"))
-        latency = self._rng.randint(0, LONGEST) if pipe is Pipe.MEM else self._config.timing_of(timing).latency - 1
-        self._unread += pipe is Pipe.MEM
-        self._answers[pipe].append((cycle + latency, answer))
+        number, timing = codec.field(word, "pipe"), TimingClass(codec.field(word, "timing"))
+        pipe = self._config.pipes[number]
+        is_memory = pipe.kind is Pipe.MEM
+        latency = self._rng.randint(0, LONGEST) if is_memory else pipe.timing_of(timing).latency - 1
+        self._unread += is_memory
+        self._answers[number].append((cycle + latency, answer))
 
     def _results(self, cycle: int) -> dict[str, Any]:
         """Results of this cycle: SP in its slot, SFU in order, MEM in order of readiness; they wait for their latch."""
         ports: dict[str, Any] = {}
-        self._answers[Pipe.MEM].sort(key=lambda entry: entry[0])
-        self._answers[Pipe.SP].sort(key=lambda entry: entry[0])
-        for pipe, answers in self._answers.items():
-            writer = self._config.writers[pipe]
+        for number, answers in self._answers.items():
+            pipe = self._config.pipes[number]
+            writer = pipe.name
+            if pipe.kind is not Pipe.SFU:
+                answers.sort(key=lambda entry: entry[0])
             if answers and answers[0][0] <= cycle:
                 ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": answers[0][1]}
-                if pipe is Pipe.SP or self._ports.peek(f"result_{writer}__ready"):
+                if pipe.kind is Pipe.SP or self._ports.peek(f"result_{writer}__ready"):
                     answers.pop(0)
-                    if pipe is Pipe.SFU:
+                    if pipe.kind is Pipe.SFU:
                         ports[f"credit_{writer}"] = 1
         return ports
 
@@ -291,16 +298,19 @@ class OperandCheck:
     """Every operand at the dispatch port holds what was written last."""
 
     def __init__(self, ports: Ports, program: Program, checker: Checker) -> None:
-        self._codec, self._program, self._checker = ports.codecs["dispatch__payload"], program, checker
+        self._codecs, self._program, self._checker = ports.codecs, program, checker
+        self._dispatch_ports = tuple(ports.config.dispatch_ports)
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
-        if not seen["dispatch__valid"]:
-            return
-        word = seen["dispatch__payload"]
-        flight = self._program.flights[self._codec.field(word, "tag")]
+        for port in self._dispatch_ports:
+            if seen[f"{port}__valid"]:
+                self._sent(self._codecs[f"{port}__payload"], seen[f"{port}__payload"])
+
+    def _sent(self, codec: Codec, word: int) -> None:
+        flight = self._program.flights[codec.field(word, "tag")]
         for slot, (key, values, defined) in flight.operands.items():
-            actual = split(self._codec.field(word, "abc"[slot]))
+            actual = split(codec.field(word, "abc"[slot]))
             for lane in range(LANES):
                 if defined >> lane & 1:
                     self._checker.equal(f"register {key[1]} of warp {key[0]}, lane {lane}", actual[lane], values[lane])

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from warploom import processes, store
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import MECHANISMS, OFF, Runs, Switch
 from warploom.kernels.library import kernel, kernels
 from warploom.store import Key, Kind
@@ -48,7 +49,17 @@ class Case:
     def settings(self) -> str:
         """What varies from case to case, in words."""
         words = [mechanism.describe(self.config) for mechanism in MECHANISMS if mechanism.words]
+        words.append(_in_words(self.config))
         return ", ".join([self.config.name, self.config.layout, self.config.scheduler, *filter(None, words)])
+
+
+def _in_words(config: SmConfig) -> str:
+    """The pipes of a configuration in words, if it has several of SP."""
+    sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
+    if len(sp) == 1:
+        return ""
+    return (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
+            f"{len(config.write_paths)} write paths")
 
 
 @dataclass(frozen=True)

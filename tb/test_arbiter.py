@@ -1,16 +1,16 @@
 """Bench of the arbiter: hardware against `warploom.golden_model.arbiter`, and the worked example of
 [RADAIDEH], Fig. 3.16(a)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
-from warploom.arch.isa import Pipe
+from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Arbiter
-from warploom.tb import runner, write_paths
+from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
 
@@ -40,8 +40,9 @@ class ArbiterCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
         self._paths = ports.config.write_paths
-        self._model = Arbiter(self._banks, self._collectors, self._paths)
+        self._model = Arbiter(self._banks, self._collectors, self._paths, ports.config.rotating_paths)
         self._waited: dict[tuple[int, int], int] = {}
+        self._waiting = WaitingWrites(self._paths, ports.config.rotating_paths)
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
@@ -52,6 +53,7 @@ class ArbiterCheck:
         write_grants, read_grants = self._model.arbitrate(writes, reads)
         check = self._checker.equal
         check("diagonal", seen["diagonal"], self._model.diagonal)
+        check("first_path", seen.get("first_path", 0), self._paths.index(self._model.order[0]))
         check("write_grant", seen["write_grant"], sum(grant << i for i, grant in enumerate(write_grants)))
         for bank, collector in enumerate(read_grants):
             check(f"read_grant[{bank}]", granted[bank], 0 if collector is None else 1 << collector)
@@ -61,7 +63,8 @@ class ArbiterCheck:
     def _properties(self, writes: list[int | None], reads: list[int], granted: list[int], write_grant: int) -> None:
         taken = [bank for i, bank in enumerate(writes) if bank is not None and write_grant >> i & 1]
         granted_writers = [writer for writer in range(len(writes)) if write_grant >> writer & 1]
-        self._checker.holds("SP is never refused", (Pipe.SP in granted_writers) == (writes[Pipe.SP] is not None))
+        longest = self._waiting.longest(writes, granted_writers)
+        self._checker.holds("the first of a path is granted in its turn", longest < self._waiting.bound)
         for path in self._paths:
             asking = [writer for writer in path if writes[writer] is not None]
             served = [writer for writer in path if writer in granted_writers]
@@ -85,7 +88,7 @@ class ArbiterCheck:
                 bound = max(self._banks, self._collectors)
                 self._checker.holds("no read starves", self._waited[key] < bound)
         if len(self._paths) > 1:
-            self._coverage.hit("two writes", len(taken) == 2)
+            self._coverage.hit("two writes", len(taken) >= 2)
         self._coverage.hit("write beats read", any(reads[bank] for bank in taken))
         self._coverage.hit("all banks read", all(granted))
         self._coverage.hit("idle", not any(granted) and not taken)
@@ -97,6 +100,22 @@ def points(config: SmConfig) -> list[str]:
     shared = ["a writer waits for its path"] if any(len(path) > 1 for path in paths) else []
     several = ["a writer waits for its bank", "two writes"] if len(paths) > 1 else []
     return [*shared, *several, "write beats read", "all banks read", "idle"]
+
+
+class WaitingWrites:
+    """How long the first writers wait of the paths that take turns; where none does, of the first path, which is never
+    refused."""
+
+    def __init__(self, paths: WritePaths, rotating: int) -> None:
+        self._paths, self.bound = paths[:rotating], rotating
+        self._waited = [0] * rotating
+
+    def longest(self, writes: Sequence[object], granted: Sequence[int]) -> int:
+        """The most cycles in a row in which the first writer of a path has been refused, up to this one."""
+        for number, path in enumerate(self._paths):
+            refused = writes[path[0]] is not None and path[0] not in granted
+            self._waited[number] = self._waited[number] + 1 if refused else 0
+        return max(self._waited)
 
 
 @cocotb.test()
@@ -149,6 +168,13 @@ def test_arbiter(preset: str, seed: int) -> None:
 @pytest.mark.parametrize("paths", write_paths.OTHERS)
 def test_other_write_paths(paths: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Arbiter")
+    runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("settings", [pipes.TWO_SP, pipes.PATH_EACH], ids=["two paths", "three paths"])
+def test_paths_that_take_turns(settings: Sequence[str], seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings([*settings]), "Arbiter")
     runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
 
 

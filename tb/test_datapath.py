@@ -72,9 +72,10 @@ class DatapathCheck:
                 equal(name, actual[name], expected)
         equal("activity", self._codecs["activity"].unpack(seen["activity"]), model.activity())
         equal("issue.ready", seen["issue__ready"], int(model.operands.issue_ready))
-        equal("dispatch.valid", seen["dispatch__valid"], int(model.sent is not None))
-        if model.sent is not None and seen["dispatch__valid"]:
-            self._dispatch(seen, model.sent)
+        for port, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
+            equal(f"{port}.valid", seen[f"{port}__valid"], int(sent is not None))
+            if sent is not None and seen[f"{port}__valid"]:
+                self._dispatch(port, self._fields(seen, port), sent)
         for i, pipe in enumerate(self._config.pipes):
             writer = pipe.name
             self._completion(seen, writer, model.done[i])
@@ -85,6 +86,7 @@ class DatapathCheck:
             equal("free_entries", seen["free_entries"], join(model.operands.free_entries, FREE_BITS))
             cover_window(model, self._coverage)
         self._stored(seen, model.writes())
+        self._cover_pipes(model)
         if self._config.has_compact_slots:
             self._affine(seen, model)
         model.clock(Inputs(
@@ -94,23 +96,31 @@ class DatapathCheck:
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
         ))
 
+    def _cover_pipes(self, model: Any) -> None:
+        """What several pipes of SP and dispatch ports do."""
+        if self._config.rotating_paths > 1:
+            self._coverage.hit("a result waits in its queue", any(model.queues.lengths))
+            refused = [i for i in self._config.numbers(Pipe.SP) if not model.ready[i]]
+            self._coverage.hit("a latch of SP is refused", refused)
+        if len(self._config.dispatch_ports) > 1:
+            self._coverage.hit("several are dispatched", sum(sent is not None for sent in model.sent) > 1)
+
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""
         return self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"]) if seen[f"{port}__valid"] else None
 
-    def _dispatch(self, seen: Observation, expected: dict[str, Any]) -> None:
-        actual = self._fields(seen, "dispatch")
+    def _dispatch(self, port: str, actual: dict[str, int], expected: dict[str, Any]) -> None:
         # With neither gating nor windows, lanes that do not execute are read too.
         everything = not self._config.gates_columns and not self._has_window
         shown = WARP_MASK if everything else spread(expected["lanes"])
         for slot, name in enumerate("abc"):
-            self._checker.equal(f"dispatch.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
+            self._checker.equal(f"{port}.{name}", actual.pop(name) & shown, expected["operands"][slot] & shown)
         if not expected["writes"]:
             for name in self._destination:
                 del actual[name]
         for name, value in actual.items():
-            self._checker.equal(f"dispatch.{name}", value, expected[name])
-        self._coverage.hit(f"{Pipe(expected['pipe']).name} dispatch")
+            self._checker.equal(f"{port}.{name}", value, expected[name])
+        self._coverage.hit(f"{self._config.pipes[expected['pipe']].kind.name} dispatch")
         for compact in expected.get("compact", ()):
             if compact is not None:
                 self._coverage.hit(f"{compact.tag.name.lower()} operand")
@@ -172,7 +182,7 @@ class DatapathCheck:
 async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     """A random instruction stream; every instruction with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * INSTRUCTIONS)
-    coverage = Coverage(*mechanisms.points(ports.config))
+    coverage = Coverage(*mechanisms.points(ports.config), *_points_of_pipes(ports.config))
     kind = AffineSurroundings if ports.config.has_compact_slots else Surroundings
     relieved = ports.config.has_window or ports.config.has_compact_slots
     surroundings = kind(ports, source(), RARER * INSTRUCTIONS if relieved else INSTRUCTIONS)
@@ -182,6 +192,12 @@ async def random_stream(dut: cocotb.handle.SimHandleBase) -> None:
     _contention(check, checker)
     checker.finish()
     coverage.finish()
+
+
+def _points_of_pipes(config: SmConfig) -> list[str]:
+    """Coverage points of several pipes of SP, and of several dispatch ports."""
+    waiting = ["a result waits in its queue", "a latch of SP is refused"] if config.rotating_paths > 1 else []
+    return [*waiting, *(["several are dispatched"] if len(config.dispatch_ports) > 1 else [])]
 
 
 def _contention(check: DatapathCheck, checker: Checker) -> None:

@@ -9,9 +9,10 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
-from warploom.tb import runner
+from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
 
@@ -20,100 +21,125 @@ CYCLES = 6000
 
 @dataclass
 class Held:
-    """An instruction in a collector: its place in the order of issue, pipe and timing class."""
+    """An instruction in a collector: its place in the order of issue, the number of its pipe, and timing class."""
 
     number: int
     pipe: int
     timing: int
     ready: bool = False
 
+    @property
+    def fields(self) -> dict[str, int]:
+        """What the model asks of it."""
+        return {"pipe": self.pipe, "timing": self.timing}
+
 
 class DispatchBench:
-    """Plays the collectors: fills free ones, makes them ready after a while, empties those that are selected."""
+    """Plays the collectors: fills free ones, makes them ready after a while, empties those that are selected. The unit
+    is the dispatcher of port 0; instructions for the pipes of others leave when the model says so."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
+        self._pipes, self._known = ports.config.pipes, ports.inputs
         self._model = Dispatcher(ports.config, OldestFirst())
         self._held: list[Held | None] = [None] * ports.config.collectors
         self._issue: tuple[int, Held] | None = None
-        self._owed = {Pipe.SFU: 0, Pipe.MEM: 0}
-        self._last = dict.fromkeys(Pipe, -1)
-        self._due: set[int] = set()
-        self._busy: dict[Pipe, tuple[TimingClass, int]] = {}
+        self._owed = {number: 0 for number, pipe in enumerate(self._pipes) if pipe.credits}
+        self._last = dict.fromkeys(range(len(self._pipes)), -1)
+        self._due: set[tuple[int, int]] = set()
+        self._busy: dict[int, tuple[TimingClass, int]] = {}
+        self._given = 0  # pipes that give a credit back
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random instructions; credits come back late."""
+        """Random instructions; credits come back late, and queues hold what they may."""
         rng = source()
         issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
+        kinds = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
         for number in range(CYCLES):
             for held in self._held:
                 if held is not None and next(wakes):
                     held.ready = True
             self._issue = None
             if None in self._held and next(issues):
-                pipe = rng.choice((Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM))
-                timing = rng.choice(self._config.pipes[pipe].timing_classes)
+                pipe = rng.choice(self._config.numbers(rng.choice(kinds)))
+                timing = rng.choice(self._pipes[pipe].timing_classes)
                 self._issue = self._held.index(None), Held(number, pipe, timing)
-            give = {pipe: bool(owed) and next(credits) for pipe, owed in self._owed.items()}
-            yield {
-                "issue": 1 << self._issue[0] if self._issue else 0,
-                "busy": sum((held is not None) << c for c, held in enumerate(self._held)),
-                "ready": sum((held is not None and held.ready) << c for c, held in enumerate(self._held)),
-                "pipe": join([held.pipe if held else 0 for held in self._held], 2),
-                "timing": join([held.timing if held else 0 for held in self._held], 5),
-                "credit_sfu": give[Pipe.SFU], "credit_mem": give[Pipe.MEM],
-            }
+            self._given = sum((bool(owed) and next(credits)) << pipe for pipe, owed in self._owed.items())
+            if rng.random() < 0.3:
+                self._model.queued = [rng.randint(0, pipe.result_queue) for pipe in self._pipes]
+            yield {name: value for name, value in self._shown().items() if name in self._known}
+
+    def _shown(self) -> dict[str, int]:
+        """What the dispatcher sees of collectors and pipes."""
+        count = len(self._held)
+        older = [sum((other is not None and held is not None and other.number < held.number) << o
+                     for o, other in enumerate(self._held)) for held in self._held]
+        return {
+            "older": join(older, count),
+            "busy": sum((held is not None) << c for c, held in enumerate(self._held)),
+            "ready": sum((held is not None and held.ready) << c for c, held in enumerate(self._held)),
+            "pipe": join([held.pipe if held else 0 for held in self._held], pipe_bits(self._config)),
+            "timing": join([held.timing if held else 0 for held in self._held], 5),
+            **{f"credit_{pipe.name}": self._given >> number & 1 for number, pipe in enumerate(self._pipes)},
+            **{f"queued_{pipe.name}": self._model.queued[number] for number, pipe in enumerate(self._pipes)},
+        }
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then carry out what was selected and issued."""
-        expected = self._model.select([self._view(held) for held in self._held])
+        selected = list(self._model.select([self._view(held) for held in self._held]))
+        expected = selected[0]
         self._checker.equal("select", seen["select"], 0 if expected is None else 1 << expected)
-        index = seen["select"].bit_length() - 1 if seen["select"] else None
-        chosen = None if index is None else self._held[index]
-        waiting = [held for held in self._held if held is not None and held.ready]
-        self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
-        self._coverage.hit("nothing is eligible", waiting and chosen is None)
-        self._coverage.hit("choice", len(waiting) > 1 and chosen)
-        for pipe, (timing, until) in self._busy.items():
-            if self._checker.cycle < until:
-                self._coverage.hit(keeps_busy(timing), any(held.pipe == pipe for held in waiting))
-        if index is not None and chosen is not None:
-            self._properties(chosen)
-            self._held[index] = None
-        fields = {"pipe": chosen.pipe, "timing": chosen.timing} if chosen else {}
-        self._model.step(index, fields, seen["credit_sfu"] << Pipe.SFU | seen["credit_mem"] << Pipe.MEM)
-        self._owed[Pipe.SFU] -= seen["credit_sfu"]
-        self._owed[Pipe.MEM] -= seen["credit_mem"]
+        selected[0] = seen["select"].bit_length() - 1 if seen["select"] else None
+        chosen = [None if index is None else self._held[index] for index in selected]
+        self._cover(chosen[0])
+        for index, held in zip(selected, chosen, strict=True):
+            if index is not None and held is not None:
+                self._properties(held)
+                self._held[index] = None
+        self._model.step(selected, [None if held is None else held.fields for held in chosen], self._given)
+        for pipe in self._owed:
+            self._owed[pipe] -= self._given >> pipe & 1
         if self._issue:
             self._held[self._issue[0]] = self._issue[1]
             self._model.issued(self._issue[0])
 
+    def _cover(self, chosen: Held | None) -> None:
+        """Who waits, and for what."""
+        waiting = [held for held in self._held if held is not None and held.ready
+                   and not self._pipes[held.pipe].dispatch_port]
+        self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
+        self._coverage.hit("nothing is eligible", waiting and chosen is None)
+        self._coverage.hit("choice", len(waiting) > 1 and chosen)
+        for pipe, (timing, until) in self._busy.items():
+            if self._checker.cycle < until and not self._pipes[pipe].dispatch_port:
+                self._coverage.hit(keeps_busy(timing), any(held.pipe == pipe for held in waiting))
+
     def _view(self, held: Held | None) -> Any:
         """A collector, as the model sees it."""
-        return held and SimpleNamespace(fields={"pipe": held.pipe, "timing": held.timing}, present=7 * held.ready)
+        return held and SimpleNamespace(fields=held.fields, present=7 * held.ready)
 
     def _properties(self, chosen: Held) -> None:
-        """Order and credits of SFU and MEM, one write-back slot for each SP result."""
+        """Order and credits of SFU and MEM, one write-back slot for each SP result of a pipe."""
         self._checker.holds("only ready instructions are dispatched", chosen.ready)
         self._check_order(chosen)
-        pipe, timing, cycle = Pipe(chosen.pipe), TimingClass(chosen.timing), self._checker.cycle
-        times = self._config.timing_of(timing)
-        self._checker.holds("a busy pipe takes nothing", pipe not in self._busy or cycle >= self._busy[pipe][1])
-        self._busy[pipe] = timing, cycle + times.interval
-        if pipe is Pipe.SP:
-            due = cycle + times.latency
-            self._checker.holds("results of SP never meet", due not in self._due)
+        number, timing, cycle = chosen.pipe, TimingClass(chosen.timing), self._checker.cycle
+        pipe = self._pipes[number]
+        times = pipe.timing_of(timing)
+        self._checker.holds("a busy pipe takes nothing", number not in self._busy or cycle >= self._busy[number][1])
+        self._busy[number] = timing, cycle + times.interval
+        if not pipe.credits:
+            due = number, cycle + times.latency
+            self._checker.holds("results of a pipe of SP never meet", due not in self._due)
             self._due.add(due)
             return
-        self._owed[pipe] += 1
-        room = self._config.pipes[pipe].credits
-        self._checker.holds("no dispatch without a credit", self._owed[pipe] <= room)
-        self._coverage.hit(f"{pipe.name} out of credits", self._owed[pipe] == room)
+        self._owed[number] += 1
+        self._checker.holds("no dispatch without a credit", self._owed[number] <= pipe.credits)
+        self._coverage.hit(f"{pipe.kind.name} out of credits", self._owed[number] == pipe.credits)
 
     def _check_order(self, chosen: Held) -> None:
         self._checker.holds("SFU and MEM keep the order of issue",
-                            chosen.pipe == Pipe.SP or chosen.number > self._last[Pipe(chosen.pipe)])
-        self._last[Pipe(chosen.pipe)] = chosen.number
+                            not self._pipes[chosen.pipe].credits or chosen.number > self._last[chosen.pipe])
+        self._last[chosen.pipe] = chosen.number
 
 
 def keeps_busy(timing: TimingClass) -> str:
@@ -122,9 +148,10 @@ def keeps_busy(timing: TimingClass) -> str:
 
 
 def points(config: SmConfig) -> list[str]:
-    """What the dispatchers' benches must come by."""
+    """What the dispatchers' benches must come by, at the pipes of port 0."""
     always = ["older instruction waits", "nothing is eligible", "choice", "SFU out of credits", "MEM out of credits"]
-    return [*always, *(keeps_busy(timing) for timing in TimingClass if config.timing_of(timing).interval > 1)]
+    at_port = [timing for pipe in config.pipes if not pipe.dispatch_port for timing in pipe.timing_classes]
+    return [*always, *(keeps_busy(timing) for timing in at_port if config.timing_of(timing).interval > 1)]
 
 
 @cocotb.test()
@@ -150,4 +177,12 @@ TIMINGS = {
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_dispatch(timing: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["collectors=4", *TIMINGS[timing]])
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("ports", pipes.PORTS)
+def test_two_sp_pipes(ports: str, seed: int) -> None:
+    settings = ["collectors=4", *TIMINGS["few cycles"], *pipes.TWO_SP, *pipes.PORTS[ports]]
+    config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)

@@ -63,7 +63,7 @@ class IntegerCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._model = IntegerUnit(ports.config)
+        self._model = IntegerUnit(ports.config.pipes[0])
         self._stages = deque([Work()] * STAGES, STAGES)
         self.entered = self.left = 0
 

@@ -114,12 +114,17 @@ def test_settings_change_fields_and_single_classes():
         ("timing.int_ad=[4, 1]", "timing.int_ad: must be one of int_add, "),
         ("timing.int_ad=[4, 1]", "; nearest: int_mad, int_add"),
         ("sp.lanes=12", "pipes.sp.lanes = 12: must be a power of two"),
-        ("sp.lanez=16", "pipes: 'lanez' is not a field of a pipe; fields are name, lanes, write_path, credits, "),
+        ("sp.lanez=16", "pipes: 'lanez' is not a field of a pipe; fields are name, lanes, write_path, dispatch_port, "),
         ("pipes.alu.lanes=16", "pipes.alu.lanes: no such pipe; pipes are sp, sfu, mem"),
         ("sp.credits=1", "pipes.sp.credits = 1: must be 0: its results come in a fixed cycle"),
         ("sfu.credits=0", "pipes.sfu.credits = 0: must be a whole number from 1 to 255"),
-        ("sp.write_path=1", "pipes.sp.write_path = 1: must be 0, the path that never waits"),
-        ("mem.write_path=2", "pipes: write paths 0, 0, 2: must be numbered from 0 without gaps"),
+        ("sp.write_path=1", "pipes.sp.result_queue = 0: must be at least 1 unless the pipe is the only one"),
+        ("mem.write_path=2", "pipes: write_path 0, 0, 2: must be numbered from 0 without gaps"),
+        ("sfu.dispatch_port=2", "pipes: dispatch_port 0, 2, 0: must be numbered from 0 without gaps"),
+        ("mem.result_queue=2", "pipes.mem.result_queue = 2: must be 0: its results wait in the pipe"),
+        ("pipes.sp.copy=sp2", "pipes.sp.result_queue = 0: must be at least 1 unless the pipe is the only one"),
+        ("pipes.sfu.copy=special", "pipes: sp, sfu, special, mem: the machine has three, with these classes: "),
+        ("pipes.sp.copy=mem", "pipes: sp, mem, sfu, mem: every pipe needs a name of its own"),
         ("sp.name=mem", "pipes: mem, sfu, mem: every pipe needs a name of its own"),
         ("sp.name=memory", "pipes: name = 'memory': must be a word of small letters"),
         ("sp.classes=3", "pipes.sp.classes = 3: must be a table"),
@@ -264,6 +269,32 @@ def test_pipes_are_a_list_in_a_file():
 ])
 def test_pipes_share_write_paths(settings, paths):
     assert SmConfig().with_settings(settings).write_paths == paths
+
+
+TWO_SP = ["pipes.sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "mem.write_path=2"]
+
+
+def test_a_warp_has_the_pipe_of_its_scheduler():
+    config = SmConfig().with_settings([*TWO_SP, "sp2.dispatch_port=1", "sp2.lanes=16"])
+    assert config.writers == ("sp", "sp2", "sfu", "mem")
+    assert [config.serving(Pipe.SP, warp) for warp in range(4)] == [0, 1, 0, 1]
+    assert [config.serving(kind, 5) for kind in (Pipe.SFU, Pipe.MEM)] == [2, 3]
+    assert config.dispatch_ports == {"dispatch_0": (0, 2, 3), "dispatch_1": (1,)}
+    assert (config.write_paths, config.rotating_paths) == (((0, 2), (1,), (3,)), 2)
+    assert [pipe.timing_of(TimingClass.INT_MUL) for pipe in config.pipes[:2]] == [Timing(4, 2), Timing(5, 4)]
+    assert SmConfig.from_toml(config.to_toml()) == config
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ([*TWO_SP, "schedulers=1"], "pipes: 2 of one kind, but schedulers = 1: must not be more"),
+    ([*TWO_SP, "sp2.write_path=0", "mem.write_path=1"], "pipes: sp, sp2 share a write path: each needs another"),
+    ([*TWO_SP, "sp2.write_path=2", "mem.write_path=1"], r"pipes\.mem\.write_path = 1: must be the last one, or"),
+    ([*TWO_SP, "bypass=rfc"], r"bypass = rfc and pipes\.sp\.result_queue = 2 disagree: write latches of rfc wait"),
+    ([*TWO_SP, "coalescing=corf", "layout=wid"], r"coalescing = corf and pipes\.sp\.result_queue = 2 disagree"),
+])
+def test_what_several_sp_pipes_need(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(settings)
 
 
 def test_a_warp_takes_turns_on_few_lanes():

@@ -8,10 +8,10 @@ collector.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from amaranth import Cat, Const, Module, Signal, Value
@@ -59,8 +59,9 @@ class Theorem(wiring.Component):
     read has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
     """
 
-    def __init__(self, arbiter: wiring.Component, banks: int, collectors: int) -> None:
+    def __init__(self, arbiter: Any, banks: int, collectors: int, config: SmConfig) -> None:
         self.arbiter, self.banks, self.collectors = arbiter, banks, collectors
+        self._paths, self._turning = config.write_paths, config.rotating_paths
         inputs = {name: member for name, member in arbiter.signature.members.items() if member.flow is wiring.In}
         super().__init__({**inputs, **dict.fromkeys(("legal", *CLAIMS, *LEMMAS), Out(1))})
 
@@ -92,7 +93,7 @@ class Theorem(wiring.Component):
                 for b, c in cells for side in (RIGHT, LEFT)}
 
     def _find_writes(self) -> list[list[Request]]:
-        """For each bank, the requests of the three writers for it."""
+        """For each bank, the requests of the writers for it."""
         arbiter, found = self.arbiter, []
         for b in range(self.banks):
             here = [bank == b for bank in arbiter.write_bank]
@@ -110,7 +111,7 @@ class Theorem(wiring.Component):
         return [request for read, request in self._reads.items() if read.collector == collector]
 
     def _legal(self) -> Iterator[Value]:
-        yield self._diagonal < self._size
+        yield from self._stays_legal()
         yield from (bank < self.banks for bank in self.arbiter.write_bank)
         if isinstance(self.arbiter, SLICED):
             yield from (mask.matches(*MASKS[RIGHT], *MASKS[LEFT]) for mask in self.arbiter.write_mask)
@@ -123,6 +124,19 @@ class Theorem(wiring.Component):
     def _stays_legal(self) -> Iterator[Value]:
         """The part of `legal` about the state: the inputs are free."""
         yield self._diagonal < self._size
+        yield self._first_path() < self._turning
+
+    def _first_path(self) -> Value:
+        """The path that is served first."""
+        return getattr(self.arbiter, "first_path", Const(0))
+
+    def _earlier(self, other: int, path: int) -> Value:
+        """Whether a path is served before another one: it takes fewer steps from the first one."""
+        if max(other, path) >= self._turning:
+            return Const(other < path)
+        size = self._turning
+        steps = [(number + size - self._first_path()) % size for number in (other, path)]
+        return steps[0] < steps[1]
 
     def _only_requested(self) -> Iterator[Value]:
         yield from (made | ~granted for made, granted, _ in self._reads.values())
@@ -142,10 +156,16 @@ class Theorem(wiring.Component):
                 yield slice_[read.bank][read.collector] == wanted
 
     def _writes_first(self) -> Iterator[Value]:
-        sp, sfu, _ = self.arbiter.write_request
-        yield self.arbiter.write_grant[:2] == Cat(sp, sfu & ~sp)
-        for *path, mem in self._writes:
-            yield ~mem.made | mem.granted ^ Cat(writer.blocks(mem) for writer in path).any()
+        """Of each path the first writer that requests is granted, unless a path before writes what it wants."""
+        request, grant = self.arbiter.write_request, self.arbiter.write_grant
+        for number, path in enumerate(self._paths):
+            for turn, writer in enumerate(path):
+                behind = Cat(request[ahead] for ahead in path[:turn]).any() if turn else Const(0)
+                yield ~(grant[writer] & behind)
+                for here in self._writes:
+                    blocked = [self._earlier(other, number) & here[theirs].blocks(here[writer])
+                               for other, of_other in enumerate(self._paths) if other != number for theirs in of_other]
+                    yield ~here[writer].made | behind | here[writer].granted ^ Cat(blocked).any()
 
     def _never_idle(self) -> Iterator[Value]:
         """A read that is refused meets a granted request."""
@@ -161,6 +181,15 @@ class Theorem(wiring.Component):
     def _diagonals(self) -> Iterator[Value]:
         """Which diagonal has priority."""
         yield from (self._diagonal == diagonal for diagonal in range(self._size))
+
+    def _turns(self) -> Iterator[Value]:
+        """Which of the paths that take turns is the first."""
+        yield from (self._first_path() == path for path in range(self._turning))
+
+    def _path_bound(self) -> Iterator[Value]:
+        """Of the paths that take turns, those whose first writer is not refused."""
+        request, grant = self.arbiter.write_request, self.arbiter.write_grant
+        yield from (~(request[path[0]] & ~grant[path[0]]) for path in self._paths[: self._turning])
 
     def _bound(self) -> Iterator[Value]:
         """Reads that are served fairly: a left one may lose to the right one of its cell, once for each."""
@@ -180,8 +209,15 @@ class Theorem(wiring.Component):
 CLAIMS = ("only_requested", "disjoint", "slices_follow", "writes_first", "never_idle", "turn", "stays_legal")
 """Claims that hold in a cycle with legal inputs and state; `stays_legal` holds in the next one."""
 
-LEMMAS = ("diagonals", "bound")
-"""Claims about N consecutive cycles."""
+PATH_LEMMAS = ("turns", "path_bound")
+"""Claims about as many consecutive cycles as there are write paths that take turns."""
+
+LEMMAS = ("diagonals", "bound", *PATH_LEMMAS)
+"""Claims about several consecutive cycles, the others about N."""
+
+TWO_SP = ("schedulers=2", "sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "mem.write_path=2")
+TURNS = {"two paths": TWO_SP, "three paths": (*TWO_SP, "sfu.write_path=2", "mem.write_path=3")}
+"""Settings with write paths that take turns."""
 
 ARBITERS = (Arbiter, CoalescingArbiter, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
@@ -191,9 +227,12 @@ CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
 class Prover:
     """The netlist of a theorem, from the Verilog that users get. Scripts and logs stay in `folder`."""
 
-    def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4) -> None:
-        self._folder, self._size = folder, max(banks, collectors)
-        theorem = Theorem(arbiter(banks=banks, collectors=collectors, paths=SmConfig().write_paths), banks, collectors)
+    def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4,
+                 settings: Sequence[str] = ()) -> None:
+        config = SmConfig().with_settings([*settings])
+        self._folder, self._size, self._turning = folder, max(banks, collectors), config.rotating_paths
+        made = arbiter(banks=banks, collectors=collectors, paths=config.write_paths, rotating=self._turning)
+        theorem = Theorem(made, banks, collectors, config)
         (folder / "theorem.sv").write_text(verilog.to_verilog(theorem, "theorem"))
         yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt; write_rtlil theorem.il\n",
                   folder, "read")
@@ -205,7 +244,7 @@ class Prover:
             return after_reset and self._sat("-seq 2 -prove-skip 1 -set-at 1 legal 1 -set-at 1 rst 0", claim)
         if claim in CLAIMS:
             return self._sat("-seq 1 -set legal 1", claim)
-        n = self._size - fewer
+        n = (self._turning if claim in PATH_LEMMAS else self._size) - fewer
         return self._sat(f"-seq {n} -prove-skip {n - 1} -set legal 1 -set rst 0 -set-at 1 {claim}_before 0", claim)
 
     def _sat(self, assumptions: str, claim: str) -> bool:
@@ -241,7 +280,30 @@ def test_other_sizes(tmp_path: Path, arbiter: type, banks: int, collectors: int)
     assert all(prover.holds(claim) for claim in ("disjoint", "never_idle", "turn", "stays_legal", "diagonals"))
 
 
-@pytest.mark.parametrize("lemma", LEMMAS)
+@pytest.mark.parametrize("paths", TURNS)
+@pytest.mark.parametrize("arbiter", ARBITERS)
+def test_paths_that_take_turns(tmp_path: Path, arbiter: type, paths: str) -> None:
+    prover = Prover(tmp_path, arbiter, 2, 2, TURNS[paths])
+    assert all(prover.holds(claim) for claim in ("writes_first", "disjoint", "only_requested", "stays_legal"))
+    assert all(prover.holds(lemma) and not prover.holds(lemma, fewer=1) for lemma in PATH_LEMMAS)
+
+
+class OnePathFirst(Arbiter):
+    """The first path stays the first."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.sync += self.first_path.eq(0)
+        return m
+
+
+def test_a_path_that_stays_first(tmp_path: Path) -> None:
+    prover = Prover(tmp_path, OnePathFirst, 2, 2, TURNS["two paths"])
+    assert prover.holds("writes_first")
+    assert not any(prover.holds(lemma) for lemma in PATH_LEMMAS)
+
+
+@pytest.mark.parametrize("lemma", ["diagonals", "bound"])
 @pytest.mark.parametrize("arbiter", ARBITERS)
 def test_fewer_cycles_do_not_suffice(provers: dict[type, Prover], arbiter: type, lemma: str) -> None:
     assert not provers[arbiter].holds(lemma, fewer=1)

@@ -55,12 +55,12 @@ class Observer:
         for name, value in probe.items():
             if name.endswith("_enable") and value:
                 self._bank(name.removesuffix("_enable"), probe)
-        if datapath.dispatch is not None:
-            collector = datapath.operands.collectors[datapath.dispatch["collector"]]
+        if datapath.dispatch[0] is not None:
+            collector = datapath.operands.collectors[datapath.dispatch[0]["collector"]]
             self.counts["operand_columns"] += sum(
                 32 if self._config.gating is Gating.OFF else self._needed(collector, slot).bit_count()
                 for slot in range(3))
-        self._stages = [self._lanes(datapath.sent), *self._stages[:2]]
+        self._stages = [self._lanes(datapath.sent[0]), *self._stages[:2]]
         (first, _, passes), (second, _, passed), (_, third, _) = self._stages
         self.counts["lane_loads"] += first + second + third
         self.counts["bypass_loads"] += passes + passed

@@ -48,9 +48,9 @@ def test_a_compact_operand_takes_no_bank() -> None:
     for datapath in cycles(sm):
         if sm.inputs.issue is not None:
             spent.append(sm.cycle)
-        if datapath.dispatch is not None:
+        if datapath.dispatch[0] is not None:
             spent.append(sm.cycle)
-            assert datapath.dispatch["operands"][0] == Compact(0, 1).word()
+            assert datapath.dispatch[0]["operands"][0] == Compact(0, 1).word()
     assert spent[1] - spent[0] == 1 and sum(sm.datapath.register_file.bank_reads) == 0
 
 

@@ -35,8 +35,8 @@ def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
         if sm.inputs.issue is not None:
             assert datapath.operands.address_ready
             issued.append(sm.cycle)
-        if datapath.dispatch is not None:
-            assert datapath.dispatch["collector"] == sm.config.collectors
+        if datapath.dispatch[0] is not None:
+            assert datapath.dispatch[0]["collector"] == sm.config.collectors
             dispatched.append(sm.cycle)
         if shown_by(datapath)["address_busy"]:
             assert not datapath.operands.address_ready
@@ -54,8 +54,8 @@ def test_memory_operations_keep_their_order() -> None:
     sm, order, waited = Sm(config("abm"), trace), [], False
     for datapath in cycles(sm):
         waited |= datapath.operands.address_busy and any(collector.busy for collector in datapath.operands.collectors)
-        if datapath.dispatch is not None and datapath.dispatch["pipe"] == Pipe.MEM:
-            order.append(Op(datapath.dispatch["op"]))
+        if datapath.dispatch[0] is not None and datapath.dispatch[0]["pipe"] == Pipe.MEM:
+            order.append(Op(datapath.dispatch[0]["op"]))
     assert order == [Op.ST, Op.LD] and waited
 
 
@@ -72,7 +72,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     setting = config("abm", "mem.credits=1", "line_bytes=32")
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
-        issue, dispatch = sm.inputs.issue, datapath.dispatch
+        issue, dispatch = sm.inputs.issue, datapath.dispatch[0]
         if datapath.operands.address_busy and issue is not None:
             beside.append((Op(issue["op"]), issue["dst"]))
         if dispatch is not None and dispatch["op"] == Op.LD:

@@ -69,7 +69,7 @@ def events(trace: Trace, setting: SmConfig) -> list[tuple[list[int], list[int], 
         datapath, issue = sm.datapath, sm.inputs.issue
         found.append((
             [] if issue is None else [issue["tag"]],
-            [] if datapath.dispatch is None else [datapath.dispatch["tag"]],
+            [] if datapath.dispatch[0] is None else [datapath.dispatch[0]["tag"]],
             [result["tag"] for result in datapath.done if result is not None],
         ))
 
@@ -236,8 +236,8 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
 def _fits(setting: SmConfig, sm: Sm, datapath: Datapath) -> None:
     if sm.inputs.issue is not None:
         pack(issue_fields(setting), sm.inputs.issue)
-    if datapath.sent is not None and datapath.sent["writes"]:
-        pack(dispatch_fields(setting), datapath.sent)
+    if datapath.sent[0] is not None and datapath.sent[0]["writes"]:
+        pack(dispatch_fields(setting), datapath.sent[0])
     for writer, result in enumerate(datapath.register_file.writeback.latches):
         if result is not None and result["writes"] and not (writer == 2 and datapath.operands.evictions.latched):
             pack(result_fields(setting), result)

@@ -142,7 +142,7 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
     for datapath in cycles(sm):
         if sm.inputs.issue is not None:
             issued = sm.cycle
-        if datapath.dispatch is not None:
+        if datapath.dispatch[0] is not None:
             waited = sm.cycle - issued
     return datapath.register_file.traffic().coalesced, datapath.register_file.traffic().collector_writes, waited
 

@@ -57,9 +57,9 @@ def test_everything_dispatches_and_completes_once(config: SmConfig) -> None:
         sm.step()
         if sm.finished:
             break
-        if sm.datapath.dispatch is not None:
-            dispatched[sm.datapath.dispatch["tag"]] += 1
-            assert sm.datapath.dispatch["tag"] in live
+        if sm.datapath.dispatch[0] is not None:
+            dispatched[sm.datapath.dispatch[0]["tag"]] += 1
+            assert sm.datapath.dispatch[0]["tag"] in live
         live -= {done["tag"] for done in sm.datapath.done if done} | {flight.tag for flight in sm._ended}
         if sm.inputs.issue is not None:
             issued += 1
@@ -90,8 +90,8 @@ def test_the_dispatch_port_shows_the_choice_of_the_cycle_before() -> None:
         sm.step()
         if sm.finished:
             break
-        assert sm.datapath.sent is before
-        before = sm.datapath.dispatch
+        assert sm.datapath.sent[0] is before
+        before = sm.datapath.dispatch[0]
         sent += before is not None
     assert sent > 200
 
@@ -140,10 +140,10 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
         dispatcher.issued(index)
     chosen = []
     for cycle in range(14):
-        index = dispatcher.select(collectors)
+        (index,) = dispatcher.select(collectors)
         chosen.append(index)
-        fields = {} if index is None else collectors[index].fields
-        dispatcher.step(index, fields, (cycle == 9) << Pipe.SFU)
+        fields = None if index is None else collectors[index].fields
+        dispatcher.step([index], [fields], (cycle == 9) << Pipe.SFU)
         if index is not None:
             collectors[index].release()
     # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9
@@ -158,7 +158,7 @@ def test_write_back_slots_keep_results_apart() -> None:
         sm.step()
         if sm.finished:
             break
-        if sm.datapath.dispatch is not None:
+        if sm.datapath.dispatch[0] is not None:
             cycles.append(sm.cycle)
     assert cycles[1] - cycles[0] == 2
 

@@ -68,7 +68,7 @@ def test_stages_load_one_after_the_other(coalescing: str, gating: str, first: in
     sm, seen, dispatched = Sm(config(coalescing, gating), trace_of(code, lanes=[HALF])), [], 0
     while not sm.finished:
         sm.step()
-        dispatched = sm.cycle if sm.datapath.dispatch is not None else dispatched
+        dispatched = sm.cycle if sm.datapath.dispatch[0] is not None else dispatched
         seen.append(sm.datapath.activity())
     seen = seen[dispatched : dispatched + 5]
     assert [counts["lane_loads"] for counts in seen] == [0, 0, first, 2 * first, 2 * first + last]
@@ -82,7 +82,7 @@ def test_trivial_lanes_at_the_dispatch_port() -> None:
     for gating in ("in_lane", "cross_lane"):
         sm, sent = Sm(config("off", gating), trace, check=True), []
         for datapath in cycles(sm):
-            sent += [datapath.sent] if datapath.sent is not None else []
+            sent += [datapath.sent[0]] if datapath.sent[0] is not None else []
         outcomes = [sent[-1]["trivial"] >> 3 * lane & 7 for lane in range(32)]
         assert outcomes == [3] * 16 + [2] * 16 and sm.checker is not None and sm.checker.trivial > 32
         assert (sm.datapath.lanes.meter.operations, sm.datapath.lanes.meter.inactive) == (5 * 32, 32)
@@ -107,8 +107,8 @@ def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> 
     setting = config(settings[0], gating, *settings[1:])
     sm, seen = Sm(setting, random_trace(5)), 0
     for datapath in cycles(sm):
-        if datapath.sent is not None and datapath.sent["writes"]:
-            pack(dispatch_fields(setting), datapath.sent)
+        if datapath.sent[0] is not None and datapath.sent[0]["writes"]:
+            pack(dispatch_fields(setting), datapath.sent[0])
         for result in datapath.register_file.writeback.latches:
             if result is not None and result["writes"]:
                 pack(result_fields(setting), result)

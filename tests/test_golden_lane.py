@@ -92,8 +92,7 @@ def test_the_unit_computes_executing_lanes_only(lanes: int, carry: int) -> None:
 
 
 def test_results_leave_after_their_latency() -> None:
-    config = SmConfig()
-    unit = IntegerUnit(config)
+    unit = IntegerUnit(SmConfig().pipes[0])
     common = {"warp": 0, "dst": 1, "writes": 1, "bank": 0, "row": 1, "left": 0, "lanes": M, "full": 1, "pred": 0,
               "modifiers": 0, "operands": (7, 0, 0)}
     left = {}

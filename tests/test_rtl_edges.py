@@ -24,12 +24,12 @@ SLOTS = {
     "operands.collectors": {"instruction", "read", "offer", "address"},
     "operands.collectors.collectors.0": COLLECTOR,
     "operands.collectors.address_slots.0": {"instruction", "offer"},
-    "operands.stage": {"offer", "address", "dispatch"},
+    "operands.stages.0": {"offer", "address", "dispatch"},
     "register_file": {"lookup", "read", "memory", *ON_RESULTS},
     "register_file.banks": {"write", "read"},
     "register_file.writeback": {"result_mem", "done_mem", "write", "renewal", "latches", *ON_RESULTS},
     "register_file.metadata_table": {"lookup", "renewal"},
-    "pipes": {"dispatch", "outside", "outside_result", "result"},
+    "pipes": {"dispatch", "outside", "outside_sp", "result_sp"},
     "affine_sets": {"attempt_0", "outcome_0", "uniform_0", "uniform_result_0", "compact"},
 }
 
@@ -39,12 +39,12 @@ WINDOWS = {
     "operands.collectors.collectors.0": {*COLLECTOR, "forward", "eviction"},
     "operands.collectors.collectors.0.fetcher": {"read"},
     "operands.collectors.eviction_unit": {"result_mem", "result"},
-    "operands.stage": {"offer", "dispatch"},
+    "operands.stages.0": {"offer", "dispatch"},
     "register_file": {"lookup", "read", "memory", "delivery", *ON_RESULTS},
     "register_file.banks": {"write", "read"},
     "register_file.writeback": {"result_mem", "done_mem", "write", "renewal", "latches", "delivery", *ON_RESULTS},
     "register_file.metadata_table": {"lookup", "renewal"},
-    "pipes": {"dispatch", "outside", "outside_result", "result"},
+    "pipes": {"dispatch", "outside", "outside_sp", "result_sp"},
 }
 
 EDGES = {"slots": SLOTS, "windows": WINDOWS}
@@ -61,6 +61,10 @@ BY_HAND = {
     ("operands.collectors.collectors.0", "read"): "of windows: one read at a time, spread over the ports of all banks",
     ("operands.collectors.collectors.0", "forward"): "results are chosen by warp",
     ("operands.collectors.collectors.0", "eviction"): "evictions are chosen in turn",
+    ("operands.collectors", "offer"): "the stages of all dispatch ports see it",
+    ("operands.collectors", "address"): "the same",
+    ("operands.stages.0", "offer"): "every dispatch port sees what is offered; an instruction leaves by one of them",
+    ("operands.stages.0", "address"): "the same",
     ("register_file.writeback", "latches"): "only benches see it",
 }
 """Edges that are wired member by member, and why."""

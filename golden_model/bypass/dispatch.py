@@ -1,23 +1,23 @@
-"""`InTurn`: which collector sends its oldest instruction to its pipe (docs/contract/operands.md)."""
+"""`InTurn`: which collectors send their oldest instructions to their pipes (docs/contract/operands.md)."""
 
 from collections.abc import Sequence
 
-from warploom.arch.isa import Pipe
 from warploom.golden_model.bypass.collector import BypassingCollector
-from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.dispatch import Chosen, Dispatcher
 from warploom.golden_model.masks import lowest
 
 
 class InTurn:
     """The order of collectors that belong to warps: of those that are ready and whose pipe takes their instruction, the
-    next one after the collector that dispatched last goes, cyclically; at reset collector 0 goes first."""
+    next one after the collector that dispatched last at the same port goes, cyclically; at reset collector 0 goes
+    first."""
 
-    def __init__(self) -> None:
-        self._first = 0  # collector whose turn it is
+    def __init__(self, ports: int = 1) -> None:
+        self._first = [0] * ports  # by port, the collector whose turn it is
         self.waits = False
         """An instruction is ready."""
 
-    def select(self, pipes: Dispatcher, collectors: Sequence[BypassingCollector]) -> int | None:
+    def select(self, pipes: Dispatcher, collectors: Sequence[BypassingCollector]) -> Chosen:
         """See `warploom.golden_model.dispatch.Order`."""
         ready = [0] * len(pipes.free_at)
         for index, collector in enumerate(collectors):
@@ -25,19 +25,24 @@ class InTurn:
                 ready[collector.fields["pipe"]] |= 1 << index
         return self.choose(pipes, ready, collectors)
 
-    def choose(
-        self, pipes: Dispatcher, ready: Sequence[int], collectors: Sequence[BypassingCollector]
-    ) -> int | None:
+    def choose(self, pipes: Dispatcher, ready: Sequence[int], collectors: Sequence[BypassingCollector]) -> Chosen:
         """The same when the masks of those that are ready are known, by pipe."""
-        self.waits, able = False, 0
+        self.waits, able = False, [0] * len(self._first)
         for pipe, mask in enumerate(ready):
             if mask:
                 self.waits = True
-                if pipes.free_at[pipe] <= pipes.cycle and (pipe == Pipe.SP or pipes.credits[pipe]):
-                    able |= mask
+                if pipes.free_at[pipe] <= pipes.cycle and (pipe in pipes.sp or pipes.credits[pipe]):
+                    able[pipes.port_of[pipe]] |= mask
+        return [self._next(pipes, mask, first, collectors) if mask else None
+                for mask, first in zip(able, self._first, strict=True)]
+
+    @staticmethod
+    def _next(pipes: Dispatcher, able: int, first: int, collectors: Sequence[BypassingCollector]) -> int | None:
+        """The next collector of the mask whose result, if it is one of SP, has a write-back slot."""
         while able:
-            index = lowest(able >> self._first << self._first or able)
-            if not ready[Pipe.SP] >> index & 1 or pipes.has_slot(collectors[index].fields["timing"]):
+            index = lowest(able >> first << first or able)
+            fields = collectors[index].fields
+            if fields["pipe"] not in pipes.sp or pipes.has_slot(fields["pipe"], fields["timing"]):
                 return index
             able ^= 1 << index
         return None
@@ -45,6 +50,6 @@ class InTurn:
     def issued(self, index: int) -> None:
         """No order of issue is kept."""
 
-    def left(self, index: int) -> None:
+    def left(self, port: int, index: int) -> None:
         """See `Order`."""
-        self._first = index + 1
+        self._first[port] = index + 1

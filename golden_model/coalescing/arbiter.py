@@ -8,6 +8,7 @@ from typing import NamedTuple
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.mechanisms import Alignment
 from warploom.arch.pipes import WritePaths
+from warploom.golden_model.arbiter import Turns
 from warploom.golden_model.byte_order import sub_bank_mask
 
 Write = tuple[int, int, int]
@@ -82,15 +83,22 @@ class _Resources:
 
 class CoalescingArbiter:
     """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells hold a
-    right and a left request. Combinational but for the priority diagonal."""
+    right and a left request. Combinational but for the priority diagonal and the turns of the write paths, of which the
+    first `rotating` ones take turns."""
 
-    observed = ("diagonal",)
-
-    def __init__(self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths) -> None:
+    def __init__(
+        self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths, rotating: int = 1
+    ) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._paths, self._idle = paths, (False,) * sum(map(len, paths))
+        self._turns, self._idle = Turns(paths, rotating), (False,) * sum(map(len, paths))
+        self.observed = ("diagonal", *self._turns.observed)
         self._resources = _Resources(banks, collectors, alignment)
+
+    @property
+    def order(self) -> WritePaths:
+        """The write paths in the order of this cycle."""
+        return self._turns.order
 
     def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
         """What becomes of this cycle's requests.
@@ -123,7 +131,7 @@ class CoalescingArbiter:
         if not any(writes):
             return self._idle, used
         granted = [False] * len(writes)
-        for path in self._paths:
+        for path in self._turns.order:
             for writer in path:
                 if (request := writes[writer]) is not None:
                     after = used + self._resources.of_write(request)
@@ -141,7 +149,8 @@ class CoalescingArbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
+        self._turns.advance(cycles)
 
     def observe(self) -> Sequence[int]:
-        """The diagonal that comes first."""
-        return (self.diagonal,)
+        """The diagonal and the write path that come first."""
+        return (self.diagonal, *self._turns.observe())

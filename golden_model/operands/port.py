@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.dispatch import Chosen, Dispatcher
 from warploom.golden_model.placement import Address
 from warploom.golden_model.writeback import Result
 
@@ -60,8 +60,8 @@ class OperandStore(Protocol):
     def completed(self, done: list[Result | None]) -> list[Result | None]:
         """The completions that others are told of, by writer."""
 
-    def choose(self) -> int | None:
-        """The holder that dispatches in this cycle."""
+    def choose(self) -> Chosen:
+        """By dispatch port, the holder that dispatches in this cycle."""
 
     def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""

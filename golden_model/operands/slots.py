@@ -5,7 +5,7 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
-from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.dispatch import Chosen, Dispatcher, OldestFirst
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
@@ -60,8 +60,8 @@ class SlotStore:
         """Whether the instruction on the issue port is taken."""
         return self.address_ready if self._addresses(fields) else self.issue_ready
 
-    def choose(self) -> int | None:
-        """The holder that dispatches in this cycle."""
+    def choose(self) -> Chosen:
+        """By dispatch port, the holder that dispatches in this cycle."""
         return self.dispatcher.select(self.holders)
 
     def hold_back(self) -> int:

@@ -12,7 +12,7 @@ from warploom.golden_model.bypass.dispatch import InTurn
 from warploom.golden_model.bypass.entries import Coming, Delivery, Request, Taken
 from warploom.golden_model.bypass.eviction import EvictionUnit
 from warploom.golden_model.bypass.wires import Wires
-from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.dispatch import Chosen, Dispatcher
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.placement import Address
@@ -32,7 +32,7 @@ class WindowStore:
 
     def __init__(self, config: SmConfig, register_file: RegisterFile) -> None:
         self._file, self._counted = register_file, Counts()
-        self._order = InTurn()
+        self._order = InTurn(len(config.dispatch_ports))
         self.dispatcher = Dispatcher(config, self._order)
         self.collectors = self.holders = [
             BypassingCollector(config, index, self._counted) for index in range(config.collectors)
@@ -42,7 +42,7 @@ class WindowStore:
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
-        self._paths = config.write_paths
+        (self._mem,) = config.numbers(Pipe.MEM)
         self._delivers = [False] * len(config.pipes)  # what each latch holds goes to the collector of its warp
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
@@ -70,7 +70,7 @@ class WindowStore:
         if writeback.held < 2:
             return 0
         mask, served = 0, set()  # warps to whose collectors a path delivers
-        for path in self._paths:
+        for path in self._file.arbiter.order:
             first = True
             for writer in path:
                 latch = writeback.latches[writer]
@@ -86,12 +86,12 @@ class WindowStore:
 
     def completed(self, done: list[Result | None]) -> list[Result | None]:
         """The completions that others are told of, by writer: all but those of evictions."""
-        if self.evictions.latched and done[Pipe.MEM] is not None:
-            return [*done[:Pipe.MEM], None, *done[Pipe.MEM + 1 :]]
+        if self.evictions.latched and done[self._mem] is not None:
+            return [*done[: self._mem], None]
         return done
 
-    def choose(self) -> int | None:
-        """The collector that dispatches in this cycle."""
+    def choose(self) -> Chosen:
+        """By dispatch port, the collector that dispatches in this cycle."""
         return self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
 
     @property
@@ -132,9 +132,9 @@ class WindowStore:
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: among these may be an eviction."""
         self._deliver(done)
-        evicted = self._evict(results[Pipe.MEM])
+        evicted = self._evict(results[self._mem])
         self._look_up(results)
-        return results if evicted is None else [*results[: Pipe.MEM], evicted, *results[Pipe.MEM + 1 :]]
+        return results if evicted is None else [*results[: self._mem], evicted]
 
     def clock(self) -> None:
         """The cycle ends: what happened reaches the collectors."""
@@ -207,7 +207,7 @@ class WindowStore:
         unit, requests = self.evictions, self._wires.evicting & ~self._taking
         if not (requests or unit.blocked):
             return None
-        ready = self._file.ready[Pipe.MEM]
+        ready = self._file.ready[self._mem]
         entering = unit.enters(ready, mem is not None)
         evicted = unit.held if entering else None
         selected = unit.select(requests, entering)

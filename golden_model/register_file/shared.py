@@ -38,7 +38,8 @@ class SharedFile:
     def __init__(self, config: SmConfig) -> None:
         gated = config.gates_columns
         self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
-        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
+        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths,
+                                         config.rotating_paths)
         self.lookup = self.form.lookup
         self.writeback: Writeback[arbiter.Write] = Writeback(config.writers, self.form, self._requested)
         self.meter = ColumnMeter() if gated else None

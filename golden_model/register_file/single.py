@@ -28,7 +28,8 @@ class SingleFile:
 
     def __init__(self, config: SmConfig) -> None:
         self.form = form_of(config)
-        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths,
+                               config.rotating_paths)
         self.lookup = self.form.lookup
         self.writeback: Writeback[int] = Writeback(config.writers, self.form, lambda result, _: result["bank"])
         self.meter = None if not config.gates_columns else ColumnMeter()

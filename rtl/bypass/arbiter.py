@@ -35,16 +35,16 @@ class RotatingArbiter(wiring.Component):
     others : `Arbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors, self._paths = banks, collectors, paths
+        self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
         self._size = max(banks, collectors)
-        super().__init__(bank_ports(banks, collectors, paths))
+        super().__init__(bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths)
+        taken = grant_writes(m, self, self._banks, self._paths, self._rotating)
         for bank, start in enumerate(self._starts(m)):
             requests = Signal(self._size, name=f"requests_{bank}")
             m.d.comb += [
@@ -71,17 +71,16 @@ class RotatingCoalescingArbiter(wiring.Component):
     others : `CoalescingArbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors, self._paths = banks, collectors, paths
+        self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
         self._size = max(banks, collectors)
-        super().__init__(sub_bank_ports(banks, collectors, paths))
+        super().__init__(sub_bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        m.d.comb += self.write_grant.eq(
-            grant_masked_writes(self.write_request, self.write_bank, self.write_mask, self._paths))
+        grant_masked_writes(m, self, self._paths, self._rotating)
         for bank, start in enumerate(self._starts(m)):
             self._grant_bank(m, bank, start)
         return m

@@ -8,6 +8,7 @@ from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
+from warploom.rtl.arbiter import Turns
 from warploom.rtl.register_file.paths import Carried
 from warploom.rtl.register_file.write_latch import WriteLatch
 
@@ -22,6 +23,7 @@ class Delivery:
 
     def __init__(self, config: SmConfig) -> None:
         self._window, self._writers, self._paths = config.bypass, config.writers, config.write_paths
+        self._rotating = config.rotating_paths
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
         """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: where it
@@ -60,11 +62,14 @@ class Delivery:
 
     def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
+        turns = Turns(getattr(write, "first_path", None), self._rotating)
         for number, path in enumerate(self._paths):
+            earlier = [(turns.before(other, number), theirs) for other, theirs in enumerate(paths)]
             for turn, i in enumerate(path):
                 latch = latches[i]
                 waits = reduce(or_, (*(latches[ahead]["claim"] for ahead in path[:turn]),
-                                     *(_meet(before, latch) for before in paths[:number])), Const(0, 1))
+                                     *(before & _meet(theirs, latch) for before, theirs in earlier
+                                       if before is not None)), Const(0, 1))
                 m.d.comb += [
                     write.request[i].eq(latch["request"] & ~waits),
                     latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),

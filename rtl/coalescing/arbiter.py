@@ -1,16 +1,18 @@
 """Coalescing-aware arbiter: sub-banks and port slices are granted one by one ([RADAIDEH], Fig. 3.16b)."""
 
+from functools import reduce
 from itertools import combinations, product
-from typing import NamedTuple
+from operator import or_
+from typing import Any, NamedTuple
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, index_bits
 from warploom.arch.pipes import WritePaths
-from warploom.rtl.arbiter import advance, first_requests
+from warploom.rtl.arbiter import advance, first_requests, turn_ports, turns_of
 from warploom.rtl.sizes import check_positive
 
 
@@ -26,7 +28,7 @@ class Read(NamedTuple):
         return self.bank == other.bank or self.collector == other.collector
 
 
-def sub_bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, wiring.Member]:
+def sub_bank_ports(banks: int, collectors: int, paths: WritePaths, rotating: int) -> dict[str, wiring.Member]:
     """The ports of an arbiter that grants sub-banks and slices: the members of `CoalescingArbiter`."""
     array, writers = data.ArrayLayout, sum(map(len, paths))
     matrix = array(array(collectors, len(SIDES)), banks)
@@ -40,11 +42,20 @@ def sub_bank_ports(banks: int, collectors: int, paths: WritePaths) -> dict[str, 
         "read_grant": Out(matrix),
         "slice_grant": Out(array(array(collectors, banks), SUB_BANKS)),
         "diagonal": Out(index_bits(max(banks, collectors))),
+        **turn_ports(rotating),
     }
 
 
-def grant_masked_writes(request: Value, bank: data.View, mask: data.View, paths: WritePaths) -> Value:
-    """Each path to one of its writers, where it meets none that is granted before: the grant of each writer."""
+def grant_masked_writes(m: Module, arbiter: Any, paths: WritePaths, rotating: int) -> None:
+    """Grant each path to one of its writers, where it meets none that is granted before."""
+    orders = turns_of(m, arbiter, rotating).orders(paths)
+    granted = (Mux(holds, _in_order(arbiter.write_request, arbiter.write_bank, arbiter.write_mask, order), 0)
+               for holds, order in orders)
+    m.d.comb += arbiter.write_grant.eq(reduce(or_, granted))
+
+
+def _in_order(request: Value, bank: data.View, mask: data.View, paths: WritePaths) -> Value:
+    """The grant of each writer when the paths are served in this order."""
     firsts: dict[int, Value] = first_requests(request, paths)
     grants: dict[int, Value] = {}
     for path in paths:
@@ -77,6 +88,7 @@ class CoalescingArbiter(wiring.Component):
     ----------
     banks, collectors : sizes of the request matrix.
     paths : the writers of each write path.
+    rotating : how many of the paths, the first ones, take turns.
 
     Members
     -------
@@ -86,6 +98,7 @@ class CoalescingArbiter(wiring.Component):
     write_grant, read_grant : the answers, in the same cycle.
     slice_grant : for each slice and bank, the mask of collectors (at most one) that it is granted to.
     diagonal : the priority diagonal.
+    first_path : if several paths take turns, the one that is served first.
 
     Raises
     ------
@@ -93,18 +106,17 @@ class CoalescingArbiter(wiring.Component):
         When a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
-        self._banks, self._collectors, self._paths = banks, collectors, paths
+        self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
         self._size = max(banks, collectors)
         self._reads = [Read(*indices) for indices in product(range(banks), range(len(SIDES)), range(collectors))]
-        super().__init__(sub_bank_ports(banks, collectors, paths))
+        super().__init__(sub_bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        m.d.comb += self.write_grant.eq(
-            grant_masked_writes(self.write_request, self.write_bank, self.write_mask, self._paths))
+        grant_masked_writes(m, self, self._paths, self._rotating)
         competing, conflicts = self._competing(m), self._conflicts(m)
         waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
         selected = Signal(self._size)

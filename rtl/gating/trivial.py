@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.interfaces import OUTCOME_BITS, WARP_BITS, Outcome
-from warploom.arch.isa import Op, Pipe
+from warploom.arch.isa import Op
 from warploom.arch.modifiers import Rounding
 
 SLOTS = 3
@@ -65,10 +65,10 @@ REQUIRED: dict[Op, Callable[[SimpleNamespace], dict[str, ValueLike]]] = {
 """The conditions of each operation that has some."""
 
 
-def decode_trivial(m: Module, op: Value, modifiers: Value, pipe: Value) -> data.View:
-    """`TRIVIAL` of an instruction; what goes to another pipe than SP always computes."""
+def decode_trivial(m: Module, op: Value, modifiers: Value, pipe: Value, sp_pipes: int = 1) -> data.View:
+    """`TRIVIAL` of an instruction; what goes to another pipe than those of SP, the first ones, always computes."""
     decoded = Signal(TRIVIAL, name="trivial_decoded")
-    with m.If(pipe == Pipe.SP), m.Switch(op):
+    with m.If(pipe < sp_pipes), m.Switch(op):
         for operation, rule in RULES.items():
             fields = modifier_fields(operation)
             named = SimpleNamespace(**{name: modifiers[offset : offset + bits] for name, offset, bits in fields})

@@ -25,7 +25,8 @@ OPERANDS = "abc"
 
 
 class DispatchStage(wiring.Component):
-    """Selects one of the instructions that are offered, takes it with its operands, and shows it one cycle later.
+    """A dispatch port: selects one of the instructions that are offered for its pipes, takes it with its operands, and
+    shows it one cycle later.
 
     The operand registers hold what collectors do. Behind them stored forms are restored, unless windows have done so,
     compact slots are expanded, and with a zero mask it is worked out which lanes are trivial.
@@ -33,41 +34,47 @@ class DispatchStage(wiring.Component):
     Parameters
     ----------
     config : the machine.
+    port : the number of the dispatch port.
     probe : add the ports of a bench.
 
     Members
     -------
     offer, address : what each collector and, with one, the address slot offers (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of each instruction that is offered, the address slot's last.
-    issue : without windows, the holder (at most one) that takes an instruction at the end of the cycle.
-    credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
+    older, credit_sfu, ..., queued_sp, ... : what the dispatcher knows of ages and pipes
+        (`warploom.rtl.dispatch.Dispatcher`).
     dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
     operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
     """
 
-    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+    def __init__(self, *, config: SmConfig, port: int = 0, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
+        self._name = list(config.dispatch_ports)[port]
+        self.dispatcher = Dispatcher(config=config, port=port)
+        members = self.dispatcher.signature.members
+        self.known = [name for name in members if name.startswith(("older", "credit_", "queued_"))]
         super().__init__({
             "offer": In(ports.offer(config)).array(config.collectors),
             **({"address": In(ports.offer(config, stores=False))} if config.has_address_slot else {}),
             **({"slots": In(COMPACT_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
-            **({} if config.has_window else {"issue": In(config.holders)}),
-            **ports.credits(config),
+            **{name: members[name] for name in self.known},
             "dispatch": Out(ports.dispatch(config)),
             **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
         })
         form = form_of(config)
-        self.dispatcher = Dispatcher(config=config)
         self.operand_paths: list[Any] = [None] * SLOTS if config.has_window else [form.restorer() for _ in OPERANDS]
         self.expanders = [Expander() for _ in OPERANDS] if config.has_compact_slots else []
-        self.trivial_detector = TrivialDetector() if config.has_zero_mask else None
+        self._sp_pipes = len(ports.sp_pipes(config))
+        serves_lanes = any(pipe.dispatch_port == port for pipe in ports.sp_pipes(config))
+        self.trivial_detector = TrivialDetector() if config.has_zero_mask and serves_lanes else None
         self._holders = [*self.offer, *([self.address] if config.has_address_slot else [])]
         self._select = self.dispatcher.select
         self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dispatcher = share(platform, "dispatcher", self.dispatcher)
+        module = self._name.replace("dispatch", "dispatcher")
+        m.submodules.dispatcher = share(platform, module, self.dispatcher)
         self._connect_dispatcher(m)
         units = {"operand_path": filter(None, self.operand_paths), "expander": self.expanders}
         for name, each in units.items():
@@ -84,9 +91,7 @@ class DispatchStage(wiring.Component):
     def _connect_dispatcher(self, m: Module) -> None:
         """The dispatcher sees what is offered, and selects."""
         dispatcher = self.dispatcher
-        m.d.comb += [getattr(dispatcher, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
-        if not self._config.has_window:
-            m.d.comb += dispatcher.issue.eq(self.issue)
+        m.d.comb += [getattr(dispatcher, name).eq(getattr(self, name)) for name in self.known]
         for h, holder in enumerate(self._holders):
             m.d.comb += [
                 dispatcher.busy[h].eq(holder.busy),
@@ -174,7 +179,8 @@ class DispatchStage(wiring.Component):
                       operands: Iterable[tuple[Value, Value]]) -> None:
         """The lanes whose result is known, by what is known to be zero."""
         rule = Signal(TRIVIAL, name="dispatch_rule", reset_less=True)
-        m.d.sync += rule.eq(decode_trivial(m, *(self._chosen(name) for name in ("op", "modifiers", "pipe"))))
+        chosen = [self._chosen(name) for name in ("op", "modifiers", "pipe")]
+        m.d.sync += rule.eq(decode_trivial(m, *chosen, self._sp_pipes))
         m.d.comb += [
             detector.rule.eq(rule),
             detector.pred.eq(taken["pred"]),

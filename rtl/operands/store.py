@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import FREE_BITS
 from warploom.rtl import ports
+from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.slots import SlotCollectors
@@ -40,7 +41,9 @@ class OperandStore(wiring.Component):
     memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
         (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
-    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`).
+    queued_sp, ... : for each pipe with a result queue, the results that wait in it.
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... where there are
+        several ports.
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
         the dispatch stage.
@@ -48,7 +51,10 @@ class OperandStore(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        self.placer, self.stage = Placer(config=config), DispatchStage(config=config, probe=probe)
+        self.placer = Placer(config=config)
+        self._ports = list(config.dispatch_ports)
+        self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
+        self.ages = None if config.has_window else AgeMatrix(holders=config.holders)
         self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
         super().__init__({
             "issue": In(stream.Signature(issue_layout(config))),
@@ -61,7 +67,8 @@ class OperandStore(wiring.Component):
             **({"delivery": In(ports.delivery(config))} if config.has_window else {}),
             **({"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))} if config.writes_back else {}),
             **ports.credits(config),
-            "dispatch": Out(ports.dispatch(config)),
+            **ports.queued(config),
+            **{name: Out(ports.dispatch(config)) for name in self._ports},
             **(self._probe_ports() if probe else {}),
         })
 
@@ -69,31 +76,39 @@ class OperandStore(wiring.Component):
         return {
             **probe_port(self.observe()),
             "collector_columns": Out(self.collectors.loads.shape()),
-            "operand_columns": Out(column_masks(SLOTS)),
+            "operand_columns": Out(column_masks(SLOTS * len(self.stages))),
         }
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
-        m.submodules.stage = share(platform, "dispatch_stage", self.stage)
+        for name, stage in zip(self._ports, self.stages, strict=True):
+            module = name.replace("dispatch", "dispatch_stage")
+            m.submodules[module] = share(platform, module, stage)
         m.submodules.collectors = share(platform, module_name(type(self.collectors).__name__), self.collectors)
         self._connect_issue(m)
         self._look_up(m)
-        self._connect_dispatch(m)
+        self._connect_offers(m)
+        for name, stage in zip(self._ports, self.stages, strict=True):
+            self._connect_dispatch(m, name, stage)
+        if self.ages is not None:
+            m.submodules.ages = share(platform, "age_matrix", self.ages)
+            m.d.comb += self.ages.take.eq(self.collectors.take)
         for collector, read in zip(self.collectors.read, self.read, strict=True):
             connect(m, collector, flipped(read))
         if isinstance(self.collectors, WindowCollectors):
             self._connect_windows(m, self.collectors)
         if self._with_probe:
             m.d.comb += [
-                self.collector_columns.eq(self.collectors.loads), self.operand_columns.eq(self.stage.operand_columns),
+                self.collector_columns.eq(self.collectors.loads),
+                self.operand_columns.eq(Cat(stage.operand_columns for stage in self.stages)),
             ]
             show(m, self)
         return m
 
     def observe(self) -> Shown:
         """The state of the parts."""
-        return gather(self.placer, self.collectors, dispatch=self.stage)
+        return gather(self.placer, self.collectors, **dict(zip(self._ports, self.stages, strict=True)))
 
     def _connect_issue(self, m: Module) -> None:
         """The collectors see the instruction at the port, and what is known of its registers."""
@@ -122,19 +137,24 @@ class OperandStore(wiring.Component):
                 self.lookup.taken.eq(named & self.collectors.taken.replicate(len(named))),
             ]
 
-    def _connect_dispatch(self, m: Module) -> None:
-        """One of the instructions that are offered leaves."""
-        stage, collectors = self.stage, self.collectors
-        for offered, offer in zip(collectors.offer, stage.offer, strict=True):
-            connect(m, offered, offer)
+    def _connect_offers(self, m: Module) -> None:
+        """Every port sees what is offered; an instruction leaves by one of them."""
+        stages, collectors = self.stages, self.collectors
+        offers = [(offered, [stage.offer[c] for stage in stages]) for c, offered in enumerate(collectors.offer)]
         if self._config.has_address_slot:
-            connect(m, collectors.address, stage.address)
+            offers.append((collectors.address, [stage.address for stage in stages]))
+        for offered, seen in offers:
+            shown = [name for name in offered.signature.members if name != "dispatched"]
+            m.d.comb += [getattr(offer, name).eq(getattr(offered, name)) for offer in seen for name in shown]
+            m.d.comb += offered.dispatched.eq(Cat(offer.dispatched for offer in seen).any())
+
+    def _connect_dispatch(self, m: Module, name: str, stage: DispatchStage) -> None:
+        """A port knows of ages, credits and queues, and one of the instructions leaves by it."""
         if self._config.has_compact_slots:
-            m.d.comb += [stage.slots[h].eq(slots) for h, slots in enumerate(collectors.slots)]
-        if not self._config.has_window:
-            m.d.comb += stage.issue.eq(collectors.take)
-        m.d.comb += [getattr(stage, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
-        connect(m, stage.dispatch, flipped(self.dispatch))
+            m.d.comb += [stage.slots[h].eq(slots) for h, slots in enumerate(self.collectors.slots)]
+        for known in stage.known:
+            m.d.comb += getattr(stage, known).eq(self.ages.older if known == "older" else getattr(self, known))
+        connect(m, stage.dispatch, flipped(getattr(self, name)))
 
     def _connect_windows(self, m: Module, collectors: WindowCollectors) -> None:
         """Results reach the windows, and what leaves them the register file."""

@@ -24,7 +24,7 @@ class SingleAccess:
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
         sizes: Any = {"banks": config.banks, "collectors": config.collectors}
         kind = RotatingArbiter if config.has_window else Arbiter
-        self.arbiter = kind(**sizes, paths=config.write_paths)
+        self.arbiter = kind(**sizes, paths=config.write_paths, rotating=config.rotating_paths)
         self.crossbar = Crossbar(**sizes)
         self.banks = [Bank(rows=config.rows, gated=config.gates_columns, poison=poison) for _ in range(config.banks)]
         self.requests, self.grants = ([[collectors] for collectors in matrix]
@@ -40,7 +40,7 @@ class SidedAccess:
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
         sizes: Any = {"banks": config.banks, "collectors": config.collectors}
         kind = RotatingCoalescingArbiter if config.has_window else CoalescingArbiter
-        self.arbiter = kind(**sizes, paths=config.write_paths)
+        self.arbiter = kind(**sizes, paths=config.write_paths, rotating=config.rotating_paths)
         self.crossbar = SlicedCrossbar(**sizes)
         self.banks = [DualBank(rows=config.rows, gated=config.gates_columns, poison=poison)
                       for _ in range(config.banks)]

@@ -18,6 +18,7 @@ class BankWrites:
 
     def __init__(self, config: SmConfig) -> None:
         self._has_sides, self._enables = config.has_sides, ports.write_enables(config)
+        self._takes_turns = config.rotating_paths > 1
 
     def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
         """Drive what is written to the banks, of a port `warploom.rtl.ports.write`."""
@@ -40,12 +41,12 @@ class BankWrites:
 
     def _data(self, bank: int, here: list[Value], paths: list[Carried]) -> Value:
         """What a bank stores. With sides it need not wait for a grant, and bytes that are not enabled may be anything:
-        the first path is never refused, so the sub-banks that it wants get its word. The others get that of a path
-        which is granted, or that of the last one."""
+        the first path is never refused unless it takes turns, so the sub-banks that it wants get its word. The others
+        get that of a path which is granted, or that of the last one."""
         if not self._has_sides:
             return _merged(here, [path["data"] for path in paths])
         first, last = paths[0], paths[-1]
-        wanted = [first["request"] & (first["bank"] == bank), *here[1:]]
+        wanted = here if self._takes_turns else [first["request"] & (first["bank"] == bank), *here[1:]]
         joined = _slices(last["data"])
         for path, wants in reversed(list(zip(paths[:-1], wanted, strict=False))):
             slices = zip(path["mask"], _slices(path["data"]), joined, strict=True)

@@ -68,6 +68,7 @@ class Banks(wiring.Component):
             access.arbiter.write_request.eq(write.request),
             access.arbiter.write_bank.eq(write.bank),
             write.grant.eq(access.arbiter.write_grant),
+            *(getattr(write, name).eq(getattr(access.arbiter, name)) for name in ports.turns(self._config)),
             access.crossbar.grant.eq(access.connections),
             *(read.word.eq(word) for read, word in zip(self.read, access.crossbar.operand, strict=True)),
         ]
@@ -115,6 +116,7 @@ class Banks(wiring.Component):
         """The priority, and what each access of each bank does; `who` is the collector that reads, or the writer."""
         shown = gather(self.access.arbiter, self.access.crossbar, bank=self.access.banks)
         shown["diagonal"] = self.access.arbiter.diagonal
+        shown |= {name: getattr(self.access.arbiter, name) for name in ports.turns(self._config)}
         fields = ("enable", "write", "row", *(["mask"] if self._config.has_sides else []))
         for b, side in product(*self._accesses()):
             name = f"bank{b}_{SIDES[side]}" if self._config.has_sides else f"bank{b}"

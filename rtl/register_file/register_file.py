@@ -34,6 +34,7 @@ class RegisterFile(wiring.Component):
     memory : results of the memory pipe, and its completions.
     done_sp, ... : for each pipe but that of memory, completions, with the predicate result.
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
+    queued_sp, ... : for each pipe with a result queue, the results that wait in it.
     observed : with a probe, what banks store and enable (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
     """
@@ -51,6 +52,7 @@ class RegisterFile(wiring.Component):
             "memory": In(ports.memory(config)),
             **{f"done_{pipe.name}": Out(done) for pipe in self._others},
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
+            **{name: member.flip() for name, member in ports.queued(config).items()},
             **({"observed": Out(ports.observed_banks(config))} | probe_port(self.observe()) if probe else {}),
         })
 
@@ -82,7 +84,8 @@ class RegisterFile(wiring.Component):
             result, done = f"result_{pipe.name}", f"done_{pipe.name}"
             connect(m, flipped(getattr(self, result)), getattr(writeback, result))
             connect(m, getattr(writeback, done), flipped(getattr(self, done)))
-        memory = self._config.pipes[Pipe.MEM].name
+        m.d.comb += [getattr(self, name).eq(getattr(writeback, name)) for name in ports.queued(self._config)]
+        memory = self._config.writers[-1]
         connect(m, flipped(self.memory.result), getattr(writeback, f"result_{memory}"))
         connect(m, getattr(writeback, f"done_{memory}"), flipped(self.memory.done))
         connect(m, writeback.write, self.banks.write)

@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """Write-back: one latch for each pipe, between its results and the banks."""
 
+from typing import Any
+
 from amaranth import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect, flipped
@@ -12,6 +14,7 @@ from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.bank_writes import BankWrites
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.register_file.paths import Carried, Entering, write_paths
+from warploom.rtl.register_file.result_queue import ResultQueue
 from warploom.rtl.register_file.write_latch import WriteLatch
 from warploom.rtl.shared import share
 
@@ -19,8 +22,9 @@ from warploom.rtl.shared import share
 class Writeback(wiring.Component):
     """A write latch for each pipe, write paths that they share, and what brings a path to its bank, in stored form.
 
-    A path carries the word of its first latch that holds a register write. The arbiter never refuses SP, so its latch
-    is always free for the result of a cycle. With windows results may be delivered to collectors too.
+    A path carries the word of its first latch that holds a register write. Results of SP cannot wait: either the
+    arbiter never refuses them, so that their latch is always free, or they have a result queue. With windows results
+    may be delivered to collectors too.
 
     Parameters
     ----------
@@ -34,6 +38,7 @@ class Writeback(wiring.Component):
     renewal : with metadata, for each path those of the register that is written (`warploom.rtl.ports.renewal`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     latches : what the latches hold (`warploom.rtl.ports.latches`).
+    queued_sp, ... : for each pipe with a result queue, the results that wait in it.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -41,6 +46,8 @@ class Writeback(wiring.Component):
         self.form = form_of(config)
         self.bank_writes = BankWrites(config)
         self.deliveries = Delivery(config) if config.has_window else None
+        self.queues = {pipe.name: ResultQueue(config=config, depth=pipe.result_queue)
+                       for pipe in config.pipes if pipe.result_queue}
         self._metadata = ports.metadata(config)
         super().__init__({
             **ports.results(config),
@@ -49,6 +56,7 @@ class Writeback(wiring.Component):
             **({"renewal": Out(ports.renewal(config)).array(len(config.write_paths))} if self._metadata else {}),
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
             "latches": Out(ports.latches(config)),
+            **{name: member.flip() for name, member in ports.queued(config).items()},
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -77,13 +85,14 @@ class Writeback(wiring.Component):
             if "late" in self._metadata:
                 held |= {name: latches.late[i][name] for name, _ in latches.late[i].shape()}
             shown |= {f"{writer}_latch_{name}": value for name, value in held.items()}
-        return shown
+        return shown | {f"{pipe.name}_queued": getattr(self, f"queued_{pipe.name}")
+                        for pipe in self._config.pipes if pipe.result_queue}
 
     def _latch(self, m: Module, platform: object, i: int) -> tuple[Entering, Carried]:
         """The latch of pipe i, with its ports connected: what enters it, and what it puts on its path."""
         writer, latch = self._config.pipes[i].name, WriteLatch(config=self._config)
         m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
-        result, done, write = getattr(self, f"result_{writer}"), getattr(self, f"done_{writer}"), self.write
+        result, done, write = self._results(m, platform, i), getattr(self, f"done_{writer}"), self.write
         connect(m, latch.done, flipped(done))
         m.d.comb += [
             latch.result.valid.eq(result.valid),
@@ -92,7 +101,7 @@ class Writeback(wiring.Component):
             self.latches.valid[i].eq(latch.valid),
             self.latches.tag[i].eq(latch.tag),
         ]
-        if self._config.pipes[i].credits:
+        if self._config.pipes[i].credits or self._config.pipes[i].result_queue:
             m.d.comb += result.ready.eq(latch.result.ready)
         held = {name: getattr(latch, name) for name in ("request", "bank", "row", "data", "lanes")}
         held |= {"claim": latch.request, "grant": write.grant[i]}
@@ -103,6 +112,18 @@ class Writeback(wiring.Component):
             m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
             written = result.valid & result.ready & result.payload.writes
         return Entering(writer, result, written), held
+
+    def _results(self, m: Module, platform: object, i: int) -> Any:
+        """The results that reach the latch of pipe i, perhaps by a queue."""
+        pipe = self._config.pipes[i]
+        result = getattr(self, f"result_{pipe.name}")
+        if not pipe.result_queue:
+            return result
+        queue = self.queues[pipe.name]
+        m.submodules[f"{pipe.name}_queue"] = share(platform, f"result_queue_{pipe.result_queue}", queue)
+        connect(m, flipped(result), queue.result)
+        m.d.comb += getattr(self, f"queued_{pipe.name}").eq(queue.count)
+        return queue.first
 
     def _request(self, m: Module, held: list[Carried]) -> None:
         """What latches say of the registers that they write."""

@@ -58,7 +58,7 @@ def _crowded(operands: Any, m: Module) -> None:
     m.d.comb += operands.address_ready.eq(1)
 
 
-STAGE, SETS = "operands.stage", "affine_sets"
+STAGE, SETS = "operands.stages.0", "affine_sets"
 SETTINGS = ("affine=abm", "schedulers=2")
 OPERAND = "dispatch_[abc], lane"
 

@@ -39,9 +39,9 @@ class AffineSurroundings(Surroundings):
         if self._expansion is None:
             hints = {"aside": 1, "to_collector": 0, "to_file": 1} if hint_fields(self._config) else {}
             self._expansion = fields | hints | {
-                "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0, "pipe": Pipe.SP,
-                "timing": timing(Op.MOV), "reads": 1, "src0": register, "imm_slot": NO_SLOT, "lanes": ALL_LANES,
-                "full": 1,
+                "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0,
+                "pipe": self._config.serving(Pipe.SP, warp), "timing": timing(Op.MOV), "reads": 1, "src0": register,
+                "imm_slot": NO_SLOT, "lanes": ALL_LANES, "full": 1,
             }
         return self._expansion
 

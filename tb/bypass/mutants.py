@@ -56,7 +56,7 @@ class Unfair(Dispatcher):
 class Slotless(Dispatcher):
     """Write-back slots are never taken."""
 
-    def _slots(self, m: Module, pipe: PipeConfig, selected_pipe: Value, selected_timing: Value) -> Value:
+    def _slots(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
         return Const(-1, len(pipe.classes))
 
 

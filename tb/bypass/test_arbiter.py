@@ -11,7 +11,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.golden_model.coalescing.arbiter import Decision, Read
-from warploom.tb import runner, write_paths
+from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing import test_arbiter as coalescing
 from warploom.tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
@@ -119,8 +119,8 @@ async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-def _run(preset: str, settings: list[str], unit: str, testcase: str, seed: int) -> None:
-    made = runner.build(SmConfig.preset(preset).with_settings(settings), unit)
+def _run(preset: str, settings: Sequence[str], unit: str, testcase: str, seed: int) -> None:
+    made = runner.build(SmConfig.preset(preset).with_settings([*settings]), unit)
     runner.run(made, "warploom.tb.bypass.test_arbiter", seed, testcase=testcase)
 
 
@@ -131,8 +131,9 @@ def test_arbiter(preset: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-def test_other_write_paths(seed: int) -> None:
-    _run("small", ["bypass=bow", *write_paths.ONE_EACH], "RotatingArbiter", "random_requests", seed)
+@pytest.mark.parametrize("settings", [write_paths.ONE_EACH, pipes.TWO_SP], ids=["one each", "two that take turns"])
+def test_other_write_paths(settings: Sequence[str], seed: int) -> None:
+    _run("small", ["bypass=bow", *settings], "RotatingArbiter", "random_requests", seed)
 
 
 @pytest.mark.rtl

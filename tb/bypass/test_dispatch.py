@@ -25,7 +25,7 @@ class TurnsBench(DispatchBench):
     def _view(self, held: Held | None) -> Any:
         if held is None:
             return SimpleNamespace(fields={}, ready=False)
-        return SimpleNamespace(fields={"pipe": held.pipe, "timing": held.timing}, ready=held.ready)
+        return SimpleNamespace(fields=held.fields, ready=held.ready)
 
     def _check_order(self, chosen: Held) -> None:
         """Whoever wants the same of the pipes, and would come first, is not passed over."""

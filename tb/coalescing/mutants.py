@@ -132,5 +132,5 @@ MUTANTS = (
 IN_LOCKSTEP = (
     LockstepMutant("does not fill the sign", "hotspot", r"bank\d_row\d+, lane", _unfilled, SETTINGS),
     LockstepMutant("crosses two encodings", "hotspot", "dispatch_b, lane",
-                   miswired("operands.stage", _crossed), SETTINGS),
+                   miswired("operands.stages.0", _crossed), SETTINGS),
 )

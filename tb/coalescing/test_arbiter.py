@@ -8,14 +8,14 @@ import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, index_bits
-from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
-from warploom.tb import runner
+from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing.pairs import Pairs
 from warploom.tb.codec import join
+from warploom.tb.test_arbiter import WaitingWrites
 
 CYCLES = 4000
 RIGHT, LEFT = range(len(SIDES))
@@ -33,7 +33,7 @@ class Matrix:
 
     def __init__(self, config: SmConfig) -> None:
         self.banks, self.collectors = config.banks, config.collectors
-        self.writers, self.paths = config.writers, config.write_paths
+        self.writers, self.paths, self.rotating = config.writers, config.write_paths, config.rotating_paths
         self.cells = list(product(range(self.banks), (RIGHT, LEFT), range(self.collectors)))
         self._bank_bits = index_bits(config.banks)
 
@@ -93,7 +93,8 @@ class ArbiterCheck:
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         self._matrix, self._checker, self._coverage = matrix, checker, coverage
-        self._model = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths)
+        self._model = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths, matrix.rotating)
+        self._waiting = WaitingWrites(matrix.paths, matrix.rotating)
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
@@ -102,7 +103,10 @@ class ArbiterCheck:
         granted = self._matrix.granted(seen, reads)
         check, holds = self._checker.equal, self._checker.holds
         check("diagonal", seen["diagonal"], self._model.diagonal)
+        check("first_path", seen.get("first_path", 0), self._matrix.paths.index(self._model.order[0]))
         check("write_grant", seen["write_grant"], sum(grant << i for i, grant in enumerate(expected.writes)))
+        longest = self._waiting.longest(writes, [i for i, grant in enumerate(expected.writes) if grant])
+        holds("the first of a path is granted in its turn", longest < self._waiting.bound)
         check("read_grant", granted, sorted(expected.reads))
         holds("grants answer requests", seen["read_grant"].bit_count() == len(granted))
         check("slice_grant", seen["slice_grant"], self._matrix.slices(granted))
@@ -127,7 +131,7 @@ class ArbiterCheck:
     def _cover_writes(self, writes: Sequence[Write | None], written: Sequence[Write], granted: Sequence[Read],
                       refused: set[Read]) -> None:
         cover, banks = self._coverage.hit, [write[0] for write in written]
-        sp, sfu, mem = writes[Pipe.SP], writes[Pipe.SFU], writes[Pipe.MEM]
+        sp, *_, sfu, mem = writes
         cover("SFU waits for its path", sp and sfu and sp[0] != sfu[0])
         cover("MEM waits for sub-banks", mem and mem not in written)
         cover("two writes in one bank", len(set(banks)) < len(banks))
@@ -255,3 +259,10 @@ def test_000_fig_3_16b(seed: int) -> None:
 @pytest.mark.rtl
 def test_000_fig_3_6(seed: int) -> None:
     runner.run(_build(), "warploom.tb.coalescing.test_arbiter", seed, testcase="fig_3_6")
+
+
+@pytest.mark.rtl
+def test_paths_that_take_turns(seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["coalescing=on", *pipes.TWO_SP])
+    made = runner.build(config, "CoalescingArbiter")
+    runner.run(made, "warploom.tb.coalescing.test_arbiter", seed, testcase="random_requests")

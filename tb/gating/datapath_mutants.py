@@ -19,7 +19,7 @@ BENCH = "warploom.tb.gating.test_register_file"
 
 def _with_paths(config: SmConfig, rewire: Rewire) -> wiring.Component:
     datapath = Datapath(config=config, probe=True)
-    stage = datapath.operands.stage
+    stage = datapath.operands.stages[0]
     stage.operand_paths = [Tampered(path, rewire) for path in stage.operand_paths]
     return datapath
 
@@ -75,7 +75,7 @@ class Unheld(DispatchStage):
 
 def _unheld(config: SmConfig) -> wiring.Component:
     datapath = Datapath(config=config, probe=True)
-    datapath.operands.stage = Unheld(config=config, probe=True)
+    datapath.operands.stages[0] = Unheld(config=config, probe=True)
     return datapath
 
 

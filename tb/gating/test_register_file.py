@@ -21,7 +21,8 @@ from warploom.golden_model.functional.operations import Operands, evaluate
 from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES, join, split, spread
 from warploom.tb import runner
-from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from warploom.tb.bench import Checker, Coverage, Ports, exercise, source
+from warploom.tb.codec import Codec
 from warploom.tb.outside import to_lanes, to_word
 from warploom.tb.register_program import WRITES, Draft, Flight, Key, OperandCheck, Program, points
 from warploom.tb.test_datapath import for_each
@@ -134,13 +135,9 @@ class ZeroRichProgram(Program):
 class GatedCheck(OperandCheck):
     """And what outcomes say is what the operation gives for what was written."""
 
-    def __call__(self, seen: Observation) -> None:
-        """Check one cycle."""
-        super().__call__(seen)
-        if not seen["dispatch__valid"]:
-            return
-        word = seen["dispatch__payload"]
-        flight, trivial = self._program.flights[self._codec.field(word, "tag")], self._codec.field(word, "trivial")
+    def _sent(self, codec: Codec, word: int) -> None:
+        super()._sent(codec, word)
+        flight, trivial = self._program.flights[codec.field(word, "tag")], codec.field(word, "trivial")
         able = outcome_bits(flight.lanes) if Instruction(op=flight.op).pipe is Pipe.SP else 0
         self._checker.equal("outcomes of lanes that compute nothing", trivial & ~able, 0)
         if trivial & able:

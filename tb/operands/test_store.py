@@ -18,7 +18,7 @@ from warploom.arch.interfaces import (
     stored_fields,
     trivial_fields,
 )
-from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe
+from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
@@ -182,17 +182,22 @@ class StoreBench:
         if "lookup__taken" in seen:
             named = self._issue["reads"] | self._issue["writes"] << 3 if self._issue is not None and taken else 0
             equal("looked up", seen["lookup__taken"], named)
-        self._dispatched(seen)
+        for port, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
+            self._checker.equal(f"{port} valid", seen[f"{port}__sent__valid"], int(sent is not None))
+            if sent is not None:
+                self._dispatched(seen, port, sent)
         self._words = self._read()
         self._cover(taken)
-        credits = self._given["sfu"] << Pipe.SFU | self._given["mem"] << Pipe.MEM
+        pipes = self._config.pipes
+        credits = sum(self._given[pipe.name] << i for i, pipe in enumerate(pipes) if pipe.credits)
         model.clock(Inputs(self._issue if self._valid else None, credits=credits))
         for name, given in self._given.items():
             self._credits[name] -= given
         if taken:
             self._issue = None
-        if model.sent is not None and Pipe(model.sent["pipe"]) is not Pipe.SP:
-            self._credits["sfu" if Pipe(model.sent["pipe"]) is Pipe.SFU else "mem"] += 1
+        for sent in model.sent:
+            if sent is not None and pipes[sent["pipe"]].credits:
+                self._credits[pipes[sent["pipe"]].name] += 1
 
     def _requests(self, seen: Observation) -> None:
         """What each collector wants of the banks."""
@@ -210,13 +215,9 @@ class StoreBench:
                         actual = self._codecs[port].unpack(seen[port])[str(bank)][str(side)]
                         self._checker.equal(f"{name} of {client}", actual, value)
 
-    def _dispatched(self, seen: Observation) -> None:
+    def _dispatched(self, seen: Observation, port: str, sent: dict[str, Any]) -> None:
         """What was chosen in the previous cycle, with the operands that executing lanes read."""
-        sent = self._model.sent
-        self._checker.equal("dispatched", seen["dispatch__sent__valid"], int(sent is not None))
-        if sent is None:
-            return
-        codec, word = self._codecs["dispatch__sent__payload"], seen["dispatch__sent__payload"]
+        codec, word = self._codecs[f"{port}__sent__payload"], seen[f"{port}__sent__payload"]
         of_destination = [] if sent["writes"] else ["left", *(name for name, _ in stored_fields(self._config))]
         for name, _ in (*dispatch_fields(self._config), *trivial_fields(self._config)):
             if name in of_destination:

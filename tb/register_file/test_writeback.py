@@ -10,10 +10,10 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, result_fields
-from warploom.arch.isa import Pipe
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.register_file.single import SingleFile
-from warploom.tb import runner, write_paths
+from warploom.golden_model.result_queue import ResultQueues
+from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 3000
@@ -36,7 +36,7 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     rng, config = source(), ports.config
     active = {writer: busy(rng, 0.6) for writer in config.writers}
     generous = busy(rng, 0.7)
-    arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+    arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
     offered: dict[str, dict[str, int] | None] = dict.fromkeys(config.writers)
     for _ in range(CYCLES):
         granted = grants(ports, arbiter, generous)
@@ -44,10 +44,12 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
         for i, writer in enumerate(config.writers):
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = draw(rng, config)
-            stimulus[f"result_{writer}__valid"] = offered[writer] is not None
-            stimulus[f"result_{writer}__payload"] = offered[writer] or {}
             waits = ports.peek("latches__valid") & ports.peek("write__request") & ~granted & 1 << i
-            if not waits:
+            depth = config.pipes[i].result_queue
+            fits = depth and (not waits or ports.peek(f"queued_{writer}") < depth)
+            stimulus[f"result_{writer}__valid"] = offered[writer] is not None and bool(fits or not depth)
+            stimulus[f"result_{writer}__payload"] = offered[writer] or {}
+            if not waits or fits:
                 offered[writer] = None
         yield stimulus
 
@@ -57,7 +59,8 @@ def grants(ports: Ports, arbiter: Arbiter, generous: Iterator[bool]) -> int:
     wanted, banks = ports.peek("write__request"), ports.codecs["write__bank"].array(ports.peek("write__bank"))
     asked = [bank if wanted >> i & 1 else None for i, bank in enumerate(banks)]
     decided = arbiter.decide(asked, [0] * ports.config.banks).writes
-    return sum((granted and (not pipe.credits or next(generous))) << i
+    arbiter.advance()
+    return sum((granted and (not (pipe.credits or pipe.result_queue) or next(generous))) << i
                for i, (granted, pipe) in enumerate(zip(decided, ports.config.pipes, strict=True)))
 
 
@@ -67,6 +70,7 @@ class WritebackCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._model: Any = SingleFile(ports.config).writeback
+        self._queues = ResultQueues(ports.config)
         self._banks = ports.config.banks
         self._pipes, self._paths = ports.config.pipes, ports.config.write_paths
         self._taken: dict[str, deque[int]] = {pipe.name: deque() for pipe in self._pipes}
@@ -79,7 +83,7 @@ class WritebackCheck:
         equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
         equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(model.latches)))
         done, ready = model.done(grants), model.ready(grants)
-        results = []
+        results = self._entering(seen, ready)
         for i, pipe in enumerate(self._pipes):
             writer = pipe.name
             if (latch := model.latches[i]) is not None:
@@ -87,15 +91,26 @@ class WritebackCheck:
             self._completion(seen, writer, done[i])
             if pipe.credits:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(ready[i]))
-            accepted = seen[f"result_{writer}__valid"] and ready[i]
-            fields = self._codecs[f"result_{writer}__payload"].unpack(seen[f"result_{writer}__payload"])
-            results.append(fields if accepted else None)
-            if accepted:
-                self._taken[writer].append(fields["tag"])
-            self._coverage.hit(f"{writer} back to back", accepted and done[i] is not None)
+            if (taken := results[i]) is not None:
+                self._taken[writer].append(taken["tag"])
+            self._coverage.hit(f"{writer} back to back", taken is not None and done[i] is not None)
             self._coverage.hit("stall", seen[f"result_{writer}__valid"] and not ready[i])
         self._banks_written(seen, requests, grants)
         model.step(results, grants)
+
+    def _entering(self, seen: Observation, ready: list[bool]) -> list[Any]:
+        """The results that the latches take at the end of the cycle, some of them from their queues."""
+        coming: list[Any] = []
+        for i, pipe in enumerate(self._pipes):
+            port, depth = f"result_{pipe.name}", pipe.result_queue
+            accepted = seen[f"{port}__valid"] and (ready[i] or depth)
+            coming.append(self._codecs[f"{port}__payload"].unpack(seen[f"{port}__payload"]) if accepted else None)
+            if depth:
+                waiting = self._queues.lengths[i]
+                self._checker.equal(f"{pipe.name} queued", seen[f"queued_{pipe.name}"], waiting)
+                self._coverage.hit(f"the queue of {pipe.name} is full", waiting == depth)
+        return [taken if pipe.result_queue else fields for taken, fields, pipe in
+                zip(self._queues.step(list(coming), ready), coming, self._pipes, strict=True)]
 
     def _completion(self, seen: Observation, writer: str, done: Any) -> None:
         self._checker.equal(f"{writer} done", seen[f"done_{writer}__valid"], int(done is not None))
@@ -121,18 +136,19 @@ class WritebackCheck:
                 self._checker.equal(f"{name}[{bank}]", actual, (latch or NOTHING)[name])
         self._cover_paths(sum(grants))
         self._coverage.hit("SFU while SP holds a result without a bank",
-                           grants[Pipe.SFU] and seen["latches__valid"] & 1)
+                           grants[-2] and seen["latches__valid"] & 1)
 
 
     def _cover_paths(self, granted: int) -> None:
         if len(self._paths) > 1:
-            self._coverage.hit("two paths", granted == 2)
+            self._coverage.hit("two paths", granted >= 2)
 
 
 def points(config: SmConfig) -> list[str]:
     """What the benches of banks with one access must come by."""
     return [*(["two paths"] if len(config.write_paths) > 1 else []), "SFU while SP holds a result without a bank",
-            *(f"{writer} back to back" for writer in config.writers)]
+            *(f"{writer} back to back" for writer in config.writers),
+            *(f"the queue of {pipe.name} is full" for pipe in config.pipes if pipe.result_queue)]
 
 
 @cocotb.test()
@@ -154,4 +170,10 @@ def test_writeback(preset: str, seed: int) -> None:
 @pytest.mark.parametrize("paths", write_paths.OTHERS)
 def test_other_write_paths(paths: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Writeback")
+    runner.run(made, "warploom.tb.register_file.test_writeback", seed)
+
+
+@pytest.mark.rtl
+def test_result_queues(seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings([*pipes.TWO_SP]), "Writeback")
     runner.run(made, "warploom.tb.register_file.test_writeback", seed)

@@ -40,6 +40,7 @@ from warploom.arch.pipes import (
     PIPES,
     TIMING,
     PipeConfig,
+    Timing,
     WritePaths,
     checked_pipes,
 )
@@ -57,15 +58,6 @@ COLUMNS = 32
 
 GROUP = 4
 """Lanes whose bytes are reordered together ([RADAIDEH], Fig. 4.5)."""
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Cycles of one instruction class: result at write-back `latency` cycles after dispatch, and the pipe
-    takes the next instruction `interval` cycles after this one."""
-
-    latency: int
-    interval: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +124,7 @@ class SmConfig:
         if self.has_window:
             object.__setattr__(self, "collectors", self.warps)
         object.__setattr__(self, PIPES, checked_pipes(self.pipes))
+        self._check_pipes()
         self._check_timing()
 
     def _check_conflict(self, conflict: Conflict) -> None:
@@ -236,6 +229,29 @@ class SmConfig:
         paths = sorted({pipe.write_path for pipe in pipes})
         return tuple(tuple(i for i, pipe in enumerate(pipes) if pipe.write_path == path) for path in paths)
 
+    @property
+    def rotating_paths(self) -> int:
+        """How many of the paths, the first ones, take turns: where results of SP may wait, those of SP and SFU."""
+        if not self.pipes[0].result_queue:
+            return 1
+        return len({pipe.write_path for pipe in self.pipes if pipe.kind is not Pipe.MEM})
+
+    @property
+    def dispatch_ports(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of the pipes that each dispatch port serves, by its name."""
+        ports = sorted({pipe.dispatch_port for pipe in self.pipes})
+        return {"dispatch" if len(ports) == 1 else f"dispatch_{port}":
+                tuple(i for i, pipe in enumerate(self.pipes) if pipe.dispatch_port == port) for port in ports}
+
+    def numbers(self, kind: Pipe) -> tuple[int, ...]:
+        """The numbers of the pipes of a kind: their places in the list."""
+        return tuple(i for i, pipe in enumerate(self.pipes) if pipe.kind is kind)
+
+    def serving(self, kind: Pipe, warp: int) -> int:
+        """The number of the pipe that executes the instructions of a kind of the warp in a slot."""
+        numbers = self.numbers(kind)
+        return numbers[warp % self.schedulers % len(numbers)]
+
     def check_hardware(self) -> None:
         """Raise `ConfigError` when the configuration exists in the golden model only."""
         for mechanism in MECHANISMS:
@@ -246,20 +262,29 @@ class SmConfig:
 
     def _check_timing(self) -> None:
         """Latencies and intervals that the machine can have, with all turns of a warp."""
-        for timing_class in TimingClass:
-            pipe, timing = self.pipes[timing_class.pipe], self.timing_of(timing_class)
-            where, turns = f"pipes.{pipe.name}.classes.{timing_class.name.lower()}", LANES // pipe.lanes
-            lanes = f" on {pipe.lanes} lanes" if turns > 1 else ""
-            if timing_class.pipe is Pipe.SP:
-                check_range(f"{where} latency{lanes}", timing.latency, MINIMUM_LATENCY, 64)
-            check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
+        for pipe in self.pipes:
+            lanes = f" on {pipe.lanes} lanes" if pipe.lanes < LANES else ""
+            for timing_class in pipe.timing_classes:
+                where, timing = f"pipes.{pipe.name}.classes.{timing_class.name.lower()}", pipe.timing_of(timing_class)
+                if pipe.kind is Pipe.SP:
+                    check_range(f"{where} latency{lanes}", timing.latency, MINIMUM_LATENCY, 64)
+                check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
+
+    def _check_pipes(self) -> None:
+        """What several pipes of a kind, and results that wait, do not go with."""
+        sp = len(self.numbers(Pipe.SP))
+        if sp > self.schedulers:
+            raise ConfigError(f"pipes: {sp} of one kind, but schedulers = {self.schedulers}: must not be more, since a "
+                              "warp's pipe is that of its scheduler")
+        if self.pipes[0].result_queue and (self.packs_registers or self.has_register_cache):
+            name = "coalescing" if self.packs_registers else "bypass"
+            raise ConfigError(f"{name} = {getattr(self, name)} and pipes.{self.pipes[0].name}.result_queue = "
+                              f"{self.pipes[0].result_queue} disagree: write latches of {getattr(self, name)} wait for "
+                              "more than their turn")
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
-        """Latency and initiation interval of a class, in cycles."""
-        pipe = self.pipes[timing_class.pipe]
-        latency, interval = pipe.classes[timing_class.name.lower()]
-        turns = LANES // pipe.lanes
-        return Timing(latency + turns - 1, interval * turns)
+        """Latency and initiation interval of a class, in cycles, in the first pipe that executes it."""
+        return next(pipe for pipe in self.pipes if pipe.kind is timing_class.pipe).timing_of(timing_class)
 
     @property
     def register_file_bytes(self) -> int:

@@ -28,6 +28,11 @@ def index_bits(count: int) -> int:
     return max(1, (count - 1).bit_length())
 
 
+def pipe_bits(config: SmConfig) -> int:
+    """Bits of the number of a pipe."""
+    return max(2, index_bits(len(config.pipes)))
+
+
 def _added(table: str, config: SmConfig) -> Fields:
     """What the mechanisms of a configuration add to a table; several may need the same field."""
     added = {field.name: field.bits or index_bits(getattr(config, field.counts))
@@ -173,14 +178,14 @@ UNIFORM_RESULT_FIELDS: Fields = [("value", 32), ("holds", 1)]
 def issue_fields(config: SmConfig) -> Fields:
     """A decoded warp instruction. `reads` has a bit for each slot that reads a register; a slot that does not is
     zero, or `imm` in slot `imm_slot`. `lanes` are the executing lanes, `pred` the lane mask of the predicate operand
-    (after inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` a `Pipe` below CONTROL. `writes` says
-    that a register is written (dst is not RZ). `full` says that the executing lanes are all that are still live. With a
-    window `first` marks the first instruction of a warp that is new in its slot. With hints and the affine unit `aside`
-    marks an expansion, which does not count in the window."""
+    (after inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` the number of the pipe that
+    executes it (`SmConfig.serving`). `writes` says that a register is written (dst is not RZ). `full` says that the
+    executing lanes are all that are still live. With a window `first` marks the first instruction of a warp that is new
+    in its slot. With hints and the affine unit `aside` marks an expansion, which does not count in the window."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
-        ("pipe", 2), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8), ("src2", 8),
-        ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES),
+        ("pipe", pipe_bits(config)), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8),
+        ("src2", 8), ("imm_slot", 2), ("imm", 32), ("lanes", LANES), ("full", 1), ("pred", LANES),
         *_added("issue", config), *hint_fields(config),
     ]
 
@@ -189,9 +194,10 @@ def dispatch_fields(config: SmConfig) -> Fields:
     """What leaves a collector for its pipe; `collector` is where it waited (last the address slot), `bank`, `row`,
     `left` and `stored_fields` where the destination lies and how it is stored so far."""
     return [
-        ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS), ("pipe", 2),
-        ("timing", 5), ("dst", 8), ("writes", 1), *address_fields(config), *stored_fields(config), ("lanes", LANES),
-        ("full", 1), ("pred", LANES), ("collector", index_bits(config.holders)), *hint_fields(config),
+        ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
+        ("pipe", pipe_bits(config)), ("timing", 5), ("dst", 8), ("writes", 1), *address_fields(config),
+        *stored_fields(config), ("lanes", LANES), ("full", 1), ("pred", LANES),
+        ("collector", index_bits(config.holders)), *hint_fields(config),
     ]
 
 

@@ -48,6 +48,10 @@ class Pipe(IntEnum):
     CONTROL = 3  # branches, barriers, predicate logic: the front end
 
 
+KINDS = (Pipe.SP, Pipe.SFU, Pipe.MEM)
+"""Of pipes in the datapath, in their order."""
+
+
 class TimingClass(IntEnum):
     """Rows of the latency table (`SmConfig.timing`)."""
 

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
-from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.isa import KINDS, Pipe, TimingClass
 from warploom.arch.parameters import GTX_480, KEY, OURS, PARTS, Parameter, check_range, number, parameters
 
 PIPES = "pipes"
 TIMING = "timing"
 """In a setting the short name of the classes of all pipes."""
+
+MOST_LANES = 32
+"""Lanes on which a warp takes one turn."""
 
 CLASSES = [timing_class.name.lower() for timing_class in TimingClass]
 """The timing classes as a configuration names them."""
@@ -18,13 +21,22 @@ WritePaths = tuple[tuple[int, ...], ...]
 """The pipes that share each path to the banks, by their number, the highest priority first."""
 
 
+@dataclass(frozen=True)
+class Timing:
+    """Cycles of one instruction class: result at write-back `latency` cycles after dispatch, and the pipe
+    takes the next instruction `interval` cycles after this one."""
+
+    latency: int
+    interval: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class PipeConfig:
     """One pipe. `classes` are the timing classes that it executes, each with latency and initiation interval for a pipe
     of 32 lanes: with fewer a warp takes several turns.
 
-    A pipe without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch, and cannot
-    wait. Raises `ConfigError` when a value is illegal.
+    A pipe without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch. There they
+    wait in the `result_queue` if there is one, and cannot wait otherwise. Raises `ConfigError` when a value is illegal.
     """
 
     name: str
@@ -32,7 +44,11 @@ class PipeConfig:
         32, PIPES, "lanes: a warp takes 32 / lanes turns, each as long as the interval of its class", (1, 32), GTX_480,
         is_power=True)
     write_path: int = number(
-        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 2), OURS)
+        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 7), OURS)
+    dispatch_port: int = number(
+        0, PIPES, "port of the operand store that sends one instruction a cycle to the pipes on it", (0, 7), OURS)
+    result_queue: int = number(
+        0, PIPES, "results of a pipe without credits that may wait for its write latch", (0, 15), OURS)
     credits: int = number(
         0, PIPES, "instructions that it takes before it gives a credit back; 0 where results cannot wait", (0, 255),
         OURS)
@@ -79,6 +95,12 @@ class PipeConfig:
     def kind(self) -> Pipe:
         """What its instructions are."""
         return self.timing_classes[0].pipe
+
+    def timing_of(self, timing_class: TimingClass) -> Timing:
+        """Latency and initiation interval of a class that it executes, with all turns of a warp."""
+        latency, interval = self.classes[timing_class.name.lower()]
+        turns = MOST_LANES // self.lanes
+        return Timing(latency + turns - 1, interval * turns)
 
     @property
     def timing_classes(self) -> list[TimingClass]:
@@ -130,36 +152,53 @@ def _pipe_of(table: object) -> PipeConfig:
 
 
 def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
-    """The machine has one pipe of each kind, in this order: names and sharing of write paths are free."""
+    """The machine has pipes of SP, one of SFU and one of MEM, in this order; their names are free."""
     names = [pipe.name for pipe in pipes]
     if len(set(names)) < len(names):
         raise ConfigError(f"pipes: {', '.join(names)}: every pipe needs a name of its own")
-    wanted = [[c.name.lower() for c in TimingClass if c.pipe is kind] for kind in (Pipe.SP, Pipe.SFU, Pipe.MEM)]
+    sp, *others = ([c.name.lower() for c in TimingClass if c.pipe is kind] for kind in KINDS)
+    wanted = [sp] * max(1, len(pipes) - len(others)) + others
     if [sorted(pipe.classes) for pipe in pipes] != list(map(sorted, wanted)):
-        groups = "; ".join(", ".join(group) for group in wanted)
-        raise ConfigError(f"pipes: {', '.join(names) or 'none'}: the machine has three, with these classes: {groups}")
+        groups = "; ".join(", ".join(group) for group in (sp, *others))
+        raise ConfigError(f"pipes: {', '.join(names) or 'none'}: the machine has three, with these classes: {groups}; "
+                          "of the first kind there may be several")
     for pipe in pipes:
         if pipe.kind is Pipe.SP and pipe.credits:
             raise ConfigError(f"pipes.{pipe.name}.credits = {pipe.credits}: must be 0: its results come in a fixed "
-                              "cycle, and cannot wait")
+                              "cycle")
         if pipe.kind is not Pipe.SP and not pipe.credits:
             raise ConfigError(f"pipes.{pipe.name}.credits = 0: must be a whole number from 1 to 255: its results wait "
                               "for their write path")
+        if pipe.kind is not Pipe.SP and pipe.result_queue:
+            raise ConfigError(f"pipes.{pipe.name}.result_queue = {pipe.result_queue}: must be 0: its results wait in "
+                              "the pipe")
 
 
 def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
-    """Paths are numbered from 0, which is that of the pipe whose results cannot wait."""
-    paths = [pipe.write_path for pipe in pipes]
-    if set(paths) != set(range(max(paths) + 1)):
-        raise ConfigError(f"pipes: write paths {', '.join(map(str, paths))}: must be numbered from 0 without gaps")
-    if paths[Pipe.SP]:
-        raise ConfigError(f"pipes.{pipes[Pipe.SP].name}.write_path = {paths[Pipe.SP]}: must be 0, the path that never "
-                          "waits: its results cannot")
+    """Paths and ports are numbered from 0. Results that cannot wait have path 0, and none of their kind beside them."""
+    for name in ("write_path", "dispatch_port"):
+        numbers = [getattr(pipe, name) for pipe in pipes]
+        if set(numbers) != set(range(max(numbers) + 1)):
+            raise ConfigError(f"pipes: {name} {', '.join(map(str, numbers))}: must be numbered from 0 without gaps")
+    sp = [pipe for pipe in pipes if pipe.kind is Pipe.SP]
+    for pipe in sp:
+        if not pipe.result_queue and (pipe.write_path or len(sp) > 1):
+            raise ConfigError(f"pipes.{pipe.name}.result_queue = 0: must be at least 1 unless the pipe is the only one "
+                              "of its kind and has write path 0: its results may have to wait")
+    if len({pipe.write_path for pipe in sp}) < len(sp):
+        raise ConfigError(f"pipes: {', '.join(pipe.name for pipe in sp)} share a write path: each needs another, so "
+                          "that its results have a turn")
+    *others, memory = pipes
+    taking_turns = {pipe.write_path for pipe in others}
+    if sp[0].result_queue and memory.write_path not in taking_turns and memory.write_path < max(taking_turns):
+        raise ConfigError(f"pipes.{memory.name}.write_path = {memory.write_path}: must be the last one, or that of "
+                          "another pipe: memory's path comes after those that take turns")
 
 
 def changed_pipes(pipes: Sequence[PipeConfig], name: str, value: object) -> tuple[PipeConfig, ...]:
     """The pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class of whichever
-    pipe executes it. Raises `ConfigError` for another name, or a value that no pipe may have."""
+    pipes execute it; ``pipe.copy`` names a new pipe behind this one, which is like it. Raises `ConfigError`
+    for another name, or a value that no pipe may have."""
     pipe_name, _, column = name.partition(".")
     if pipe_name == TIMING:
         found = [pipe for pipe in pipes if column in pipe.classes]
@@ -172,6 +211,9 @@ def changed_pipes(pipes: Sequence[PipeConfig], name: str, value: object) -> tupl
         if not found:
             names = ", ".join(pipe.name for pipe in pipes)
             raise ConfigError(f"pipes.{shorten(name)}: no such pipe; pipes are {names}")
+    if column == "copy":
+        at = pipes.index(found[0]) + 1
+        return (*pipes[:at], _changed(found[0], "name", value), *pipes[at:])
     return tuple(_changed(pipe, column, value) if pipe in found else pipe for pipe in pipes)
 
 

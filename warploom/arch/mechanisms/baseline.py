@@ -33,6 +33,20 @@ class Layout(StrEnum):
 
 PROBE = {"probe": True}
 
+TWO_SP = ("schedulers=2", "pipes.sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "mem.write_path=2")
+"""Two pipes of SP, the second one with a write path of its own."""
+
+PATH_EACH = (*TWO_SP, "sfu.write_path=2", "mem.write_path=3")
+"""A write path for each pipe."""
+
+HALF_LANES = ("sp.lanes=16", "sp2.lanes=16")
+
+SP_APART = ("sp2.dispatch_port=1", "sfu.dispatch_port=1", "mem.dispatch_port=1")
+"""A dispatch port for the first pipe, and one for all others."""
+
+PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3")
+"""A dispatch port for each pipe."""
+
 BASELINE = Mechanism(
     name="baseline",
     switches=(
@@ -50,6 +64,7 @@ BASELINE = Mechanism(
         Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
         Unit("AgeMatrix", "warploom.rtl.ages.AgeMatrix", {"holders": "holders"}),
         Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
+        Unit("ResultQueue", "warploom.rtl.register_file.result_queue.ResultQueue", CONFIG, {"depth": 2}),
         Unit("Writeback", "warploom.rtl.register_file.writeback.Writeback", CONFIG),
         Unit("Datapath", "warploom.rtl.datapath.Datapath", CONFIG, probe=PROBE),
         Unit("OperandStore", "warploom.rtl.operands.store.OperandStore", CONFIG, probe=PROBE),
@@ -63,9 +78,17 @@ BASELINE = Mechanism(
         "warploom.rtl.register_file.register_file.RegisterFile", "warploom.rtl.register_file.banks.Banks",
         "warploom.rtl.register_file.metadata.MetadataTable", "warploom.rtl.pipes.Pipes",
     ),
-    cores=(Core("baseline"),),
+    cores=(
+        Core("baseline"),
+        Core("two sp pipes", (*TWO_SP, *PORT_EACH)),
+        Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, "coalescing=on", "gating=cross_lane"),
+             is_long=True),
+        Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow_wr", "entries=6", "affine=abm"), is_long=True),
+    ),
     coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),
-    runs=(Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),),
+    runs=(
+        Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
+    ),
     full_size=((),),
     varied=("layout", "scheduler"),
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS"),

@@ -89,7 +89,7 @@ CONFIG = {"config": ""}
 
 ROWS = {"rows": "rows"}
 MATRIX = {"banks": "banks", "collectors": "collectors"}
-ARBITER = {**MATRIX, "paths": "write_paths"}
+ARBITER = {**MATRIX, "paths": "write_paths", "rotating": "rotating_paths"}
 
 
 @dataclass(frozen=True)

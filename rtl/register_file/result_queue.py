@@ -1,0 +1,64 @@
+"""Result queue: where results of a pipe wait for their write latch."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import SmConfig
+from warploom.rtl.interfaces import result_layout, unstoppable
+from warploom.rtl.sizes import check_positive
+
+
+class ResultQueue(wiring.Component):
+    """A queue of results in front of a write latch.
+
+    While it is empty and the latch is ready a result passes through in the cycle in which it comes. The first one is
+    always at the same place, which it leaves without a multiplexer; those behind it move up. The dispatcher sees to it
+    that no result comes that finds the queue full.
+
+    Parameters
+    ----------
+    config : the fields of a result.
+    depth : results that may wait.
+
+    Members
+    -------
+    result : results of the pipe.
+    first : the first of the queue or, if it is empty, what comes.
+    count : results that wait.
+
+    Raises
+    ------
+    ValueError
+        When no result may wait.
+    """
+
+    def __init__(self, *, config: SmConfig, depth: int) -> None:
+        check_positive(depth=depth)
+        self._layout, self._depth = result_layout(config), depth
+        super().__init__({
+            "result": In(unstoppable(self._layout)),
+            "first": Out(stream.Signature(self._layout)),
+            "count": Out(range(depth + 1)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        queued = [Signal(self._layout, name=f"queued_{i}", reset_less=True) for i in range(self._depth)]
+        waits, leaves, enters, last = Signal(), Signal(), Signal(), Signal.like(self.count)
+        m.d.comb += [
+            waits.eq(self.count != 0),
+            self.first.valid.eq(waits | self.result.valid),
+            self.first.payload.eq(Mux(waits, queued[0], self.result.payload)),
+            leaves.eq(waits & self.first.ready),
+            enters.eq(self.result.valid & (waits | ~self.first.ready)),
+            last.eq(self.count - leaves),
+        ]
+        m.d.sync += self.count.eq(last + enters)
+        for i, place in enumerate(queued):
+            with m.If(enters & (last == i)):
+                m.d.sync += place.eq(self.result.payload)
+            if i + 1 < self._depth:
+                with m.Elif(leaves):
+                    m.d.sync += place.eq(queued[i + 1])
+        return m
