@@ -98,20 +98,12 @@ def lockstep(
     """
     kind = record.suffix.lower()[1:] if record else best_waves() if waves else None
     made = runner.build(config, "Datapath", component=component, waves=kind)
-    doubt = None
     try:
-        done = _replay(made, file, seed) if replay else None
-    except ReplayError as error:
-        done, doubt = None, error
-    try:
-        done = done or _compare(made, [file], seed, record)[0]
+        done = _replay(made, file, seed) if replay else _compare(made, [file], seed, record)[0]
     except LockstepError as error:
         if "field" not in error.found or record:
             raise
         raise LockstepError(file, seed, error.found, _record(config, component, file, seed, error.cycle)) from error
-    if doubt:
-        found = {"cycle": doubt.cycle, "what": "only the replay differs", "message": str(doubt)}
-        raise LockstepError(file, seed, found)
     if cycles not in (None, done.cycles):
         message = f"the model alone takes {cycles} cycles"
         raise LockstepError(file, seed, {"cycle": done.cycles, "what": ENDED, "message": message})
@@ -136,18 +128,35 @@ class ReplayError(AssertionError):
         super().__init__(message)
 
 
-def _replay(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep | None:
-    """The replay of a run on a build, None where there can be none. Raises `ReplayError`."""
+def _replay(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep:
+    """A replay of a run on a build; where it differs, or there can be none, the bench runs. A `ReplayError` is the
+    cause of what the bench then raises."""
     try:
-        items, about = tape(made.config, made.ports, file)
+        return _replayed(made, file, seed)
     except Refused as error:
         report.warn(f"{file.path}: the bench runs instead of a replay: {error}")
-        return None
+        return _compare(made, [file], seed)[0]
+    except ReplayError as error:
+        doubt = error
+    try:
+        _compare(made, [file], seed)
+    except LockstepError as error:
+        raise error from doubt
+    found = {"cycle": doubt.cycle, "what": "only the replay differs", "message": str(doubt)}
+    raise LockstepError(file, seed, found)
+
+
+def _replayed(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep:
+    """A replay that agrees. Raises `ReplayError`, and `Refused`."""
+    try:
+        items, about = tape(made.config, made.ports, file)
     except AssertionError as error:
         raise ReplayError(0, str(error)) from error
     played = play(made, items, seed)
     if played.differs:
         raise ReplayError(played.cycles - 1, played.differs)
+    if played.cycles != about.checks["cycles"]:
+        raise ReplayError(played.cycles, "the tape has ended")
     return Lockstep(made.config.name, str(file.path), seed, about.cycles, about.warp_instructions, about.registers,
                     about.checks, played.seconds, by=REPLAY)
 

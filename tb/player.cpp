@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     long cycles = 0;
     const char* differs = nullptr;
     const auto start = std::chrono::steady_clock::now();
-    for (int item; !differs && (item = std::getc(tape)) != EOF;) {
+    for (int item; (item = std::getc(tape)) != EOF;) {
         if (item < WRITE) {
             const Slot& slot = slots.at(item);
             if (std::fread(slot.at, slot.size, 1, tape) != 1) return 2;
@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
                 if (compare && !same(output.at, output.expected.data(), output.mask.data(), output.mask.size()))
                     differs = output.name;
             ++cycles;
-            if (!differs) cycle(top);
+            if (differs) break;
+            cycle(top);
         }
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -19,10 +19,11 @@ from warploom.kernels.library import kernel
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
 from warploom.rtl.verilog import UNITS
+from warploom.tb import lockstep as tb_lockstep
 from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
 from warploom.tb.gating.test_trivial import DecodedDetector
-from warploom.tb.lockstep import LockstepError, lockstep
+from warploom.tb.lockstep import REPLAY, LockstepError, ReplayError, lockstep
 from warploom.tb.mutants import LockstepMutant, Mutant
 from warploom.tb.seeds import seed_of
 from warploom.tb.verdict import MISMATCH, caught, raised
@@ -78,17 +79,23 @@ def test_bench_catches(mutant: Mutant, base: int) -> None:
 
 @cache
 def agrees(settings: tuple[str, ...], name: str, seed: int) -> bool:
-    """True if a kernel on hardware without a bug agrees with the model; else raises `LockstepError`."""
-    return lockstep(CONFIG.with_settings(list(settings)), kernel(name).load("tiny"), seed).cycles > 0
+    """True if the replay of a kernel on hardware without a bug agrees with the model; else raises `LockstepError`."""
+    done = lockstep(CONFIG.with_settings(list(settings)), kernel(name).load("tiny"), seed, replay=True)
+    return done.by == REPLAY
 
 
 @pytest.mark.mutation
 @pytest.mark.parametrize("mutant", IN_LOCKSTEP, ids=lambda mutant: mutant.bug)
-def test_lockstep_catches(mutant: LockstepMutant, base: int) -> None:
+def test_lockstep_catches(mutant: LockstepMutant, monkeypatch: pytest.MonkeyPatch, base: int) -> None:
+    """In the replay, and in the bench after it, in the same cycle."""
+    monkeypatch.setattr(tb_lockstep, "_record", lambda *_: None)  # a waveform is another build
     config, seed = CONFIG.with_settings(list(mutant.settings)), seed_of(f"{mutant.kernel} {mutant.settings}", base)
     assert agrees(mutant.settings, mutant.kernel, seed)
-    with pytest.raises(LockstepError, match=mutant.symptom):
-        lockstep(config, kernel(mutant.kernel).load("tiny"), seed, component=mutant.make(config))
+    with pytest.raises(LockstepError, match=mutant.symptom) as caught:
+        lockstep(config, kernel(mutant.kernel).load("tiny"), seed, component=mutant.make(config), replay=True)
+    assert caught.value.__cause__ is not None
+    replayed = caught.value.__cause__.__cause__
+    assert isinstance(replayed, ReplayError) and replayed.cycle == caught.value.cycle
 
 
 # ---------------------------------------------------------------- what is no catch

@@ -16,10 +16,10 @@ from warploom.cli import main
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.library import kernel
 from warploom.store import run_folder
-from warploom.tb import lockstep, player, runner
+from warploom.tb import lockstep, runner
 from warploom.tb import tape as tapes
 from warploom.tb.lockstep import LockstepError
-from warploom.tb.player import play
+from warploom.tb.player import Replay, play
 from warploom.tb.shadow import Shadow
 from warploom.tb.tape import Recorder
 
@@ -152,9 +152,10 @@ def test_a_replay_has_the_results_of_the_bench(file: LaunchFile, seed: int) -> N
 def test_a_difference_that_the_bench_does_not_find_is_an_error(
     file: LaunchFile, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(lockstep, "play", lambda *_: player.Replay(8, "probe", 1.0))
-    with pytest.raises(LockstepError, match=rf"only the replay differs in cycle 7 \(seed {seed}\): probe"):
-        lockstep.lockstep(CONFIG, file, seed, replay=True)
+    for played, message in ((Replay(8, "probe", 1), "7 .*: probe"), (Replay(8, None, 1), "8 .*: the tape has ended")):
+        monkeypatch.setattr(lockstep, "play", lambda *_, played=played: played)
+        with pytest.raises(LockstepError, match=f"only the replay differs in cycle {message}"):
+            lockstep.lockstep(CONFIG, file, seed, replay=True)
 
 
 @pytest.mark.rtl
