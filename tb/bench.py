@@ -1,9 +1,8 @@
-"""The parts that benches are made of: ports, driver, monitor, checker and coverage.
+"""The parts of benches: ports, driver, monitor, checker and coverage.
 
-One cycle of a bench begins at a falling edge of the clock (every `PERIOD_NS`, where a unit has none). The driver puts
-inputs on the ports; the monitor samples all ports once they have settled, still before the rising edge; the checker,
-which sees only what the monitor saw, compares outputs with the golden model. Each port is one integer; `Codec` knows
-its fields.
+A cycle of a bench begins at a falling edge of the clock (for a unit without a clock, every `PERIOD_NS`). The driver
+sets the inputs. The monitor samples all ports after they have settled, before the rising edge. The checker, which sees
+only the monitor's samples, compares outputs with the golden model. Each port is one integer; `Codec` has its fields.
 """
 
 import json
@@ -25,16 +24,16 @@ from warploom.tb.hardware import reset_cycles
 
 PERIOD_NS = 2
 MAX_MISMATCHES = 5
-"""A checker gives up after this many."""
+"""Mismatches after which a checker stops."""
 
 MAX_MISSED = 20
-"""So many coverage points are named that were never hit."""
+"""Maximum number of points without a hit in a message."""
 
 Stimulus = Mapping[str, Any]
-"""Values of input ports, as integers or by field; ports left out are zero."""
+"""Values of input ports, as integers or by field; ports that are not named are zero."""
 
 Observation = dict[str, int]
-"""What one cycle showed: every port as an integer."""
+"""The sample of one cycle: every port as an integer."""
 
 
 class Ports:
@@ -56,10 +55,9 @@ class Ports:
         return int(self.outputs[name].value)
 
     async def reset(self) -> None:
-        """Start the clock, unless it runs, and hold the reset, inputs zero, for `reset_cycles`. Return at a falling
-        edge."""
+        """Start the clock, unless it runs, and reset for `reset_cycles` with inputs zero. Returns at a falling edge."""
         for handle in self.inputs.values():
-            handle.value = Immediate(0)  # before the clock: an assertion must not see what is there at power-up
+            handle.value = Immediate(0)  # before the clock: an assertion must not see the state at power-up
         if self.clk is None:
             return
         assert self.rst is not None
@@ -73,19 +71,19 @@ class Ports:
         self.rst.value = 0
 
     async def next_cycle(self) -> None:
-        """Wait for the next falling edge, or for as long where there is no clock."""
+        """Wait for the next falling edge or, without a clock, for `PERIOD_NS`."""
         await (Timer(PERIOD_NS, "ns") if self.clk is None else FallingEdge(self.clk))
 
 
 class Driver:
-    """Puts one `Stimulus` a cycle on the inputs."""
+    """Drives the inputs with one `Stimulus` a cycle."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._last: dict[str, int] = dict.fromkeys(ports.inputs, 0)
 
     def drive(self, stimulus: Stimulus) -> None:
-        """Set all inputs; only those that change are written. Raises `KeyError` for what is no input."""
+        """Set all inputs; only those that change are written. Raises `KeyError` for a name that is not an input."""
         if unknown := stimulus.keys() - self._ports.inputs.keys():
             raise KeyError(f"no input: {', '.join(sorted(unknown))}")
         for name, handle in self._ports.inputs.items():
@@ -95,7 +93,7 @@ class Driver:
 
 
 class Monitor:
-    """Samples all ports, inputs included: models see what the hardware saw."""
+    """Samples all ports, including inputs: models get the same inputs as the hardware."""
 
     def __init__(self, ports: Ports) -> None:
         self._handles = {**ports.inputs, **ports.outputs}
@@ -106,11 +104,12 @@ class Monitor:
 
 
 class HardwareMismatch(AssertionError):
-    """The hardware is not as its model, or a property is violated."""
+    """The hardware differs from its model, or a property is violated."""
 
 
 class Checker:
-    """Compares named values; reports each mismatch with its cycle, stops after a few, and wants a minimum of checks."""
+    """Compares named values; reports each mismatch with its cycle, stops after a few, and requires a minimum of
+    checks."""
 
     def __init__(self, minimum: int) -> None:
         self.checks = 0
@@ -131,7 +130,7 @@ class Checker:
             self.fail(f"{name} is violated")
 
     def fail(self, message: str) -> None:
-        """Record a mismatch; raise `HardwareMismatch` when there are enough of them."""
+        """Record a mismatch; raise `HardwareMismatch` after the maximum number of them."""
         self._mismatches.append(f"cycle {self.cycle}: {message}")
         if len(self._mismatches) >= MAX_MISMATCHES:
             self.finish()
@@ -142,7 +141,7 @@ class Checker:
             raise HardwareMismatch("\n".join(self._mismatches))
 
     def finish(self) -> None:
-        """Raise `HardwareMismatch` if anything failed, `AssertionError` if too little was checked."""
+        """Raise `HardwareMismatch` if anything failed, `AssertionError` if there were too few checks."""
         self.report()
         assert self.checks >= self._minimum, f"only {self.checks} checks of at least {self._minimum}"
 
@@ -169,7 +168,7 @@ class Coverage:
 async def exercise(
     ports: Ports, stimuli: Iterable[Stimulus], check: Callable[[Observation], None], checker: Checker
 ) -> None:
-    """Reset, then one cycle for each stimulus; `check` gets each cycle's observation."""
+    """Reset, then one cycle for each stimulus; `check` is called with the sample of each cycle."""
     driver, monitor = Driver(ports), Monitor(ports)
     await ports.reset()
     try:
@@ -180,7 +179,7 @@ async def exercise(
             checker.cycle += 1
             await ports.next_cycle()
     except Exception:
-        checker.report()  # what came first: hardware that is wrong leads models to states that they do not have
+        checker.report()  # report the first cause: wrong hardware leads models to illegal states
         raise
     checker.finish()
 

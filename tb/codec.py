@@ -1,4 +1,4 @@
-"""Plain integers to named fields and back, from the descriptions in a unit's JSON sidecar."""
+"""Conversion between plain integers and named fields, from the descriptions in a unit's JSON sidecar."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ class Codec:
         return {name: (offset, width) for name, (offset, width, _) in self._fields.items()}
 
     def pack(self, value: int | Mapping[str, Any]) -> int:
-        """The integer that the port carries."""
+        """The integer on the port."""
         if isinstance(value, int):
             if value >> self.width:
                 raise ValueError(f"{self.name} = {value} does not fit {self.width} bits")
@@ -38,7 +38,7 @@ class Codec:
         return self.pack({name: (1 << self._fields[name][1]) - 1 for name in names})
 
     def unpack(self, word: int) -> dict[str, Any]:
-        """The fields of an integer that the port carries, of which one without fields is an integer."""
+        """The fields of the integer on the port; a field without fields of its own is an integer."""
         return {
             name: codec._value(word >> offset & (1 << width) - 1)
             for name, (offset, width, codec) in self._fields.items()

@@ -1,4 +1,4 @@
-"""What a lockstep bench reports: hardware and golden model differ, where and in which cycle."""
+"""The report of a lockstep bench: the cycle and the port in which hardware and golden model differ."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from warploom.golden_model.words import WORD_MASK, nonzero_lanes, spread
 from warploom.tb.codec import Codec
 
 PROBE = "probe"
-"""The port whose fields are known by their own names."""
+"""The port whose fields are named without the port."""
 
 
 class Difference(AssertionError):
-    """Hardware and golden model differ; `report` says where."""
+    """Hardware and golden model differ; `report` has the location."""
 
     def __init__(self, cycle: int, field: str, expected: int, actual: int, lane: int | None = None) -> None:
         unit = field.partition("_")[0]
@@ -26,8 +26,8 @@ class Difference(AssertionError):
 
 
 def port_equal(cycle: int, codec: Codec, expected: int, actual: int, mask: int) -> None:
-    """Raise `Difference` for the first field of a port that differs in bits of the mask, and where that is a warp
-    register for its first lane."""
+    """Raise `Difference` for the first field of a port that differs in bits of the mask; in a warp register, for its
+    first such lane."""
     wrong = (actual ^ expected) & mask
     if not wrong:
         return

@@ -1,4 +1,4 @@
-"""What a lockstep run needs of the hardware: the one in a simulator has it, and what records the run has it too."""
+"""The interface of hardware in a lockstep run: implemented by the simulator, and by the recorder of a tape."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from warploom.tb.shadow import Address, Form, Shadow
 
 
 def reset_cycles(config: SmConfig) -> int:
-    """How long a reset lasts: two cycles, and one for each row of the zero masks, which it clears one by one."""
+    """Cycles of a reset: two, and one for each row of the zero masks, which it clears one by one."""
     return 2 + (config.rows if config.has_zero_mask else 0)
 
 
@@ -20,14 +20,14 @@ class Hardware(Protocol):
     codecs: dict[str, Codec]
 
     def expect(self, cycle: int, port: str, word: int, mask: int | None = None) -> int:
-        """What an output shows, which must be the given word in the bits of the mask, by default in all. Raises
+        """The output's word, which must equal the given word in the bits of the mask (by default in all). Raises
         `Difference`."""
         ...
 
     def expect_stored(self, cycle: int, address: Address, form: Form, shadow: Shadow) -> None:
-        """A bank is written, and must then hold, in this form, what the shadow has. Raises `Difference`."""
+        """A bank is written, and must then hold, in this form, the word of the shadow. Raises `Difference`."""
         ...
 
     def drive(self, stimulus: Mapping[str, Any]) -> None:
-        """All inputs of the cycle; those left out are zero."""
+        """Set all inputs of the cycle; those that are not named are zero."""
         ...

@@ -1,4 +1,4 @@
-"""What a lockstep run is: a digest of all that it follows from, which its result carries."""
+"""The identity of a lockstep run: a digest of all its inputs, which is stored with its result."""
 
 import dataclasses
 import hashlib
@@ -13,8 +13,8 @@ from warploom.origin import ROOT
 
 
 def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
-    """The digest of configuration, launch with the contents of its buffers, PTX, entry, how it is compiled, seed, and
-    which Warploom runs it (its folder), in hexadecimal. Where the launch and its PTX lie does not matter. Raises
+    """The digest, in hexadecimal, of configuration, launch with the contents of its buffers, PTX, entry, options of the
+    compiler, seed, and the folder of this Warploom. The paths of the launch and its PTX do not matter. Raises
     `OSError`."""
     digest = hashlib.sha256()
     ours = str(ROOT.resolve())
@@ -23,7 +23,7 @@ def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
 
 
 def _feed(update: Callable[[bytes], None], value: Any) -> None:
-    """A value, and its parts, in order and with their sizes, so that no two values look alike."""
+    """A value and its parts, in order and with their sizes, so that different values have different bytes."""
     if isinstance(value, np.ndarray):
         value = value.dtype.str, value.shape, value.tobytes()
     if dataclasses.is_dataclass(value):

@@ -1,4 +1,4 @@
-"""A kernel in lockstep, from reset to the comparison of everything that it left behind."""
+"""A kernel in lockstep, from reset to the comparison of the final state."""
 
 import time
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from warploom.tb.readback import Readback
 from warploom.tb.replay import replay
 
 GATED_ONLY = ("bypass_loads",)
-"""Activity that a kernel can do without; all other counters count in any run."""
+"""Activity that a kernel may not have; all other counters must count in any run."""
 
 SPARED = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes")
-"""Activity that a kernel can do without if its registers are compact."""
+"""Activity that a kernel may not have if its registers are compact."""
 
 
 class KernelRun:
-    """One kernel on hardware that was just reset. `outcome` tells how it went."""
+    """One kernel on hardware that was just reset. `outcome` is the result of the run."""
 
     def __init__(self, hardware: Hardware, file: LaunchFile) -> None:
         self._executed = run(file, hardware.config)
@@ -38,8 +38,8 @@ class KernelRun:
         self.outcome: dict[str, Any] = {"found": None}
 
     def cycles(self, limit: int | None = None) -> Iterator[None]:
-        """Cycle by cycle, each to be clocked: the kernel to the last write-back, or some cycles of it; then all
-        registers; then all memory. Raises what is wrong."""
+        """Yields for each cycle, which the caller then clocks: the kernel to the last write-back, or some cycles of it;
+        then all registers; then all memory. Raises an exception for every error."""
         sm, comparison, outcome = self._sm, self._comparison, self.outcome
         start = time.perf_counter()
         try:
@@ -64,7 +64,7 @@ class KernelRun:
             outcome |= {"checks": comparison.checks, "warp_instructions": self._trace.warp_instructions}
 
     def _check_amount(self) -> None:
-        """Something of everything was compared."""
+        """Check that every kind of activity was counted and compared."""
         spared = (*GATED_ONLY, *(SPARED if self._hardware.config.has_compact_slots else ()))
         idle = [name for name, count in self._comparison.activity.items() if not count and name not in spared]
         assert not idle, f"the hardware counted no {', '.join(idle)}"
@@ -73,7 +73,7 @@ class KernelRun:
 
 
 def _found(error: Exception, cycle: int) -> dict[str, Any]:
-    """What ended a run in a cycle: a difference, or what else and its message, one line."""
+    """The report of the exception that ended a run in a cycle, one line."""
     if isinstance(error, Difference):
         return error.report
     lines = str(error).splitlines() or ["no message"]
@@ -85,7 +85,7 @@ def _found(error: Exception, cycle: int) -> dict[str, Any]:
 
 
 def _check_memory(outside: OutsideUnits, execution: Execution, trace: Trace) -> None:
-    """Every access of the hardware, replayed, leaves the memory that functional execution left."""
+    """All accesses of the hardware, replayed, give the final memory of functional execution."""
     try:
         memory, printed, wrong = replay(trace, outside.accesses)
     except ExecutionError as error:

@@ -13,7 +13,7 @@ MASK = 0xFFFFFFFF
 
 
 def operand(rng: random.Random) -> int:
-    """A 32-bit word: a corner value, a small one, a bit field or anything."""
+    """A 32-bit word: a corner value, a small one, a bit field or a random one."""
     return rng.choice((
         rng.choice(CORNERS), rng.randrange(64), MASK >> rng.randrange(32) << rng.randrange(32) & MASK,
         rng.getrandbits(32),
@@ -21,12 +21,12 @@ def operand(rng: random.Random) -> int:
 
 
 def sparse_operand(rng: random.Random) -> int:
-    """An operand, as often as not zero."""
+    """An operand; half of them are zero."""
     return rng.choice((0, operand(rng)))
 
 
 def modifiers(rng: random.Random, op: Op) -> dict[str, int]:
-    """Random legal modifiers of an operation: a comparison of integers, a sign only where the shift allows it."""
+    """Random legal modifiers of an operation: integer comparisons only, and a sign only if the shift allows it."""
     limits = {Kind.COND: Cond.GE + 1, Kind.COMBINE: len(Combine)}
     chosen = {}
     for name in MODIFIERS.get(op, ()):

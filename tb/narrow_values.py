@@ -15,8 +15,8 @@ def lane_mask(rng: random.Random) -> int:
 
 
 def narrow_word(rng: random.Random, lanes: int) -> int:
-    """A word whose lanes in the mask have at most one width and one sign, but for, at times, one bit of one of them;
-    the other lanes hold anything."""
+    """A word whose lanes in the mask have at most one width and one sign, sometimes except for one bit of one lane; the
+    other lanes are random."""
     used = broadcast((1 << 8 * rng.randint(1, 4)) - 1)
     word = rng.getrandbits(WARP_BITS) & used | rng.choice((0, ~used & broadcast(0xFFFFFFFF)))
     if rng.random() < 0.3:

@@ -1,4 +1,4 @@
-"""The probe port beside what the golden model shows (docs/contract/counting.md, *Observation*)."""
+"""The probe port, and the observed values of the golden model (docs/contract/counting.md, *Observation*)."""
 
 from collections.abc import Sequence
 from itertools import compress, count
@@ -8,9 +8,9 @@ from warploom.tb.codec import Codec
 
 
 class Probe:
-    """The port `probe` of a unit, and the names that its golden model shows, in the order of the model's values.
+    """The port `probe` of a unit, and the names in its golden model, in the order of the model's values.
 
-    Raises `AssertionError` where a name is shown by one of the two alone.
+    Raises `AssertionError` if only one of the two shows a name.
     """
 
     def __init__(self, codec: Codec, names: Sequence[str]) -> None:
@@ -24,13 +24,13 @@ class Probe:
         self._offsets, self._widths = ([span[k] for span in self.spans] for k in range(2))
 
     def pack(self, values: Sequence[int]) -> int:
-        """What the port carries when the hardware shows these values. Raises `AssertionError` if one does not fit."""
+        """The integer on the port for these values. Raises `AssertionError` if one does not fit."""
         assert len(values) == len(self.names), f"{len(values)} values for {len(self.names)} names"
         for number in compress(count(), map(rshift, values, self._widths)):
             raise AssertionError(f"{self.names[number]} = {values[number]} does not fit {self._widths[number]} bits")
         return sum(map(lshift, values, self._offsets))
 
     def unpack(self, word: int) -> dict[str, int]:
-        """What the port carries, by name."""
+        """The values on the port, by name."""
         return {name: word >> offset & (1 << width) - 1
                 for name, (offset, width) in zip(self.names, self.spans, strict=True)}

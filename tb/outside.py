@@ -1,4 +1,4 @@
-"""The units outside the datapath, as a bench plays them: answers computed from the hardware's own operand bits."""
+"""The units outside the datapath, for benches: results computed from the hardware's own operand bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ Word = int
 
 @dataclass(frozen=True)
 class Access:
-    """A memory instruction as the hardware sent it: its row in `Trace.addresses`, who executed it, the operand words
-    (those of the LATCH before a latched instruction first), and the word that was answered (None without result)."""
+    """A memory instruction as the hardware sent it: its row in `Trace.addresses`, its warp and lanes, the operand words
+    (those of the LATCH before a latched instruction first), and the word that was returned (None without result)."""
 
     address: int
     flight: Flight
@@ -47,24 +47,24 @@ def to_mask(bools: np.ndarray) -> int:
 
 
 DEPENDED_ON = {Op.LATCH, *WARP_WIDE} - {Op.SHFL}
-"""Beside accesses to memory and what the SFU computes, whose high word a later instruction may ask for: instructions
-whose operands count in other lanes, or for the next instruction. Of shuffles it is known which lanes count."""
+"""Instructions whose operands matter in other lanes, or for the next instruction, in addition to memory accesses and
+SFU operations (whose high word a later instruction may read). For shuffles the lanes that matter are known."""
 
 
 class OutsideUnits:
     """Floating point, special functions and memory behind the datapath.
 
-    Whatever is a function of operands is computed from the bits that the hardware dispatched. Answers of memory depend
-    on the order of all warps' accesses, which functional execution has fixed: they come from the trace, and every
-    access is kept in `accesses` with the hardware's operands, to be replayed in that order (`warploom.tb.replay`). Only
-    operands of executing lanes count. In lanes whose operands the kernel leaves undefined the trace's value stands in
-    for what anyone may compute.
+    Functions of operands are computed from the bits that the hardware dispatched. Results of memory depend on the order
+    of all warps' accesses, which functional execution has fixed. So they come from the trace, and every access is
+    stored in `accesses` with the hardware's operands, to be replayed in that order (`warploom.tb.replay`). Only
+    operands of executing lanes are used. In lanes whose operands are undefined in the kernel, the result is that of the
+    trace.
     """
 
     def __init__(self) -> None:
         self.accesses: list[Access] = []
         self.guessed: str | None = None
-        """In words, an instruction with operands that count although the kernel leaves them undefined."""
+        """A description of an instruction whose operands matter although they are undefined in the kernel."""
         self._answers: dict[int, tuple[Word, int]] = {}  # by tag: result and predicate
         self._latch: dict[tuple[Pipe, int], tuple[Word, ...]] = {}  # by pipe and warp slot
         self._high: dict[int, Word] = {}  # by warp slot: high word of the SFU's last 64-bit result
@@ -101,8 +101,8 @@ class OutsideUnits:
         return self._answers[tag]
 
     def _sources(self, flight: Flight, words: Sequence[Word], defined: int) -> int:
-        """The lanes that a shuffle serves from a lane of the mask. PTX defines nothing for the others, and operands of
-        lanes that do not execute may be anything in hardware."""
+        """The lanes that read, in a shuffle, from a lane of the mask. PTX does not define the results of the others,
+        and operands of lanes that do not execute are undefined in hardware."""
         served, _ = self._evaluate(flight, (spread(defined), *words[1:]), 0, None)
         return to_mask(to_lanes(served) != 0)
 

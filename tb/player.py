@@ -16,14 +16,15 @@ from warploom.tb.toolchain import verilator_folder, versions
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 IN_CPP = "___05F"
-"""What Verilator makes of a double underscore in a name."""
+"""Verilator's replacement for a double underscore in a name."""
 
 FLAGS = ("-std=c++17", "-O2")
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Cycles, the first port that differs in the last of them, and seconds of the loop, with inflating the tape."""
+    """Cycles, the first port that differs in the last cycle, and seconds of the loop, including decompression of the
+    tape."""
 
     cycles: int
     differs: str | None

@@ -1,8 +1,8 @@
-"""What the runs of the regression come to in the golden model, on file: recorded before a change of structure that may
-change no cycle and no bit, and compared after it.
+"""Recordings of the golden model's runs of the regression: made before a change of structure, which may change no cycle
+and no bit, and compared after it.
 
 A recording has, for each case, the statistics of the run and a checksum of every probe field over all cycles. Hardware
-needs none of its own: lockstep holds it to the model, field by field.
+needs no recording: lockstep compares it with the model, field by field.
 """
 
 import json
@@ -33,13 +33,13 @@ Run = dict[str, Any]
 """Statistics by name, and under ``probe`` the checksum of each field."""
 
 CYCLES = 4096
-"""Of the probe that are looked at together: a multiple of 8, so that bits of a field fill whole bytes."""
+"""Cycles of the probe that are processed together: a multiple of 8, so that bits of a field fill whole bytes."""
 
 RENAMED = {f"{writer}_latch_code": f"{writer}_latch_encoding" for writer in ("sp", "sfu", "mem")}
-"""Fields of the probe that recordings know by an old name, and their names today."""
+"""Fields of the probe that have an old name in recordings, and their present names."""
 
 MODEL_ONLY = [settings for mechanism in MECHANISMS for settings in mechanism.model_runs]
-"""Settings that have no hardware, so that the regression leaves them out."""
+"""Settings without hardware, which the regression omits."""
 
 
 def recorded_cases(config: SmConfig) -> dict[str, Case]:
@@ -54,7 +54,7 @@ def recorded_cases(config: SmConfig) -> dict[str, Case]:
 
 
 def measure(case: Case) -> Run:
-    """Time a case cycle by cycle."""
+    """Simulate a case cycle by cycle."""
     trace = run(kernel(case.kernel).load(case.size), case.config).execution.trace
     assert trace is not None
     sm = Sm(case.config, trace)
@@ -68,13 +68,13 @@ def measure(case: Case) -> Run:
 
 
 def probe_of(config: SmConfig, sm: Sm) -> Probe:
-    """The port of the hardware that shows what the datapath of the golden model does."""
+    """The port of the hardware that shows the same values as the datapath of the golden model."""
     return Probe(_codec(config), sm.datapath.observed)
 
 
 @lru_cache(maxsize=8)
 def _codec(config: SmConfig) -> Codec:
-    """Of the probe of a datapath, which takes a second or more to build."""
+    """The codec of a datapath's probe, which takes a second or more to build."""
     return Codec(next(port for port in ports(datapath(config, probe=True)) if port["name"] == "probe"))
 
 
@@ -88,7 +88,7 @@ class _Checksums:
         self._pending = bytearray()
 
     def add(self, values: Sequence[int]) -> None:
-        """What is observed in the next cycle."""
+        """Add the values of the next cycle."""
         self._pending += self._probe.pack(values).to_bytes(self._bytes, "little")
         if len(self._pending) == CYCLES * self._bytes:
             self._sum()
@@ -101,7 +101,7 @@ class _Checksums:
         self._pending.clear()
 
     def values(self) -> dict[str, str]:
-        """By field."""
+        """The checksums by field."""
         if self._pending:
             self._sum()
         return {name: f"{value:08x}" for name, value in zip(self._probe.names, self._sums, strict=True)}
@@ -116,7 +116,7 @@ def _has_hardware(config: SmConfig) -> bool:
 
 
 def record(config: SmConfig, path: Path, say: Callable[[str], None]) -> dict[str, Run]:
-    """Measure all cases and write the recording, compressed. Raises `OSError`."""
+    """Run all cases and write the recording, compressed. Raises `OSError`."""
     found = {}
     for name, measured in _measured(config):
         found[name] = measured
@@ -126,8 +126,8 @@ def record(config: SmConfig, path: Path, say: Callable[[str], None]) -> dict[str
 
 
 def compare(config: SmConfig, path: Path, say: Callable[[str], None]) -> list[str]:
-    """One line for each case that is not as recorded; `say` hears of every case. Raises `ToolError` where the file is
-    no recording."""
+    """One line for each case that differs from the recording; calls `say` for every case. Raises `ToolError` if the
+    file is not a recording."""
     wanted, wrong = read(path), []
     for name, measured in _measured(config):
         line = difference(wanted.pop(name, None), measured)
@@ -138,7 +138,7 @@ def compare(config: SmConfig, path: Path, say: Callable[[str], None]) -> list[st
 
 
 def difference(wanted: Run | None, measured: Run) -> str | None:
-    """What differs, in a line; None if nothing does."""
+    """The difference, in one line; None if there is none."""
     if wanted is None:
         return "not recorded"
     flat, expected = _flat(measured), _flat(wanted)
@@ -151,7 +151,7 @@ def difference(wanted: Run | None, measured: Run) -> str | None:
 
 
 def read(path: Path) -> dict[str, Run]:
-    """A recording, with the names of today. Raises `ToolError` where the file is none."""
+    """A recording, with present names. Raises `ToolError` if the file is not one."""
     try:
         found = json.loads(lzma.decompress(path.read_bytes()))
         for measured in found.values():
@@ -162,13 +162,13 @@ def read(path: Path) -> dict[str, Run]:
 
 
 def _flat(measured: Run) -> Run:
-    """Probe fields beside the statistics."""
+    """Probe fields and statistics in one dictionary."""
     return {**{name: value for name, value in measured.items() if name != "probe"},
             **{f"probe {name}": value for name, value in measured["probe"].items()}}
 
 
 def _measured(config: SmConfig) -> Iterator[tuple[str, Run]]:
-    """Each case with its run, on all processors."""
+    """Each case with its run, in parallel on all processors."""
     wanted = recorded_cases(config)
     with processes.workers() as pool:
         with processes.interrupts_later():

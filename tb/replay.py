@@ -1,4 +1,4 @@
-"""Memory as the hardware left it: all its accesses again, with its own operand bits, in the order of the trace."""
+"""Replays all memory accesses of the hardware, with its own operand bits, in the order of the trace."""
 
 from collections.abc import Iterable
 
@@ -13,10 +13,10 @@ from warploom.tb.outside import Access, to_bools, to_lanes, to_word
 
 
 def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, str, list[str]]:
-    """Apply every access to a fresh memory image; return the image, what was printed, and a line for each answer that
-    it contradicts.
+    """Apply every access to a fresh memory image. Returns the image, the printed text, and a line for each result that
+    contradicts the image.
 
-    Addresses and data are those that the hardware dispatched. Raises `ExecutionError` for an address that is illegal.
+    Addresses and data are those that the hardware dispatched. Raises `ExecutionError` for an illegal address.
     """
     program, launch = trace.program, trace.launch
     memory = Memory(program, launch, launch.blocks)

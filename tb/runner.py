@@ -39,24 +39,25 @@ COMMON = """\
 #define VL_ATTR_COLD __attribute__((optimize("O0")))
 #endif
 """
-"""What all C++ begins with, precompiled: otherwise it takes half the time of a small unit. What runs only once, at
-power-up, is almost half of the C++, and is not optimised."""
+"""The header of all C++, precompiled: otherwise it takes half the time of a small unit. Almost half of the C++ runs
+only once, at power-up, and is not optimised."""
 
 OPTIMISE = "-O1"
 MAKE = f" -- VM_PARALLEL_BUILDS=0 OPT_FAST={OPTIMISE}\\ -include\\ common.h"
-"""What make must know. The C++ of a module is compiled as one file: file by file, with two precompiled headers for each
-module, takes almost twice as long. Verilator's makefile optimises for size unless told otherwise. -O2 takes a third
-longer to build and is 7 % faster to run, and -O0 builds in half the time: most tests build about as long as they run.
+"""Variables of make. The C++ of a module is compiled as one file: separate files, with two precompiled headers for each
+module, take almost twice as long. By default Verilator's makefile optimises for size. -O2 takes a third longer to build
+and runs 7 % faster, and -O0 builds in half the time: most tests build about as long as they run.
 """
 
 REWRITTEN = "test_*.py"
-"""Files in which cocotb rewrites assertions, to say more when they fail. All that is imported would cost every run more
-than a second."""
+"""Files in which cocotb rewrites assertions, for better messages. All imported files would cost every run more than a
+second."""
 
 COLLECTOR = "bypassing_collector"
 REPEATED = ("lane", COLLECTOR)
-"""Modules that are Verilated once, as a library, for all their instances: C++ for each of 32 lanes takes ten times as
-long to build and, too large for the cache, several times as long to run; for each of eight collectors twice as long."""
+"""Modules that are Verilated once, as a library, for all their instances. C++ for each of 32 lanes takes ten times as
+long to build and several times as long to run, since it does not fit the cache; for each of eight collectors both take
+twice as long."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,13 @@ class Build:
 
     @property
     def ports(self) -> list[dict[str, Any]]:
-        """As `warploom.rtl.verilog.ports` describes them."""
+        """The ports, in the format of `warploom.rtl.verilog.ports`."""
         described: list[dict[str, Any]] = json.loads((self.folder / "unit.json").read_text())
         return described
 
 
 class BenchError(AssertionError):
-    """A bench did not pass: one line that says how, and the end of its log. `raised` is what its tests raised
+    """A bench did not pass: the reason in one line, and the end of its log. `raised` has the exceptions of its tests
     (`warploom.tb.verdict.raised`)."""
 
     def __init__(self, line: str, log: Path) -> None:
@@ -110,7 +111,7 @@ class _Runner(cocotb_runner.Verilator):
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
         steps = [verilate]
-        if "--hierarchical" in verilate:  # this was the plan; now all modules, which writes the makefile of the top
+        if "--hierarchical" in verilate:  # plan done; now all modules, and the makefile of the top
             make[make.index("Vtop.mk")] = "Vtop_hier.mk"
             steps.append([*make, "hier_verilation"])
         known = [str(path) for path in Path(self.build_dir).glob("verilated*.o")]
@@ -127,7 +128,7 @@ class _Runner(cocotb_runner.Verilator):
 
 
 class _LibraryRunner(_Runner):
-    """And the precompiled header is made, with the same flags as everything else, by Verilator's own rule."""
+    """Also makes the precompiled header, by Verilator's own rule and with the same flags as everything else."""
 
     def _build_command(self) -> list[list[str]]:
         *steps, make = super()._build_command()
@@ -140,8 +141,8 @@ def build(
 ) -> Build:
     """Verilate a unit, or return the build that is already there.
 
-    `component` takes the unit's place when it is given (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can
-    leave a waveform. Raises `ToolError` when a tool is missing or fails; its log is named.
+    `component`, if given, replaces the unit (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can record a
+    waveform. Raises `ToolError`, with the path of the log, if a tool is missing or fails.
     """
     module = module_name(unit)
     text, ports = _convert(component, module) if component else _design(config, unit, module)
@@ -150,7 +151,7 @@ def build(
     flags = [*FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
     if repeated := [name for name in REPEATED if name != module and f"module {name}(" in text]:
         control += "".join(f'\nhier_block -module "{name}"' for name in repeated)
-        if COLLECTOR in repeated:  # seen from outside, each output of a library may depend on each input: no real loop
+        if COLLECTOR in repeated:  # Verilator assumes that each output of a library depends on each input: no real loop
             flags.append("-Wno-UNOPTFLAT")
         flags.append("--hierarchical")
     key = Key(Kind.SIMULATORS, module, {
@@ -178,7 +179,7 @@ def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[s
 
 
 def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
-    """Verilog and ports of a unit, kept for as long as the sources of the hardware stay the same."""
+    """Verilog and ports of a unit, cached as long as the sources of the hardware do not change."""
     key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
                                      "sources": store.sources("warploom/rtl", "warploom/arch")})
 
@@ -211,8 +212,8 @@ def _make(
 
 
 def _library(waves: bool, flags: list[str]) -> Path:
-    """The folder of what is the same for every design: the objects of Verilator's own library, and the precompiled
-    header. They take longest; the build of an empty module makes them once."""
+    """The folder of the files that all designs share: the objects of Verilator's own library, and the precompiled
+    header. They take most of the time; the build of an empty module makes them once."""
     key = Key(Kind.RUNTIMES, "verilated", {"flags": [*flags, MAKE], "common.h": COMMON, "waves": waves,
                                            "tools": versions()})
 
@@ -226,8 +227,7 @@ def _library(waves: bool, flags: list[str]) -> Path:
 
 
 def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None) -> None:
-    """Run the cocotb tests of a module (all, or one) on a build, in a folder of its own, which stays where `simulate`
-    raises."""
+    """Run the cocotb tests of a module (all, or one) on a build, in a new folder, which stays if `simulate` raises."""
     with store.run_folder(f"{test_module}-{testcase or 'all'}-{seed}") as folder:
         simulate(made, folder, test_module, seed, testcase=testcase)
 
@@ -238,15 +238,15 @@ def simulate(
 ) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a folder.
 
-    Everything random follows from `seed`, power-up contents of memories and unreset registers included. The folder
-    then holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from` on.
-    Raises `BenchError` when a test fails, none ran, or the simulator did not end as it should.
+    All random values follow from `seed`, including power-up contents of memories and of registers without reset. The
+    folder then holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from`
+    on. Raises `BenchError` if a test fails, if none ran, or if the simulator did not end normally.
     """
     log, results = folder / "log.txt", folder / "results.xml"
     (folder / "config.toml").write_text(made.config.to_toml())
-    (folder / "pytest.ini").write_text("[pytest]\n")  # cocotb asks pytest, which would read a source tree around it
+    (folder / "pytest.ini").write_text("[pytest]\n")  # cocotb calls pytest, which would read a source tree around it
     simulator = _Runner()
-    with contextlib.suppress(RuntimeError, SystemExit):  # what went wrong, status and results tell
+    with contextlib.suppress(RuntimeError, SystemExit):  # status and results tell what failed
         simulator.test(
             test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
             seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
@@ -261,12 +261,12 @@ def simulate(
 
 
 def power_up(seed: int) -> list[str]:
-    """What tells Verilator's runtime to fill memories and unreset registers at random."""
+    """Arguments of Verilator's runtime that fill memories and registers without reset at random."""
     return ["+verilator+rand+reset+2", f"+verilator+seed+{seed % (1 << 31 - 1) + 1}"]
 
 
 def _failure(results: Path, status: int) -> str | None:
-    """What a simulator's results and exit status say went wrong, None if nothing did."""
+    """The failure in a simulator's results and exit status, None if there is none."""
     if status < 0:
         return f"the simulator was ended by {signal.Signals(-status).name}"
     try:

@@ -1,7 +1,7 @@
-"""Where seeds come from: each test, and each case of the long regression, has one of its own.
+"""Seeds: each test, and each case of the long regression, has its own.
 
-All follow from one number, the *base*. `make test` always takes `FIXED`; every long regression takes a fresh one and
-prints it, and given again (``--seed``) it brings the same seeds.
+All follow from one number, the *base*. `make test` always uses `FIXED`. Every long regression uses a new base and
+prints it; given again (``--seed``), it leads to the same seeds.
 """
 
 import argparse
@@ -10,17 +10,17 @@ import secrets
 import sys
 
 FIXED = 1
-"""The base that is the same every time."""
+"""The constant base."""
 
 NEW = "new"
-"""What asks for another base than ever before."""
+"""The argument that requests a new base."""
 
 LIMIT = 1 << 31
-"""Bases and seeds are natural numbers below this."""
+"""Bases and seeds are non-negative integers below this."""
 
 
 def read(text: str) -> int:
-    """The base that a command line asks for: its number, or a fresh one for `NEW`. Raises `ArgumentTypeError`, which
+    """The base that a command line requests: its number, or a new one for `NEW`. Raises `ArgumentTypeError`, which
     argument parsers print, for anything else."""
     if text == NEW:
         return secrets.randbelow(LIMIT)
@@ -30,7 +30,7 @@ def read(text: str) -> int:
 
 
 def seed_of(name: str, base: int = FIXED) -> int:
-    """The seed of what has this name: the same for one base, and another one for every name."""
+    """The seed for a name: always the same for one base, and different for every name."""
     digest = hashlib.sha256(f"{base} {name}".encode()).digest()
     return int.from_bytes(digest[:8]) % LIMIT
 

@@ -1,7 +1,7 @@
-"""The register file beside the hardware's: what the hardware stored, against what the instructions wrote.
+"""A shadow of the hardware's register file: the stored data, compared with the values that instructions wrote.
 
-With windows the register file gets a value late, or never. What it has is still followed write by write; beside it
-stands the last value of each register, wherever that is, which is what an eviction must bring.
+With windows the register file gets a value late, or never. So the shadow tracks its contents write by write, and also
+the last value of each register, wherever that is. An eviction must write this value.
 """
 
 from collections import defaultdict
@@ -26,23 +26,23 @@ BYTES = WARP_BITS // 8
 _ONES, _ALL_BYTES = (1 << WARP_BITS) - 1, (1 << BYTES) - 1
 
 POISON = int.from_bytes(b"\xa5" * BYTES, "little")
-"""What the shadow holds where nothing was stored yet."""
+"""The shadow of a register that was not stored yet."""
 
 
 class Form(NamedTuple):
-    """How the columns hold a warp register. Left alone, all its bytes are stored, in lane order."""
+    """The stored form of a warp register in its columns. By default all its bytes are stored, in lane order."""
 
     encoding: Encoding = Encoding(width=SUB_BANKS, sign=0, left=False)
     zero: Zero = Zero(0)
 
 
 class Shadow:
-    """Every warp register twice: as columns that are written as the hardware says, and as a plain word of 32 values.
+    """Every warp register twice: as columns that the hardware's writes change, and as a plain word of 32 values.
 
-    `known` are the lanes of each register whose value the kernel defines and the register file keeps: a full write that
-    may move the register to other columns leaves lanes that are no longer live behind. `last` is what instructions gave
-    each register last, and the lanes of it that the kernel defines; `_behind`, by warp slot, the lanes of which the
-    register file has an older value.
+    `known` are the lanes of each register whose value is defined by the kernel and is still in the register file: a
+    full write, which may move the register to other columns, loses lanes that are no longer live. `last` is the last
+    value that instructions wrote to each register, and its lanes that the kernel defines. `_behind`, by warp slot, are
+    the lanes for which the register file has an older value.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -56,22 +56,22 @@ class Shadow:
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
     def store(self, address: Address, form: Form, data: int, enables: int) -> None:
-        """What the bank's columns take for a register of this form: 1024 bits, and an enable for each byte."""
+        """Write the columns of a register of this form: 1024 bits, and an enable for each byte."""
         written = _byte_mask(enables & self.enables(form))
         self._stored[address] = self._stored.get(address, POISON) & ~written | data & written
 
     def restart(self, warp: int) -> None:
-        """Another warp begins in a slot: what the register file did not get of the one before is forgotten."""
+        """Another warp begins in a slot: values of the previous warp that the register file did not get are dropped."""
         self._behind[warp].clear()
 
     def complete(self, warp: int, address: Address, word: int, lanes: int, defined: int) -> None:
-        """An instruction gives the lanes of the mask new values, of which some are defined."""
+        """An instruction writes new values to the lanes of the mask, some of which are defined."""
         old, known = self.last.get(address, (0, 0))
         self.last[address] = merge(old, word, lanes), known & ~lanes | lanes & defined
         self._behind[warp][address] = self.behind(warp, address) | lanes
 
     def assign(self, warp: int, address: Address, lanes: int, full: bool) -> None:
-        """The register file takes what instructions gave the lanes of the mask last."""
+        """The register file gets the last values of the lanes of the mask."""
         word, defined = self.last[address]
         kept = 0 if full and self._moves else self.known.get(address, 0) & ~lanes
         self.known[address] = kept | lanes & defined
@@ -79,24 +79,25 @@ class Shadow:
         self._behind[warp][address] &= ~lanes
 
     def behind(self, warp: int, address: Address) -> int:
-        """The lanes of which the register file has an older value."""
+        """The lanes for which the register file has an older value."""
         return self._behind[warp].get(address, 0)
 
     def current(self, warp: int, address: Address, dirty: int) -> int:
-        """The lanes whose last value is defined and still kept, by the register file or, in those of the mask, by a
-        collector. With hints a value that nobody will read any more may be lost."""
+        """The lanes whose last value is defined and still stored, in the register file or, for lanes of the mask, in a
+        collector. With hints a value that is never read again may be lost."""
         return self.known.get(address, 0) & ~self.behind(warp, address) | self.last[address][1] & dirty
 
     def stored(self, address: Address, form: Form) -> int:
-        """The 32 values that the columns hold, for a register of this form."""
+        """The 32 values in the columns of a register of this form."""
         columns, (encoding, zero) = self._stored[address], form
         if self._coalescing:
             return self._interleaved.restore(from_sub_banks(columns, encoding.left), zero, encoding)
         return self._lane_order.restore(reorder(columns, zero.reorder), zero)
 
     def columns(self, address: Address, form: Form) -> tuple[int, int]:
-        """What the columns must hold for a register of this form, and the mask of these bits: of the known lanes all
-        that is not told by the form itself. Raises `AssertionError` if the form tells something else."""
+        """The required contents of the columns of a register of this form, and the mask of these bits: the stored bits
+        of the known lanes. Raises `AssertionError` if the form implies other values for the bits that are not
+        stored."""
         encoding, zero = form
         interleaved, value = self._coalescing, self._values[address]
         low, high = (self._interleaved.restore(word, zero, encoding) if interleaved else
@@ -109,11 +110,12 @@ class Shadow:
         return reorder(value & stored, zero.reorder), reorder(stored, zero.reorder)
 
     def enables(self, form: Form) -> int:
-        """The bytes whose enables belong to a register of this form; with sides another one has the others."""
+        """The bytes whose enables belong to a register of this form; with sides the others belong to another
+        register."""
         return _sub_banks(form.encoding.mask) if self._coalescing else _ALL_BYTES
 
     def value(self, address: Address) -> int:
-        """The 32 values that the register file was given."""
+        """The 32 values that were written to the register file."""
         return self._values[address]
 
 

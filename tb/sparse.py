@@ -11,14 +11,14 @@ _GROUP_MASK = (1 << GROUP) - 1
 
 
 def lanes(rng: random.Random) -> int:
-    """All lanes, any, or for each group all, none or any of its four."""
+    """All lanes, random lanes, or for each group all, none or random ones of its four."""
     by_group = sum(rng.choice((0, _GROUP_MASK, rng.getrandbits(GROUP))) << g for g in range(0, LANES, GROUP))
     return rng.choice((ALL_LANES, rng.getrandbits(LANES), by_group))
 
 
 def word(rng: random.Random, executing: int) -> int:
-    """A word in which lanes, and bytes of a group's lanes, are often zero, at times all; lanes that do not execute hold
-    anything."""
+    """A word in which lanes, and bytes of a group's lanes, are often zero, sometimes all; lanes that do not execute are
+    random."""
     values: list[int] = []
     highest = rng.choice((0, 1, 1, 1))
     for _ in range(LANES // GROUP):
@@ -29,11 +29,11 @@ def word(rng: random.Random, executing: int) -> int:
 
 
 def old(rng: random.Random, config: SmConfig) -> dict[str, int]:
-    """What is known of a register so far: any zero mask, and R-bits; often nothing, or that all is zero."""
+    """The old state of a register: a random zero mask, often empty or full, and R-bits."""
     known = {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}
     return known | ({"zero": rng.choice((known["zero"], 0, ALL_LANES))} if known else {})
 
 
 def zero_of(fields: dict[str, int]) -> Zero:
-    """What is known, from its fields."""
+    """The zero mask and R-bits in the fields."""
     return Zero(fields.get("zero", 0), fields.get("reorder", 0))

@@ -1,14 +1,13 @@
-"""A tape: what a lockstep run puts on the inputs of the datapath in each cycle, and what the outputs must then show.
+"""A tape: the inputs of the datapath in each cycle of a lockstep run, and the expected outputs.
 
-It is recorded without hardware: `Recorder` stands in its place, and shows what is expected of it. So the answers on a
-tape, which the units outside compute from operands, are those to the golden model's operands. They are right for
-hardware that shows the same operands, and a replay compares these first: the dispatch port in all lanes from which an
-answer is computed. Where it cannot, because an answer depends on an operand that the kernel leaves undefined, there is
-no tape.
+It is recorded without hardware: `Recorder` replaces it, and returns the expected outputs. So the results on a tape,
+which the units outside compute from operands, belong to the golden model's operands. They are correct for hardware with
+the same operands, and a replay compares these first: the dispatch port, in all lanes from which a result is computed.
+If that is impossible, because a result depends on an operand that is undefined in the kernel, there is no tape.
 
-A tape is a sequence of items, compressed. An item is a byte that says what it is, and its contents: a slot that changes
-(an input port; what an output is expected to show; the mask of the bits in which it must), a register write, or the end
-of a cycle. Slots have the sizes of Verilator's C++ types, and are zero at first.
+A tape is a compressed sequence of items. An item is a byte with its kind, and its contents: a slot that changes (an
+input port; the expected value of an output; the mask of the bits that are compared), a register write, or the end of a
+cycle. Slots have the sizes of Verilator's C++ types, and are zero at first.
 """
 
 import json
@@ -30,27 +29,28 @@ from warploom.tb.shadow import BYTES, Address, Form, Shadow
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/tb",
            "warploom/running.py")
-"""What a tape depends on, beside configuration, launch, and ports of the hardware."""
+"""The sources on which a tape depends, in addition to configuration, launch, and ports of the hardware."""
 
 ITEMS, ABOUT = "items", "about.json"
 """The files of a tape."""
 
 WRITE, END = 0xFE, 0xFF
-"""Items that are no slot."""
+"""Items that are not slots."""
 
 _WRITE = struct.Struct(f"<BII{BYTES // 8}s{BYTES}s{BYTES}s")
-"""A register write: bank, number of the register, bytes whose enables count, what its columns then hold, and where."""
+"""A register write: bank, number of the register, bytes whose enables count, new contents of its columns, and their
+mask."""
 
 CHUNK = 1 << 20
 
 
 class Refused(Exception):
-    """A run that cannot be replayed; the message says why."""
+    """A run that cannot be replayed; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class About:
-    """The run on a tape, as in `warploom.tb.lockstep.Lockstep`; `refused` says why there is no tape."""
+    """The run on a tape, as in `warploom.tb.lockstep.Lockstep`; `refused` is the reason why there is no tape."""
 
     cycles: int
     warp_instructions: int
@@ -60,7 +60,7 @@ class About:
 
 
 class Recorder:
-    """Stands in for hardware with these ports, and writes a tape of the run."""
+    """Replaces hardware with these ports, and writes a tape of the run."""
 
     def __init__(self, config: SmConfig, ports: Sequence[Mapping[str, Any]], file: BinaryIO) -> None:
         self.config = config
@@ -78,7 +78,7 @@ class Recorder:
         self._pending = bytearray()
 
     def expect(self, cycle: int, port: str, word: int, mask: int | None = None) -> int:
-        """What a replay must find."""
+        """Record the expected value of an output."""
         slot = self._slots[port]
         mask = (1 << self.codecs[port].width) - 1 if mask is None else mask
         self._put(slot, word & mask)
@@ -86,7 +86,7 @@ class Recorder:
         return word
 
     def expect_stored(self, cycle: int, address: Address, form: Form, shadow: Shadow) -> None:
-        """The same of a bank."""
+        """Record the expected write of a bank."""
         bank, row = address
         columns, mask = shadow.columns(address, form)
         self._pending += _WRITE.pack(WRITE, bank, bank * self.config.rows + row,
@@ -94,12 +94,12 @@ class Recorder:
                                      columns.to_bytes(BYTES, "little"), mask.to_bytes(BYTES, "little"))
 
     def drive(self, stimulus: Mapping[str, Any]) -> None:
-        """What a replay puts on the inputs."""
+        """Record the inputs."""
         for name, value in {**dict.fromkeys(self._inputs, 0), **stimulus}.items():
             self._put(self._slots[name], self.codecs[name].pack(value))
 
     def end_cycle(self) -> None:
-        """All of a cycle has been told."""
+        """End the record of a cycle."""
         for slot in range(self._masks + len(self._inputs), len(self._sizes)):
             self._put(slot, self._masked.get(slot, 0))
         self._masked.clear()
@@ -108,7 +108,7 @@ class Recorder:
             self._flush()
 
     def close(self) -> None:
-        """All cycles have been told."""
+        """End the record of the run."""
         self._flush()
         self._file.write(self._deflate.flush())
 
@@ -134,7 +134,7 @@ def size_of(width: int) -> int:
 
 
 def tape(config: SmConfig, ports: Sequence[Mapping[str, Any]], file: LaunchFile) -> tuple[Path, About]:
-    """The cached tape of a launch, recorded if it is absent. Raises `Refused`, and what is wrong with the run."""
+    """The cached tape of a launch, recorded if it is absent. Raises `Refused`, and the errors of the run."""
     key = Key(Kind.TAPES, f"{file.path.resolve().parent.name}-{file.path.stem}", {
         "run": identity(config, file, 0), "ports": store.digest(json.dumps(ports)), "sources": store.sources(*SOURCES)})
     folder = store.folder(key, lambda own: record(config, ports, file, own))
@@ -145,7 +145,7 @@ def tape(config: SmConfig, ports: Sequence[Mapping[str, Any]], file: LaunchFile)
 
 
 def record(config: SmConfig, ports: Sequence[Mapping[str, Any]], file: LaunchFile, folder: Path) -> None:
-    """Record a run on a tape, two files in a folder. Raises what is wrong with the run."""
+    """Record a run on a tape, two files in a folder. Raises the errors of the run."""
     with (folder / ITEMS).open("wb") as items:
         recorder = Recorder(config, ports, items)
         run = KernelRun(recorder, file)

@@ -38,7 +38,7 @@ class CrossbarCheck:
         self._connected: list[int | None] = [None] * ports.config.banks
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle: grants of the cycle before connect."""
+        """Check one cycle: grants of the previous cycle connect."""
         words = self._codecs["read_data"].array(seen["read_data"])
         operands = self._codecs["operand"].array(seen["operand"])
         for collector, word in enumerate(self._model.route(words, self._connected)):

@@ -39,7 +39,7 @@ def identity(rng: random.Random, value: int) -> Operation:
 
 
 class LaneBench:
-    """Drives operations, remembers what the inputs showed, and compares when the results are out."""
+    """Drives operations, stores the sampled inputs, and compares when the results come out."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codec, self._checker, self._coverage = ports.codecs["operands"], checker, coverage
@@ -48,7 +48,7 @@ class LaneBench:
         self._rng = source()
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random operations, and now and then an identity."""
+        """Random operations, and sometimes an identity."""
         rng = self._rng
         for _ in range(CYCLES):
             op = rng.choice(OPS)
@@ -62,7 +62,7 @@ class LaneBench:
             yield {"operands": {"control": control(op, mods), "a": a, "b": b, "c": c, "pred": pred}}
 
     def check(self, seen: Observation) -> None:
-        """Check the operation whose result is out."""
+        """Check the operation whose result comes out."""
         assert self._operation is not None
         (op, mods, *operands), known = self._operation
         word = seen["operands"]

@@ -1,5 +1,5 @@
-"""Every bundled kernel in lockstep, without and with coalescing, gating, windows and affine units; and a difference is
-found and named."""
+"""Every bundled kernel in lockstep, without and with coalescing, gating, windows and affine units; and the report of a
+difference."""
 
 from pathlib import Path
 
@@ -25,17 +25,17 @@ ALL = [bundled.name for bundled in kernels()]
 PROGRAMS = ROOT / "tests" / "ptx"
 
 UNUSUAL = ["print", "symbols", "early"]
-"""Launches of programs that do what no bundled kernel does."""
+"""Launches of programs with features that no bundled kernel uses."""
 
 TAPS_LOADED = 6 * 4 + 4
-"""Uniform loads of `taps`: four taps for each warp, and the scale of its block for four warps. Other answers of the
+"""Uniform loads of `taps`: four taps for each warp, and the scale of its block for four warps. Other results of the
 uniform unit are fewer than the taps."""
 
 FIG_1_COMPACT = 8
 """Instructions of [AFFINE], Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
 
 DIVERGENT = ["bfs", "hotspot", "reduction"]
-"""Kernels in which some lanes write a register that others keep, narrow ones wider than before."""
+"""Kernels with partial writes, also of narrow registers, which then become wider."""
 
 
 @pytest.mark.rtl
@@ -50,7 +50,7 @@ def test_kernel(preset: str, name: str, seed: int) -> None:
 
 @pytest.mark.rtl
 def test_what_no_bundled_kernel_does(seed: int) -> None:
-    """Prints, whose text the hardware's own stores must give, module variables that the launch sets, and threads that
+    """Prints (whose text comes from the hardware's own stores), module variables that the launch sets, and threads that
     return before barriers."""
     for done in lockstep_all(SmConfig.preset("small"), [load(PROGRAMS / f"{name}.toml") for name in UNUSUAL], seed):
         assert done.checks["cycles"] >= done.cycles > 200
@@ -109,8 +109,8 @@ def test_gating_across_lanes(switch: str, name: str, seed: int) -> None:
     pytest.param("pascal", "bypass=bow_hints entries=12", ["reduction"], marks=pytest.mark.long),  # 32 collectors
 ])
 def test_windows(preset: str, settings: str, names: list[str], seed: int) -> None:
-    """On `small`, every kind of window meets every size and every register file, and these each other. What is not
-    long shares its builds with the random streams of `warploom.tb.test_datapath`."""
+    """On `small`, every pair of a kind of window, a size and a register file. The runs that are not long share their
+    builds with the random streams of `warploom.tb.test_datapath`."""
     config = SmConfig.preset(preset).with_settings(settings.split())
     for done in lockstep_all(config, [kernel(name).load("tiny") for name in names], seed):
         assert done.checks["cycles"] >= done.cycles > 1000
@@ -131,7 +131,7 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
                  marks=on("abm bow_hints cross_lane")),
 ])
 def test_affine_unit(settings: Settings, names: list[str], seed: int) -> None:
-    """Kernels with parallel warps and with diverging ones, and programs that the uniform unit serves."""
+    """Kernels with parallel and with divergent warps, and programs that use the uniform unit."""
     config = SmConfig.preset("small").with_settings([*settings])
     programs = [load(path) for path in sorted(PROGRAMS.glob("scaling_*.toml"))] + [load(PROGRAMS / "taps.toml")]
     found = lockstep_all(config, [*programs, *(kernel(name).load("tiny") for name in names)], seed)
@@ -151,7 +151,7 @@ def test_affine_unit(settings: Settings, names: list[str], seed: int) -> None:
 @pytest.mark.rtl
 @pytest.mark.long
 def test_002_fig_1(seed: int) -> None:
-    """Nothing is written under divergence, whether no thread, some or all of them are above the threshold."""
+    """No register is written under divergence, for no, some or all threads above the threshold."""
     config = SmConfig.preset("small").with_settings([*CORES["abm"]])
     for done in lockstep_all(config, [load(path) for path in sorted(PROGRAMS.glob("threshold_*.toml"))], seed):
         assert (done.checks["accepted"], done.checks["expansions"]) == (FIG_1_COMPACT, 0)

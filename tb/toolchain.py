@@ -15,15 +15,15 @@ NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
 
 
 def best_waves() -> str:
-    """``fst`` where the machine has the header that Verilator needs for it (Debian: liblz4-dev), else ``vcd``."""
+    """``fst`` if the machine has the header that Verilator needs for it (Debian: liblz4-dev), else ``vcd``."""
     probe = ["g++", "-x", "c++", "-fsyntax-only", "-"]
     done = subprocess.run(probe, input="#include <lz4.h>\n", text=True, capture_output=True, check=False)
     return "vcd" if done.returncode else "fst"
 
 
 def need_waves(path: Path) -> None:
-    """Raise `ConfigError` unless a file's name ends with that of a waveform, `ToolError` if this machine cannot write
-    such a one."""
+    """Raise `ConfigError` unless a file's name ends with the suffix of a waveform, `ToolError` if this machine cannot
+    write that format."""
     kind = path.suffix.lower()
     if kind not in (".vcd", ".fst"):
         raise ConfigError(f"{path}: a waveform must end in .vcd or .fst")
@@ -41,7 +41,7 @@ def verilator_folder() -> Path:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of what makes a build. Raises `ToolError` for what is missing."""
+    """Versions of the tools of a build. Raises `ToolError` if one is missing."""
     verilator_folder()
     for tool, words in NEEDED.items():
         if shutil.which(tool) is None:

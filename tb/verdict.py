@@ -1,15 +1,15 @@
-"""What became of the tests of a bench: which ran, and what those that failed raised."""
+"""The results of the tests of a bench: which ran, and the exceptions of those that failed."""
 
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, parse
 
 MISMATCH = "HardwareMismatch"
-"""What a bench raises that has found the hardware different from its model, or a property violated."""
+"""The exceptions of a bench that has found a difference between hardware and model, or a violated property."""
 
 
 def raised(results: Path) -> dict[str, str]:
-    """For each test that ran, by name, the type of what it raised, "" if it passed; nothing if the simulator did not
-    get so far as to write its results."""
+    """For each test that ran, by name, the type of its exception, "" if it passed; empty if the simulator did not write
+    its results."""
     try:
         cases = parse(results).iter("testcase")
     except (OSError, ParseError):
@@ -26,5 +26,5 @@ def _type(case: Element) -> str:
 
 
 def caught(found: dict[str, str]) -> bool:
-    """Whether a bench has found its hardware wrong, and nothing else went wrong."""
+    """Whether a bench has found wrong hardware, without any other error."""
     return MISMATCH in found.values() and set(found.values()) <= {"", MISMATCH}

@@ -14,8 +14,8 @@ def outcome_bits(lanes: int) -> int:
 
 
 def zero_rich(rng: random.Random) -> list[int]:
-    """Values of a warp: in each group some lanes are zero, or some bytes of all; at times all values are narrow, and at
-    times most are negative."""
+    """Values of a warp: in each group some lanes are zero, or some bytes of all lanes; sometimes all values are narrow,
+    and sometimes most are negative."""
     below, flipped = (1 << 8 * rng.randint(1, 4)) - 1, 0xFFFFFFFF * (rng.random() < 0.1)
     values = []
     for _ in range(LANES // GROUP):

@@ -1,4 +1,4 @@
-"""Attempts and look-ups of several warps, as a front end may send them to one set of the affine unit."""
+"""Attempts and look-ups of several warps, such as a front end may send to one set of the affine unit."""
 
 import random
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ SLOTS = range(3)
 
 
 def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycles: int) -> Iterator[Stimulus]:
-    """The warps of set `number` in turn, each waiting for its outcome; what is not valid shows anything."""
+    """The warps of set `number` in turn, each waiting for its outcome; fields that are not valid are random."""
     warps = range(number, resident_warps(ports.config, registers), ports.config.schedulers)
     scripts = {warp: script(rng, warp, registers) for warp in warps}
     free = dict.fromkeys(warps, 0)
@@ -48,7 +48,7 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
 
 
 def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
-    """Operands for a trial, the trial, a look at its result; again and again."""
+    """Operands for a trial, the trial, and a look-up of its result, repeatedly."""
     pool = [*range(min(registers, 6)), registers - 1]
     while True:
         trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
@@ -82,7 +82,7 @@ def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
 
 
 def _load(warp: int, register: int, value: Compact) -> Iterator[Action]:
-    """Attempts that are always accepted, and leave a value in a register."""
+    """Attempts that are always accepted, and write a value to a register."""
     base = {"warp": warp, "dst": register, "writes": 1, "full": 1, "lanes": ALL_LANES, "imm_slot": 1,
             "src0": register}
     if not value.stride:

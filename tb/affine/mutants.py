@@ -20,21 +20,21 @@ BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
 
 
 class Trusting(Rules):
-    """What an affine operand of a shift puts into the result is taken for a line."""
+    """The part of an affine operand in the result of a shift always counts as linear."""
 
     def _shift(self, state: data.View) -> dict[str, Value]:
         return {}
 
 
 class Swapping(Rules):
-    """An extreme that is one operand in the first lane and the other in the last is taken for one of them."""
+    """A minimum or maximum is accepted even if it is a different operand in the first and in the last lane."""
 
     def _compare(self, state: data.View) -> dict[str, Value]:
         return super()._compare(state) | {"possible": state.possible}
 
 
 def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig], wiring.Component]:
-    """A unit one part of which is wrong."""
+    """A unit with one wrong part."""
 
     def unit(config: SmConfig) -> wiring.Component:
         made = AffineUnit(config=config)
@@ -45,7 +45,7 @@ def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig
 
 
 def _without(*names: str) -> Callable[[], wiring.Component]:
-    """Rules that do not see some fields of the slots."""
+    """Rules that ignore some fields of the slots."""
 
     def blind(outer: Tampered, m: Module) -> dict[str, Value]:
         return {"slots": Cat(altered(m, slot, **dict.fromkeys(names, 0)) for slot in outer.slots)}

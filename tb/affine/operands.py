@@ -1,4 +1,4 @@
-"""Random compact operands, near the edges of what the affine unit accepts."""
+"""Random compact operands, near the limits of what the affine unit accepts."""
 
 import random
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from warploom.tb.lane_driver import modifiers, operand
 
 MASK = 0xFFFFFFFF
 LIMIT = 1 << STRIDE_BITS - 1
-"""The first stride that is too large."""
+"""The smallest stride that is too large."""
 
 Slots = tuple[Compact, ...]
 
@@ -28,13 +28,13 @@ ARITY: dict[Op, int] = {
 
 
 def uniform_answer(op: int, modifiers: int, a: int, b: int, c: int) -> tuple[int, int]:
-    """A uniform unit that nobody would build: (value, what holds), which depend on all that it is asked."""
+    """An artificial uniform unit: (value, predicate result), which depend on all of its inputs."""
     value = (op * 0x9E3779B1 + modifiers * 0x85EBCA6B + a * 0xC2B2AE35 ^ b * 0x27D4EB2F ^ c * 0x165667B1) & MASK
     return value, value >> 17 & 1
 
 
 class Trial(NamedTuple):
-    """An operation to attempt: its encoded modifiers by name, and the operands that it takes."""
+    """An operation to attempt: its encoded modifiers by name, and its operands."""
 
     op: Op
     modifiers: dict[str, int]
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
 
 
 def random_trial(rng: random.Random) -> Trial:
-    """An operation with operands for which its rule may just hold, or just not."""
+    """An operation with operands at the limits of its rule."""
     op = rng.choice(OFTEN) if rng.random() < 0.85 else rng.choice(list(ARITY))
     chosen = _outside_modifiers(rng, op) if op > Op.S2R else {"special": 0} if op is Op.S2R else modifiers(rng, op)
     make = MAKERS.get(op)
@@ -52,7 +52,7 @@ def random_trial(rng: random.Random) -> Trial:
 
 
 def random_compact(rng: random.Random) -> Compact:
-    """Any base and stride, as often as not near a place where the register wraps."""
+    """Any base and stride; half of them near a value at which the register wraps."""
     stride = _stride(rng)
     edge = rng.choice((0, 1 << 31)) - stride * rng.choice((0, LANES - 1, rng.randrange(LANES)))
     base = rng.choice((edge + rng.randrange(-3, 4), rng.randrange(64), operand(rng)))
@@ -70,7 +70,7 @@ def _uniform(rng: random.Random) -> Compact:
 
 
 def _sum(rng: random.Random, _: dict[str, int]) -> Slots:
-    """Strides whose sum or difference is near the limit; carries that all lanes, some or none have."""
+    """Strides whose sum or difference is near the limit; carries in all, some or no lanes."""
     a = random_compact(rng)
     near = rng.choice((LIMIT, -LIMIT)) + rng.randrange(-2, 3) - a.stride
     stride = rng.choice((0, 0, _stride(rng), max(-LIMIT, min(LIMIT - 1, rng.choice((near, -near))))))
@@ -80,7 +80,7 @@ def _sum(rng: random.Random, _: dict[str, int]) -> Slots:
 
 
 def _product(rng: random.Random, _: dict[str, int]) -> Slots:
-    """A factor that takes the stride of the other to its limit, or the product to a next high word."""
+    """A factor for which the stride of the product is near its limit, or the high word of the product changes."""
     x = random_compact(rng)
     limit = LIMIT // abs(x.stride or 1) + rng.randrange(-1, 2)
     step = -(-(1 << 32) // max(x.value(rng.randrange(LANES)), 1)) + rng.randrange(-1, 2)
@@ -98,7 +98,7 @@ def _product_and_sum(rng: random.Random, chosen: dict[str, int]) -> Slots:
 
 
 def _shift(rng: random.Random, chosen: dict[str, int]) -> Slots:
-    """Shifts that lose nothing of the stride, or bits that are the same in all lanes; sometimes just not."""
+    """Shifts that lose no bit of the stride, or only bits that are the same in all lanes; sometimes one bit more."""
     count = rng.choice((0, 1, 2, 31, 32, 33, rng.randrange(33), rng.randrange(33), operand(rng)))
     a, b = random_compact(rng), rng.choice((Compact(0), _uniform(rng), random_compact(rng)))
     cut = min(count, 32) if chosen["right"] else max(32 - count, 0)
@@ -123,7 +123,7 @@ def _shuffled(rng: random.Random, *slots: Compact) -> Slots:
 
 
 def _outside_modifiers(rng: random.Random, op: Op) -> dict[str, int]:
-    """What others mean is for the unit outside to know."""
+    """Modifiers of operations of the uniform unit; their meaning does not matter here."""
     return {name: rng.randrange(len(Combine)) if name == "combine" else 0 for name in MODIFIERS[op]}
 
 

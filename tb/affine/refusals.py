@@ -36,7 +36,7 @@ class Case:
         return decode_modifiers(self.op, self.modifiers)
 
     def result(self, number: int) -> tuple[int, int]:
-        """Result and predicate result of a lane; of ISETP whether `cond` holds."""
+        """Result and predicate result of a lane; for ISETP whether `cond` holds."""
         op, modifiers, p = self.op, {name: int(value) for name, value in vars(self.m).items()}, self.p or 0
         if op is Op.ISETP:
             modifiers["combine"], p = Combine.XOR, 0
@@ -45,11 +45,11 @@ class Case:
 
     @property
     def grows(self) -> int:
-        """What the result grows by from the first to the last lane."""
+        """The difference between the results of the last and the first lane."""
         return self.result(31)[0] - self.result(0)[0]
 
     def wraps(self, *slots: int, sign: int) -> bool:
-        """Whether one of the slots leaves the numbers of 32 bits."""
+        """Whether one of the slots exceeds 32 bits in some lane."""
         low, high = (-1 << 31, 1 << 31) if sign else (0, 1 << 32)
         bases = ((signed(self.slots[slot].base) if sign else self.slots[slot].base, slot) for slot in slots)
         return not all(low <= base + 31 * self.slots[slot].stride < high for base, slot in bases)

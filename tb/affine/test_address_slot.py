@@ -1,4 +1,4 @@
-"""Bench of the address slot: the load that is dispatched is the one that was taken, with the address that it had."""
+"""Bench of the address slot: the load that is dispatched is the one that was taken, with the same address."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ POINTS = ("dispatched at once", "dispatched later", "compact", "zero", "without 
 
 
 class AddressSlotBench:
-    """Plays the issue port, the set that tells base and stride in one cycle only, zero buffer and dispatcher."""
+    """Drives the issue port, the affine set (base and stride are valid for one cycle), zero buffer and dispatcher."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -29,8 +29,8 @@ class AddressSlotBench:
         self._values: list[int] = []
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Loads whenever the slot is free, and dispatches, in bursts and pauses; everything else changes all the
-        time."""
+        """Loads whenever the slot is free, and dispatches, in bursts and pauses; all other inputs change in every
+        cycle."""
         rng = source()
         takes, dispatches = busy(rng, 0.6), busy(rng, 0.5)
         noise = [f"instruction__{name}" for name in ("address", "early", "late")]
@@ -64,7 +64,7 @@ class AddressSlotBench:
             self._take(seen)
 
     def _take(self, seen: Observation) -> None:
-        """What is kept of the load. The side as stored, where there is one, goes before that of the number."""
+        """The fields of the load that the slot stores. A stored side overrides that of the register's number."""
         known = dict(self._codecs["instruction__issue"].unpack(seen["instruction__issue"]))
         for port in ("instruction__address", "instruction__early"):
             known |= self._destination(port, seen) if port in seen else {}
@@ -75,7 +75,7 @@ class AddressSlotBench:
             self._coverage.hit("compact" if self._compact >> slot & 1 else "zero")
 
     def _destination(self, port: str, seen: Observation) -> dict[str, int]:
-        """The element of a port that is the destination's."""
+        """The destination's element of a port."""
         fields: dict[str, int] = self._codecs[port].unpack(seen[port])[str(SLOTS)]
         return fields
 
@@ -99,8 +99,8 @@ class AddressSlotBench:
             self._checker.equal("needed", needed, self._needed(kept["lanes"]))
 
     def _needed(self, lanes: int) -> list[int]:
-        """Columns of a slot that its constant takes, which is zero: those of executing lanes or, with coalescing, one
-        of each sub-bank for each group with executing lanes; none where zeros are known."""
+        """Columns of a slot that its constant, zero, needs: those of executing lanes or, with coalescing, one of each
+        sub-bank for each group with executing lanes; none with a zero mask."""
         if self._config.has_zero_mask:
             return [0] * SLOTS
         if self._config.has_sides:

@@ -18,7 +18,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, e
 SLOTS = range(3)
 CYCLES = 5000
 REGISTERS = (32, 11, 1)
-"""Registers of a thread, as launches may have them."""
+"""Numbers of registers of a thread that launches may have."""
 
 Address = tuple[int, int]
 """A warp slot and a register of it."""
@@ -31,8 +31,8 @@ def addresses(config: SmConfig, registers: int) -> list[Address]:
 
 
 def stimuli(config: SmConfig, rng: random.Random, registers: int) -> Iterator[Stimulus]:
-    """Every register is named as it is after reset; then those that were just written or forgotten more often. What is
-    written is not named."""
+    """Every register is named after reset; then those that were just written or forgotten are named more often. A
+    register is not named in the cycle in which it is written."""
     everything = addresses(config, registers)
     recent = list(everything)
     for cycle in range(CYCLES):
@@ -58,8 +58,8 @@ def _near(recent: list[Address], warp: int) -> list[int]:
 
 
 class RegisterFileCheck:
-    """Tags and entries of this cycle, and values of what was named in the previous one, equal the model's; what was
-    never written is generic."""
+    """Tags and entries of this cycle, and values of the registers named in the previous one, equal the model's; a
+    register that was never written is generic."""
 
     def __init__(self, ports: Ports, registers: int, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -93,7 +93,7 @@ class RegisterFileCheck:
         self._end((warp, named["dst"]), seen)
 
     def _end(self, destination: Address, seen: Observation) -> None:
-        """What the end of the cycle does."""
+        """The changes at the end of the cycle."""
         write = self._codecs["write"].unpack(seen["write"])
         self._just = set()
         if seen["forget"]:

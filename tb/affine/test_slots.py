@@ -1,4 +1,4 @@
-"""Bench of the compact slots beside a collector: what an instruction brings is what it finds at its dispatch."""
+"""Bench of the compact slots of a collector: an instruction has the same compact slots at its dispatch as at issue."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ class Held:
 
 
 class SlotsBench:
-    """Plays the collector, which holds up to `depth` instructions and lets the oldest go, and the sets, which tell base
-    and stride in one cycle only."""
+    """Models the collector, which holds up to `depth` instructions and dispatches the oldest, and the affine sets,
+    whose base and stride are valid for one cycle."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
@@ -35,7 +35,7 @@ class SlotsBench:
         self._held: deque[Held] = deque()
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Takes and dispatches, in bursts and pauses; everything else changes all the time."""
+        """Takes and dispatches, in bursts and pauses; all other inputs change in every cycle."""
         rng = source()
         takes, dispatches = busy(rng, 0.6), busy(rng, 0.6)
         for _ in range(CYCLES):

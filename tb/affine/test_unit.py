@@ -19,12 +19,12 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, s
 
 CYCLES = 60_000
 REGISTERS = (32, 7)
-"""Registers of a thread, as two launches may have them."""
+"""Numbers of registers of a thread, of two launches."""
 
 
 class UnitCheck:
-    """All ports are the model's. Without it: an attempt is accepted if no condition fails, and then all lanes that the
-    result stands for compute it."""
+    """All ports equal the model's. Without the model: an attempt is accepted if no condition fails, and then every lane
+    computes its value of the result."""
 
     def __init__(self, ports: Ports, number: int, registers: int, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._number, self._checker, self._coverage = ports.codecs, number, checker, coverage
@@ -71,7 +71,7 @@ class UnitCheck:
         return fields if seen[f"{port}__valid"] else None
 
     def _look_up(self, seen: Observation, lookup: Fields | None) -> tuple[Compact | None, ...]:
-        """Check which slots are compact; return what they will show."""
+        """Check which slots are compact; return their values in the next cycle."""
         if lookup is None:
             return (None,) * len(SLOTS)
         values = self._model.compact(lookup)
@@ -82,7 +82,7 @@ class UnitCheck:
         return values
 
     def _slots(self, attempt: Fields) -> tuple[Compact | None, ...]:
-        """All operands of an attempt, None where one is generic."""
+        """All operands of an attempt, None if one is generic."""
         special = attempt["op"] == Op.S2R
         constants = [Compact(attempt["imm"], attempt["step"]) if special and slot == 0 else
                      Compact(attempt["imm"] if attempt["imm_slot"] == slot else 0) for slot in SLOTS]
@@ -110,7 +110,7 @@ class UnitCheck:
             self._coverage.hit(why if why in ("full", "generic") else point)
 
     def _exact(self, attempt: Fields, case: Case) -> None:
-        """All lanes have what the register says, and the same predicate result."""
+        """All lanes have the value that the register gives, and the same predicate result."""
         results = [case.result(number) for number in range(LANES)]
         if attempt["writes"]:
             value = self._model.registers.read(attempt["warp"], attempt["dst"])
@@ -122,7 +122,7 @@ class UnitCheck:
 
 @cocotb.test()
 async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
-    """Operations at the edges of their rules, by the warps of the last set."""
+    """Operations at the limits of their rules, by the warps of the last set."""
     ports = Ports(dut)
     rng, number = source(), ports.config.schedulers - 1
     coverage = Coverage(

@@ -18,7 +18,7 @@ INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
 
 
 def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
-    """Collectors with bad wires at a part of this name."""
+    """Collectors with wrong connections of the part with this name."""
 
     def make(config: SmConfig) -> wiring.Component:
         collector = BypassingCollector(config=config, probe=True)
@@ -31,7 +31,7 @@ def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
 
 
 class Misled(BypassingCollector):
-    """The first instruction of another warp counts while it stands at the port."""
+    """The first instruction of another warp takes effect while it is at the port."""
 
     def _connect_issue(self, m: Module) -> None:
         super()._connect_issue(m)

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Planted bugs in the wiring between collectors, latches and eviction unit, which no bench of a unit sees."""
+"""Planted bugs in the wiring between collectors, latches and eviction unit, which no unit's bench covers."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def _completing(operands: Any, m: Module) -> None:
 
 
 def _unblocked(operands: Any, m: Module) -> None:
-    """A warp has room while its eviction is on the way."""
+    """A warp has free entries while its eviction is pending."""
     m.d.comb += [collector.eviction.blocked.eq(0) for collector in operands.collectors.collectors]
 
 

@@ -1,4 +1,4 @@
-"""What must happen in a random test of collectors with windows, as the golden model sees it."""
+"""Events of the golden model that must happen in a random test of collectors with windows."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from warploom.arch.config import SmConfig
 from warploom.tb.bench import Coverage
 
 SMALL = 4
-"""Entries so few that collectors are crowded."""
+"""A number of entries with which collectors are crowded."""
 
 NONE_FREE, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
 
@@ -24,8 +24,8 @@ def cover_window(model: Any, coverage: Coverage) -> None:
 
 
 def events(config: SmConfig) -> list[str]:
-    """The counts of a model, fields of its `counts`, that may not stay zero: results that find their entry gone are
-    among them (`filed`), and warps that leave dirty registers behind (`ended`)."""
+    """The counts of a model (fields of its `counts`) that may not be zero. They include results without an entry
+    (`filed`), and dirty registers of warps that have ended (`ended`)."""
     if not config.has_window:
         return []
     always = ["forwarded", "fetched", "repeated", "filed"]

@@ -13,7 +13,7 @@ WINDOW = 3
 
 
 def _line(op: Op, dst: int, *sources: int, imm: int | None = None, **modifiers: Any) -> Instruction:
-    """A line of Fig. 6; a constant follows the registers among its operands."""
+    """A line of Fig. 6; in its operands a constant follows the registers."""
     a, b, c, *_ = *sources, RZ, RZ, RZ
     slot = NO_SLOT if imm is None else len(sources)
     return Instruction(op=op, dst=dst, src=(a, b, c), imm=imm or 0, imm_slot=slot, **modifiers)
@@ -41,17 +41,17 @@ FIG_6 = Program(
         Instruction(op=Op.EXIT),
     ),
 )
-"""The program of Fig. 6 in operations of ours, on the registers that it names; `lines` are those of the figure. An EXIT
-follows, after which nothing is read. Halves of registers are whole ones here, and loads go to shared memory, so that it
-can also be executed as it stands, on registers that are zero and a parameter of 0."""
+"""The program of Fig. 6 in our operations, on the registers that it names; `lines` are those of the figure. An EXIT
+follows, after which nothing is read. Halves of registers are whole registers here, and loads are from shared memory, so
+that the program can also be executed, with registers that are zero and a parameter of 0."""
 
 FIG_6_LAUNCH = Launch(grid=(1, 1, 1), block=(32, 1, 1), arguments=(Scalar("u32", bytes(4)),))
 """One warp."""
 
 
 def spaced(program: Program, cycles: int) -> Program:
-    """A program without branches, with so many NOPs after each instruction. These are none of the window's business,
-    but give a collector time to do what an instruction lets it do before the next one comes."""
+    """A program without branches, with NOPs after each instruction. They do not count in the window, but give a
+    collector time to drop or evict entries before the next instruction."""
     code = [part for i in program.instructions for part in (i, *[Instruction(op=Op.NOP)] * cycles)]
     lines = [line for line in program.lines for _ in range(1 + cycles)]
     return replace(program, instructions=tuple(code), lines=tuple(lines))

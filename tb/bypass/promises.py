@@ -1,4 +1,4 @@
-"""What hints promise, for random front ends: which values no instruction may read any more."""
+"""The guarantees of hints, for random front ends: values that no instruction may read any more."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ def sources(fields: Mapping[str, int]) -> set[Register]:
 
 
 class Promises:
-    """Follows the instructions that issue. A transient value (`to_file` = 0) may be lost as soon as no instruction to
-    come is in a window with the last one that named its register (docs/contract/operands.md, *Hints*); a front end that
-    reads it later would break the promise, and hardware and model would say so.
+    """Tracks the instructions that issue. A transient value (`to_file` = 0) may be lost as soon as no later instruction
+    is in a window with the last one that named its register (docs/contract/operands.md, *Hints*). Hardware and model
+    detect a front end that reads it later.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -30,7 +30,7 @@ class Promises:
         return self._lost[warp, register]
 
     def issued(self, fields: Mapping[str, int]) -> Iterable[Register]:
-        """An instruction enters, by its fields at the issue port. Returns the registers of which lanes are lost now."""
+        """An instruction with these fields of the issue port issues. Returns the registers that lose lanes."""
         warp = fields["warp"]
         if fields["first"]:
             self._forget(warp)
@@ -51,7 +51,7 @@ class Promises:
         self._lost[key] &= ~lanes
 
     def _grows_old(self, key: Register, named: bool) -> bool:
-        """One instruction more; whether the time of the transient lanes is over."""
+        """Count one more instruction. Returns whether the transient lanes are lost."""
         lanes, age = self._transient[key]
         self._transient[key] = lanes, 0 if named else age + 1
         if named or age + 1 < self._last:

@@ -26,20 +26,20 @@ CYCLES = 20_000
 
 
 class StoredForm:
-    """What a read enables, and what it brings, of registers as the register file has them."""
+    """Columns that a read enables, and the words that it returns, for registers in their stored form."""
 
     def __init__(self, config: SmConfig) -> None:
         self._coalescing = config.has_sides
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
     def columns(self, lanes: int, stored: Mapping[str, int]) -> int:
-        """The columns that are needed of some lanes of a register."""
+        """The columns that a read of some lanes of a register needs."""
         if self._coalescing:
             return self._interleaved.needed(lanes, _zero(stored), Encoding.of(stored))
         return self._lane_order.needed(lanes, _zero(stored))
 
     def plain(self, word: int, stored: Mapping[str, int]) -> int:
-        """The lanes of a word that comes from the register file."""
+        """The lanes of a word from the register file."""
         if not self._coalescing:
             return self._lane_order.restore(word, _zero(stored))
         encoding = Encoding.of(stored)
@@ -51,10 +51,10 @@ def _zero(stored: Mapping[str, int]) -> Zero:
 
 
 class CollectorBench:
-    """Drives a collector and its model alike, and compares all outputs in each cycle.
+    """Drives a collector and its model with the same inputs, and compares all outputs in each cycle.
 
-    The model's cycle ends as the next one of the hardware begins: only then the zero masks are there of an instruction
-    that was taken.
+    The model's cycle ends when the hardware's next one begins, because the zero masks of a taken instruction are valid
+    only then.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, checker: Checker, coverage: WindowCoverage) -> None:
@@ -64,7 +64,7 @@ class CollectorBench:
         self._warp = Warp(ports.config, rng, self._model)
         self._form = StoredForm(ports.config)
         self._coalescing, self._writes_back = ports.config.has_sides, ports.config.writes_back
-        self._ended: dict[str, Any] | None = None  # what the model's clock needs to know of the previous cycle
+        self._ended: dict[str, Any] | None = None  # arguments of the model's clock, from the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
         """A random warp; the zero buffer shows other masks in each cycle."""
@@ -75,7 +75,7 @@ class CollectorBench:
             yield {**self._warp.cycle(), **port}
 
     def _end_cycle(self, zeros: list[dict[str, int]]) -> None:
-        """The model's cycle ends; these are the zero masks of the registers of an instruction that it takes."""
+        """End the model's cycle, with the zero masks of the registers of the instruction that it takes."""
         if self._ended is None:
             return
         take = self._ended["take"]
@@ -87,7 +87,7 @@ class CollectorBench:
         self._model.clock(**self._ended)
 
     def check(self, seen: Observation) -> None:
-        """Check one cycle, and keep what happens at its end."""
+        """Check one cycle, and store the changes at its end."""
         model, equal = self._model, self._checker.equal
         state = (seen["held_count"], *(seen[name] for name in model.observed[1:]))
         equal(", ".join(model.observed), state, tuple(model.observe()))
@@ -124,7 +124,7 @@ class CollectorBench:
             self._checker.equal("columns", seen["read__columns"], needed)
 
     def _check_oldest(self, seen: Observation) -> None:
-        """The oldest instruction and, when it is ready, its operands: what its entries have."""
+        """The oldest instruction and, when it is ready, its operands, from its entries."""
         model = self._model
         if not model.held:
             return
@@ -152,7 +152,7 @@ class CollectorBench:
                 self._checker.equal(f"value of slot {slot}", word & lanes, value & lanes)
 
     def _check_coming(self, seen: Observation) -> list[Coming]:
-        """Results that come: those that are to be delivered."""
+        """Results that enter latches: which of them will be delivered."""
         coming, expected = [], 0
         for i, result in self._codecs["forward__coming"].unpack(seen["forward__coming"]).items():
             if result["valid"]:
@@ -178,7 +178,7 @@ class CollectorBench:
         self._checker.equal("loads", self._codecs["loads"].array(seen["loads"]), masks)
 
     def _check_leaving(self, seen: Observation) -> None:
-        """What is evicted or dropped."""
+        """Evicted and dropped entries."""
         leaving = None if seen["take"] else self._model.leaving()
         evicts, drops = leaving is not None and not leaving.dropped, leaving is not None and leaving.dropped
         self._checker.equal("evict", seen["eviction__request"], evicts)
@@ -201,7 +201,7 @@ class CollectorBench:
             self._checker.equal("drop", {name: actual[name] for name in drop}, drop)
 
     def _taken(self, seen: Observation) -> Taken:
-        """The instruction that is taken, without zero masks."""
+        """The taken instruction, without zero masks."""
         *sources, destination = (Address(**address) for address in self._fields("address", seen).values())
         stored: list[Mapping[str, int]] = [{}] * 4
         if self._coalescing:
@@ -243,7 +243,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
 ], ids=" ".join)
 def test_more_collectors(settings: list[str], seed: int) -> None:
-    """Larger ones, which take minutes to build, and more settings."""
+    """Larger collectors, which take minutes to build, and more settings."""
     _run(settings, seed)
 
 

@@ -1,5 +1,5 @@
-"""Bench of the datapath with a hint that may be wrong: no model runs beside it that could find a lost value before the
-hardware's own assertion does."""
+"""Bench of the datapath with a hint that may be wrong, without a model, so that only the hardware's assertion can find
+a lost value."""
 
 import cocotb
 import pytest
@@ -16,7 +16,7 @@ CONFIG = SmConfig.preset("small").with_settings(["bypass=bow_hints", "entries=6"
 WARP, VALUE = 5, 7
 
 PAUSE = 30
-"""Cycles after each instruction, in which it completes, and what slid out of the window leaves."""
+"""Cycles after each instruction, in which it completes and expired entries leave."""
 
 
 def move(destination: int, source: int | None = None, **fields: int) -> dict[str, int]:
@@ -31,7 +31,7 @@ def move(destination: int, source: int | None = None, **fields: int) -> dict[str
 
 
 async def read_late(dut: cocotb.handle.SimHandleBase, *, to_file: int) -> None:
-    """R1 is written, and read as it has slid out of a window of three."""
+    """R1 is written, and read after it has left a window of three."""
     ports, operands = Ports(dut), []
     driver, codec = Driver(ports), ports.codecs["dispatch__payload"]
     idle = {"stride": rows_per_warp(CONFIG, 16)}
@@ -54,7 +54,7 @@ async def right_hint(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
-    """It has not."""
+    """The register file does not have the value."""
     await read_late(dut, to_file=0)
 
 

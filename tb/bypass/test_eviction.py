@@ -20,7 +20,7 @@ POINTS = (
 
 
 class EvictionBench:
-    """Plays the collectors, whose requests stay until they are served, the load/store unit and the latch."""
+    """Drives the collectors (whose requests stay until they are served), the load/store unit and the latch."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -51,7 +51,7 @@ class EvictionBench:
             }
 
     def check(self, seen: Observation) -> None:
-        """Check one cycle, then carry out what was selected and taken."""
+        """Check one cycle, then apply the selection and the transfer to the latch."""
         model, check = self._model, self._checker.equal
         ready, mem = bool(seen["result__ready"]), bool(seen["result_mem__valid"])
         entering = model.enters(ready, mem)
@@ -76,13 +76,14 @@ class EvictionBench:
             self._mem = None
 
     def _evicted(self, seen: Observation) -> dict[str, Any]:
-        """The entry that the selected collector shows, as a result."""
+        """The entry of the selected collector, as a result."""
         entry = self._codecs["eviction"].unpack(seen["eviction"])
         hints = {"to_file": 1} if self._config.has_hints else {}
         return {"writes": 1, "warp": seen["select"].bit_length() - 1, **hints, **entry}
 
     def _check_result(self, seen: Observation, mem: bool) -> None:
-        """The load/store unit goes first; then what was selected longest ago, to be written, and waited for by none."""
+        """The load/store unit has priority; then the eviction that was selected first, to be written, without a
+        `done`."""
         if mem:
             self._checker.equal("result", seen["result__payload"], seen["result_mem__payload"])
         elif seen["result__valid"]:
@@ -92,7 +93,7 @@ class EvictionBench:
             self._selected.pop(0)
 
     def _check_turns(self, select: int) -> None:
-        """Nobody is passed over by another twice."""
+        """Between two evictions of one collector each other requesting collector gets its turn."""
         for collector in range(self._config.collectors):
             served = not self._requests >> collector & 1 or select >> collector & 1
             self._waited[collector] = 0 if served else self._waited[collector] + bool(select)

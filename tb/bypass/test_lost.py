@@ -1,4 +1,4 @@
-"""Bench of the assertion on hints: it is silent where nothing that was dropped is read, and stops a simulation else."""
+"""Bench of the assertion on hints: it stops a simulation if and only if a dropped value is read."""
 
 import random
 import re
@@ -16,13 +16,13 @@ from warploom.tb.bench import Driver, Ports, Stimulus, source
 
 CYCLES = 5000
 REGISTERS = 6
-"""So few that registers are often dropped, written and read."""
+"""Number of registers, small so that each is often dropped, written and read."""
 
 HINTS = SmConfig.preset("small").with_settings(["bypass=bow_hints"])
 
 
 class Warp:
-    """A warp whose instructions read no lane that is lost; `lost` is by register."""
+    """A warp whose instructions read no lost lane; `lost` is indexed by register."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -56,7 +56,7 @@ def instruction(rng: random.Random) -> dict[str, int]:
 
 
 def legal(rng: random.Random) -> Iterator[Stimulus]:
-    """What a right program does."""
+    """The stimuli of a correct program."""
     warp = Warp(rng)
     for _ in range(CYCLES):
         yield warp.stimulus()
@@ -73,13 +73,13 @@ async def drive(ports: Ports, stimuli: Iterable[Stimulus]) -> None:
 
 @cocotb.test()
 async def right_hints(dut: cocotb.handle.SimHandleBase) -> None:
-    """Instructions that read what is there, in whatever lanes."""
+    """Instructions that read only available lanes."""
     await drive(Ports(dut), legal(source()))
 
 
 @cocotb.test()
 async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same, and at the end one lane of one register is read that was dropped."""
+    """The same, and at the end a read of one dropped lane of a register."""
     rng = source()
     register, lane, slot = rng.randrange(REGISTERS), 1 << rng.randrange(LANES), rng.randrange(3)
     drop = {"drop": {"valid": 1, "register": register, "lanes": lane}}

@@ -1,5 +1,5 @@
-"""Property of register file and bypassing collectors together: what instructions wrote is what instructions read,
-wherever it is kept, through merges, evictions, dropped values and warps that come and go."""
+"""Property of register file and bypassing collectors together: instructions read what instructions wrote, in entries or
+in the register file, with merges, evictions, dropped values and changing warps."""
 
 import cocotb
 import pytest
@@ -28,7 +28,7 @@ WINDOWS = cores("bypassing")
 @cocotb.test()
 async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
     """Random writes and reads."""
-    ports, checker = Ports(dut), Checker(minimum=5 * WRITES)  # with hints few lanes are left to read
+    ports, checker = Ports(dut), Checker(minimum=5 * WRITES)  # with hints there are few lanes that may be read
     coverage = Coverage(*points(ports.config))
     program = AnyProgram(ports, source(), coverage)
     await exercise(ports, program.stimuli(), OperandCheck(ports, program, checker), checker)

@@ -1,5 +1,5 @@
-"""Bench of what a bypassing collector asserts of its surroundings: that there is room for an instruction, and an entry
-for a result. It is silent where both hold, and stops a simulation else."""
+"""Bench of the assertions of a bypassing collector on its inputs: an instruction is taken only with free entries, and a
+result is delivered only to an entry. They stop a simulation if and only if one is violated."""
 
 from collections.abc import Iterable
 
@@ -53,7 +53,7 @@ async def no_room_for_two(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def entry_in_use(dut: cocotb.handle.SimHandleBase) -> None:
-    """The result that is awaited."""
+    """The awaited result."""
     await drive(dut, [WRITER, result(7)])
 
 

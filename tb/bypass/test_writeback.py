@@ -23,8 +23,8 @@ WARPS = 3
 
 
 class DeliveryCheck:
-    """Besides what the checks of other write-backs see: what is looked up, what is delivered, when and to whom, and who
-    waits. `taken` are the writers whose result was taken in the cycle checked last."""
+    """In addition to the checks of other write-backs: look-ups, deliveries with their cycle and collector, and waiting
+    latches. `taken` are the writers whose result was taken in the cycle that was checked last."""
 
     _model: Any
 
@@ -52,12 +52,13 @@ class DeliveryCheck:
         super().__call__(seen)  # type: ignore[misc]
 
     def _holder(self, number: int) -> int:
-        """The writer that has a path: the first whose latch holds a result that writes a register, else the last."""
+        """The writer that uses a path: the first one whose latch holds a result that writes a register, else the
+        last."""
         *others, last = self._paths[number]
         return next((i for i in others if self._to_register[i]), last)
 
     def _waits(self) -> list[bool]:
-        """A latch waits for another one that has its path, or for a path before that delivers to the same collector."""
+        """Whether a latch waits: another one uses its path, or an earlier path delivers to the same collector."""
         waits, served = [False] * len(self._writers), list[int]()
         for number, path in enumerate(self._paths):
             holder = self._holder(number)
@@ -85,7 +86,7 @@ class DeliveryCheck:
             self._to_register[i], self._to_collector[i] = entering, entering and delivers
 
     def _delivered(self, seen: Observation, number: int, writer: int | None) -> None:
-        """What a path brings to a collector."""
+        """The delivery of a path to a collector."""
         delivery = self._element("delivery", seen, number)
         self._equal(f"delivery {number}", delivery["valid"], int(writer is not None))
         if writer is not None:
@@ -131,12 +132,12 @@ CHECKS: dict[tuple[bool, bool], Any] = {
     (False, False): (PlainCheck, plain.result), (False, True): (CoalescingCheck, coalescing.result),
     (True, False): (GatedCheck, gating.result), (True, True): (GatedCoalescingCheck, gating.narrow_result),
 }
-"""By gating and coalescing: what checks a configuration, and what draws its results."""
+"""By gating and coalescing: the check of a configuration, and the generator of its results."""
 
 
 class Offers:
-    """Results in bursts, held on the port until they are taken; collectors that want any of them; grants as an arbiter
-    gives them, those of SFU and MEM at times withheld."""
+    """Results in bursts, held on the port until they are taken; collectors that take some of them; grants as from an
+    arbiter, sometimes without those of SFU and MEM."""
 
     def __init__(self, ports: Ports, check: DeliveryCheck, draw: plain.Draw) -> None:
         self._ports, self._check, self._draw = ports, check, draw
@@ -172,7 +173,7 @@ class Offers:
 
 
 class OwnPoints(Coverage):
-    """Coverage of what windows change; the other write-backs' benches see to their own points."""
+    """Coverage of what windows change; the benches of other write-backs cover their own points."""
 
     def hit(self, point: str, condition: object = True) -> None:
         """Count a point that was declared."""
@@ -181,7 +182,7 @@ class OwnPoints(Coverage):
 
 
 def points(config: SmConfig) -> list[str]:
-    """What deliveries must come by."""
+    """Coverage points of deliveries."""
     apart = config.pipes[Pipe.MEM].write_path > 0
     between = ["delivered by both paths", "MEM waits for the collector"] if apart else []
     if not config.writes_back:

@@ -1,4 +1,4 @@
-"""One warp around its collector: a random front end, pipes, write latches and a register file that keep the rules."""
+"""The environment of one warp's collector: a random front end, pipes, write latches and a register file, all legal."""
 
 import random
 from collections import deque
@@ -22,14 +22,14 @@ WARP = 1
 SOURCES = ("src0", "src1", "src2")
 
 REGISTERS = range(200)
-"""Register numbers, of which the warp prefers some."""
+"""Register numbers of the warp."""
 
 RECENT = 6
 """Registers that the next instructions prefer."""
 
 
 class Values:
-    """What the registers of the warp are worth, and what the register file has of them."""
+    """The values of the warp's registers, and their values in the register file."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -37,7 +37,7 @@ class Values:
         self._current: dict[int, int] = {}
 
     def filed(self, register: int) -> int:
-        """The word in the register file; at first anything."""
+        """The word in the register file; random at first."""
         word = self._filed.setdefault(register, self._rng.getrandbits(WARP_BITS))
         self._current.setdefault(register, word)
         return word
@@ -48,7 +48,7 @@ class Values:
         return self._current[register]
 
     def complete(self, register: int, word: int, mask: int) -> None:
-        """A result of some lanes is there."""
+        """A result of some lanes is complete."""
         self._current[register] = merge(self.current(register), word, mask)
 
     def file(self, register: int, word: int, mask: int) -> None:
@@ -56,22 +56,22 @@ class Values:
         self._filed[register] = merge(self.filed(register), word, mask)
 
     def restart(self) -> None:
-        """Another warp begins with what the register file happens to hold."""
+        """Another warp begins; its registers have the contents of the register file."""
         self._current.clear()
 
 
 class Latched(NamedTuple):
-    """A result in a write latch: of which instruction, and whether it is to be delivered."""
+    """A result in a write latch: its instruction, and whether it will be delivered."""
 
     fields: Mapping[str, Any]
     deliver: bool
 
 
 class Warp:
-    """Inputs of a bypassing collector, by its model as it is at the start of a cycle.
+    """Inputs of a bypassing collector, from the state of its model at the start of a cycle.
 
-    Instructions issue as scoreboard, room and hints allow. A result comes some cycles after the dispatch, into any
-    latch that is empty or completes in that cycle, and completes later on; at most one is delivered in a cycle.
+    Instructions issue if scoreboard, free entries and hints allow. A result enters, some cycles after the dispatch, any
+    latch that is empty or completes in that cycle, and completes later. At most one is delivered in a cycle.
     """
 
     def __init__(self, config: SmConfig, rng: random.Random, model: BypassingCollector) -> None:
@@ -90,7 +90,7 @@ class Warp:
 
     @property
     def plain(self) -> bool:
-        """Whether the register file has words as they are."""
+        """Whether the register file stores plain words."""
         return not self._config.has_sides and not self._config.has_zero_mask
 
     def cycle(self) -> Stimulus:
@@ -115,7 +115,8 @@ class Warp:
     # ------------------------------------------------------------------ front end
 
     def _issue(self, free: int) -> dict[str, Any]:
-        """The next instruction, if it may issue with this room; otherwise the port shows one of another warp."""
+        """The next instruction, if it may issue with these free entries; otherwise the port shows one of another
+        warp."""
         fields = self._next
         read = {fields[name] for slot, name in enumerate(SOURCES) if fields["reads"] >> slot & 1}
         waits = (read | {fields["dst"]}) & self._written or (fields["first"] and not self._is_idle())
@@ -125,7 +126,7 @@ class Warp:
         return {"take": True, "instruction__issue": fields, **self._stored(registers)}
 
     def _instruction(self) -> dict[str, int]:
-        """Any instruction that reads nothing that hints say is lost."""
+        """Any instruction that reads no value that is lost according to the hints."""
         rng, executing, first = self._rng, self._lanes(), self._rng.random() < 0.02
         few = [self._register(0 if first else executing) for _ in range(rng.randint(1, 4))]
         reads = rng.getrandbits(3)
@@ -137,7 +138,7 @@ class Warp:
         }
 
     def _lanes(self) -> int:
-        """Executing lanes: all, those of the path that the warp is on, some of these, or any."""
+        """Executing lanes: all, those of the warp's current path, some of these, or any."""
         some = lanes(self._rng)
         if self._rng.random() < 0.05:
             self._path = some
@@ -155,7 +156,7 @@ class Warp:
                 return register
 
     def _stored(self, registers: list[int]) -> dict[str, Any]:
-        """Where and how registers lie: sources, then the destination."""
+        """Addresses and metadata of registers: sources, then the destination."""
         addresses = [self._addresses[WARP << 8 | register] for register in registers]
         ports: dict[str, Any] = {
             "instruction__address": dict(enumerate_text([address._asdict() for address in addresses]))}
@@ -180,7 +181,7 @@ class Warp:
     # ------------------------------------------------------------------ register file and results
 
     def _operand(self) -> int:
-        """What the crossbar brings; where the register file has plain words, the one that was asked for."""
+        """The crossbar's word; if the register file stores plain words, the requested one."""
         arriving = [entry.register for entry in self._model.entries if entry.arriving]
         return self.values.filed(arriving[0]) if self.plain and arriving else self._rng.getrandbits(WARP_BITS)
 
@@ -221,7 +222,7 @@ class Warp:
         return port
 
     def _evict(self, taking: bool) -> bool:
-        """Whether the entry that wants to leave may."""
+        """Whether the requested eviction is granted."""
         leaving = self._model.leaving()
         if taking or leaving is None or leaving.dropped or not next(self._evictions):
             return False
@@ -230,12 +231,12 @@ class Warp:
 
 
 def enumerate_text(values: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Elements of an array by their numbers as text, as a codec has them."""
+    """Elements of an array by their numbers as text, as in a codec."""
     return ((str(i), value) for i, value in enumerate(values))
 
 
 def _spells(rng: random.Random) -> Iterator[bool]:
-    """Activity of any likelihood, for some time each."""
+    """Activity with random probability, each for some time."""
     while True:
         pattern = busy(rng, rng.choice((0.2, 0.6, 0.9)))
         for _ in range(rng.randint(20, 200)):

@@ -1,4 +1,4 @@
-"""What a bench of bypassing collectors must have seen: every rule of docs/contract/operands.md, at work."""
+"""Coverage of bypassing collectors: every rule of docs/contract/operands.md."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to i
 
 
 class WindowCoverage:
-    """Watches a model as its cycles end."""
+    """Observes a model at the end of its cycles."""
 
     def __init__(self, config: SmConfig) -> None:
         writes_back, crowded = config.writes_back, config.entries < 2 * config.window

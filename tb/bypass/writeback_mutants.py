@@ -18,7 +18,7 @@ HINTS = "bypass=bow_hints"
 
 
 class Eager(Delivery):
-    """MEM delivers whether or not SP or SFU delivers to the same collector."""
+    """MEM delivers even if SP or SFU delivers to the same collector."""
 
     def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         first, second = paths
@@ -34,14 +34,14 @@ class Rash(Delivery):
 
 
 class Thorough(Delivery):
-    """What is only delivered is written as well."""
+    """A result that is only delivered is written as well."""
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
         return super().enter(m, port, i, latch) | {"grant": latch.grant & latch.request}
 
 
 class Mistaken(Delivery):
-    """Partial results are transient, whatever the hint says."""
+    """Partial results are transient, regardless of the hint."""
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
         held = super().enter(m, port, i, latch)
@@ -49,14 +49,14 @@ class Mistaken(Delivery):
 
 
 class Obstructive(BankWrites):
-    """What is only delivered has its way in the bank, too."""
+    """A result that is only delivered also takes its bank."""
 
     def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
         super().connect(m, write, [path | {"request": path["claim"]} for path in paths])
 
 
 def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
-    """Write-back that delivers otherwise."""
+    """Write-back with another delivery."""
     writeback = Writeback(config=config)
     writeback.deliveries = deliveries
     return writeback

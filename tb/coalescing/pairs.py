@@ -1,6 +1,6 @@
-"""Two reads that share a bank or a collector, beside writes: all that can become of them, at every priority diagonal.
+"""Two reads that share a bank or a collector, with writes: all their outcomes, at every priority diagonal.
 
-A mistake about one pair of cells in one of the wavefronts is too rare for random requests to come by.
+Random requests would almost never find an error in one pair of cells of one wavefront.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ Requests = tuple[list[Write | None], list[Read]]
 
 
 class Pairs:
-    """Requests for every pair of cells, and the points that they must come by. Of a pair the *earlier* one goes first
-    in the wavefront of a diagonal."""
+    """Requests for every pair of cells, and their coverage points. The *earlier* one of a pair has priority in the
+    wavefront of a diagonal."""
 
     def __init__(self, banks: int, collectors: int, writers: Sequence[str]) -> None:
         self._size, self._writers = max(banks, collectors), writers
@@ -30,7 +30,7 @@ class Pairs:
                        if one[0] == other[0] or one[2] == other[2]]
 
     def points(self) -> Iterator[str]:
-        """What `cover` knows."""
+        """The points of `cover`."""
         for diagonal in range(self._size):
             for earlier, later in (self._in_order(diagonal, *pair) for pair in self._pairs):
                 yield _lost(diagonal, later, _name(earlier))
@@ -42,7 +42,7 @@ class Pairs:
                 yield from (_unhindered(diagonal, cell, self._writers[writer]) for writer in (Pipe.SFU, Pipe.MEM))
 
     def requests(self, rng: Random) -> Iterator[Requests]:
-        """Requests of one cycle each, made again for every diagonal."""
+        """Requests of one cycle each, repeated for every diagonal."""
         for found in self._cases(rng):
             yield from [found] * self._size
 
@@ -58,7 +58,7 @@ class Pairs:
 
     def cover_writes(self, coverage: Coverage, diagonal: int, writes: Sequence[tuple[Write, bool] | None], read: Read,
                      granted: bool) -> None:
-        """Hit the points of a cycle with one read; of each writer, what it requests and whether it is granted."""
+        """Hit the points of a cycle with one read; for each writer, its request and whether it is granted."""
         for writer, found in zip(self._writers, writes, strict=True):
             if found:
                 (bank, side, width), written = found
@@ -85,7 +85,7 @@ class Pairs:
                 yield self._by((bank, side, rng.randint(1, SUB_BANKS)), writer), [
                     Read(bank, side, collector, rng.randint(1, SUB_BANKS))]
             width = rng.randint(1, SUB_BANKS - 1)
-            before: Write = (bank, 1 - side, rng.randint(1, SUB_BANKS - width))  # it does not meet the read
+            before: Write = (bank, 1 - side, rng.randint(1, SUB_BANKS - width))  # it does not overlap the read
             for writer in (Pipe.SFU, Pipe.MEM):
                 writes = self._by((bank, side, SUB_BANKS), writer)
                 writes[Pipe.SP] = before
@@ -95,7 +95,7 @@ class Pairs:
         return [write if number == writer else None for number in range(len(self._writers))]
 
     def _with_a_write(self, rng: Random, loser: Cell, other: Cell) -> Requests:
-        """Two reads that meet, of which only the first meets a write."""
+        """Two reads that overlap, of which only the first overlaps a write."""
         bank, side, _ = loser
         if bank != other[0]:
             widths, written = _widths(rng, loser, other, meet=True), (side, rng.randint(1, SUB_BANKS))
@@ -134,7 +134,7 @@ def _reads(one: Cell, other: Cell, widths: tuple[int, int]) -> list[Read]:
 
 
 def _widths(rng: Random, one: Cell, other: Cell, *, meet: bool) -> tuple[int, int]:
-    """Of two reads, such that they meet or do not. On one side they always do."""
+    """Widths of two reads, so that they overlap or do not. On one side they always do."""
     if one[1] == other[1]:
         return rng.randint(1, SUB_BANKS), rng.randint(1, SUB_BANKS)
     first = rng.randint(1, SUB_BANKS if meet else SUB_BANKS - 1)

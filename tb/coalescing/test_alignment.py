@@ -19,7 +19,7 @@ CYCLES = 1000
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Random slices under all encodings; slices that an encoding does not use hold anything."""
+    """Random slices under all encodings; slices that an encoding does not use are random, too."""
     rng = source()
     for _ in range(CYCLES):
         yield {"word": rng.getrandbits(WARP_BITS), "encoding": encoding(rng).packed}

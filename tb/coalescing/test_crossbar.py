@@ -50,7 +50,7 @@ class CrossbarCheck:
         self._connected: Grants = [[0] * self._banks for _ in range(SUB_BANKS)]
 
     def __call__(self, seen: Observation) -> None:
-        """Check one cycle: grants of the cycle before connect."""
+        """Check one cycle: grants of the previous cycle connect."""
         words = self._codecs["read_data"].array(seen["read_data"])
         operands = self._codecs["operand"].array(seen["operand"])
         for collector, word in enumerate(self._model.route(words, self._connected)):
@@ -91,7 +91,7 @@ SECTION_3_6_2_6: list[Routes] = [
 
 @cocotb.test()
 async def section_3_6_2_6(dut: cocotb.handle.SimHandleBase) -> None:
-    """Each sub-bank's data arrives in its slice of the collector that it is for, and nothing elsewhere."""
+    """Each sub-bank's data arrives in its slice of the granted collector, and nowhere else."""
     ports, checker = Ports(dut), Checker(minimum=len(SECTION_3_6_2_6))
     rng = source()
     collectors = ports.config.collectors

@@ -16,7 +16,7 @@ from warploom.tb.narrow_values import encoding, encoding_of
 
 SOURCES = 3
 READS = SOURCES + 1
-"""Places read in a cycle: of three sources and a destination."""
+"""Addresses read in a cycle: of three sources and a destination."""
 
 ROUNDS = 3
 """How often every address is read."""
@@ -26,14 +26,14 @@ Address = tuple[int, int]
 
 
 def fields(config: SmConfig, address: Address, left: bool) -> dict[str, int]:
-    """An address as a port has it: with the side only where numbers decide it."""
+    """An address in the format of a port: with the side only if register numbers decide it."""
     bank, row = address
     return {"bank": bank, "row": row, "left": left and config.alignment is Alignment.REG}
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Every address is read as it is after reset, and again after some addresses were written; reads prefer addresses
-    that are written in the same or the previous cycle."""
+    """Every address is read after reset, and again after some addresses were written; reads prefer addresses that are
+    written in the same or the previous cycle."""
     rng, config = source(), ports.config
     addresses = [(bank, row) for bank in range(config.banks) for row in range(config.rows)]
     recent: list[Address] = []
@@ -52,7 +52,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 def renewal(rng: random.Random, config: SmConfig, address: Address, round_: int) -> dict[str, object]:
-    """A write that happens seldom in the first round, which is for the encodings after reset."""
+    """A write; rare in the first round, which tests the encodings after reset."""
     enable = rng.random() < (0.05, 0.5, 0.9)[round_]
     return {"enable": enable, "address": fields(config, address, rng.random() < 0.5), "metadata": encoding(rng).packed}
 

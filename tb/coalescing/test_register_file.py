@@ -1,4 +1,4 @@
-"""Property of the coalescing register file: whatever the shapes of old and new values, they are read as written."""
+"""Property of the coalescing register file: values are read as written, for all shapes of old and new values."""
 
 import itertools
 import random
@@ -18,7 +18,7 @@ DIRECTED = range(12, REGISTERS)
 
 
 class Shape(NamedTuple):
-    """What a width detector sees in some lanes: the bytes that matter, and the sign of the others."""
+    """The inputs of a width detector in some lanes: the significant bytes, and the sign of the others."""
 
     width: int
     sign: int
@@ -44,7 +44,7 @@ def shape_of(values: list[int], lanes: int) -> Shape:
 
 
 def values_of(rng: random.Random, shape: Shape, lanes: int) -> list[int]:
-    """Random values: of the shape in some lanes, anything in the others."""
+    """Random values: of the shape in some lanes, arbitrary in the others."""
     values = [rng.getrandbits(32) for _ in range(LANES)]
     executing = [lane for lane in range(LANES) if lanes >> lane & 1]
     witness = rng.choice(executing)
@@ -58,11 +58,11 @@ def values_of(rng: random.Random, shape: Shape, lanes: int) -> list[int]:
 
 
 class ShapedProgram(Program):
-    """Directed sequences, a full write of each shape followed by a full or partial one of each, among random writes."""
+    """Directed sequences among random writes: a full write of each shape, then a full or partial one of each shape."""
 
     def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
         super().__init__(ports, rng, coverage)
-        self._last: dict[Key, Shape | None] = {}  # of the last write, if that was full
+        self._last: dict[Key, Shape | None] = {}  # shape of the last write, if that was full
         self._directed: dict[Key, deque[tuple[Shape, bool]]] = {}
         for parity in range(2):
             keys = [key for key in self._registers if key[1] in DIRECTED and key[1] % 2 == parity]
@@ -71,7 +71,7 @@ class ShapedProgram(Program):
 
     @property
     def complete(self) -> bool:
-        """All sequences are over too."""
+        """All sequences have ended, too."""
         return super().complete and not any(self._directed.values())
 
     def _draft(self, key: Key) -> Draft | None:

@@ -15,7 +15,7 @@ CYCLES = 2000
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Full writes of few warps, often of one in several latches; also of all."""
+    """Full writes of few warps, often of one warp in several latches; also of all warps."""
     rng, warps, latches = source(), ports.config.warps, len(ports.config.pipes)
     for _ in range(CYCLES):
         among = rng.choice((1, 2, warps))

@@ -29,7 +29,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class WidthCheck:
-    """Size and sign equal the model's; they restore every executing lane, and no smaller size with this sign would."""
+    """Size and sign equal the model's. They restore every executing lane, and no smaller size with this sign does."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage
@@ -49,7 +49,7 @@ class WidthCheck:
 
 
 def restores(seen: Observation, size: int) -> bool:
-    """Whether the lowest `size` + 1 bytes and the sign give every executing lane its value."""
+    """Whether the lowest `size` + 1 bytes and the sign restore every executing lane."""
     stored = (1 << 8 * (size + 1)) - 1
     fill = 0xFFFFFFFF & ~stored if seen["sign"] else 0
     return all(not seen["lanes"] >> lane & 1 or value & stored | fill == value

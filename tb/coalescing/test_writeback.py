@@ -53,8 +53,7 @@ Draw = Callable[[random.Random, SmConfig], dict[str, int]]
 
 
 def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
-    """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, MEM's at times
-    withheld."""
+    """Results in bursts, held on the port until they are taken; grants as from the arbiter, sometimes without MEM's."""
     rng, config = source(), ports.config
     arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
     active = {writer: busy(rng, 0.6) for writer in config.writers}
@@ -77,7 +76,7 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
 
 
 def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
-    """What the latches request, for the arbiter: bank, side and width."""
+    """The latches' requests to the arbiter: bank, side and width."""
     wanted = ports.peek("write__request")
     banks = ports.codecs["write__bank"].array(ports.peek("write__bank"))
     early = ports.codecs["latches__early"].array(ports.peek("latches__early"))
@@ -87,15 +86,15 @@ def requests(ports: Ports) -> list[tuple[int, int, int] | None]:
 
 
 class CoalescingWritebackCheck:
-    """Everything equals the model's: latches and handshakes, what banks are given, and what the mask buffer is told.
-    And whatever the model says: after a write its lanes read the result, and other live lanes what they read before."""
+    """Everything equals the model's: latches and handshakes, writes of banks, and updates of the mask buffer. Without
+    the model: after a write its lanes read the result, and other live lanes the same value as before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         register_file, self._pipes = SharedFile(ports.config), ports.config.pipes
         self._paths = ports.config.write_paths
         self._model, self._encoding_of = register_file.writeback, register_file.form.encoding
-        self._old = [encoding_of(unpack(ENCODING_FIELDS, 0))] * len(self._pipes)  # what the latched results found
+        self._old = [encoding_of(unpack(ENCODING_FIELDS, 0))] * len(self._pipes)  # old encodings of their registers
         self._banks, self._rng = ports.config.banks, source()
 
     def __call__(self, seen: Observation) -> None:
@@ -111,13 +110,13 @@ class CoalescingWritebackCheck:
         self._step(seen, grants)
 
     def _latch(self, writer: int) -> tuple[Result, Stored]:
-        """What the model's latch of a writer holds that requests a bank."""
+        """The contents of the model's latch of a writer that requests a bank."""
         latch = self._model.latches[writer]
         assert latch is not None
         return latch, self._stored(writer)
 
     def _stored(self, writer: int) -> Stored:
-        """How the result that a latch holds is stored."""
+        """The new stored form of the result in a latch."""
         written = self._model.written[writer]
         assert written is not None
         return Stored(self._encoding_of(written.metadata), written.word, written.byte_mask)
@@ -151,7 +150,7 @@ class CoalescingWritebackCheck:
             self._coverage.hit(f"{writer} back to back", latch is not None and seen[f"result_{writer}__valid"])
 
     def _bank(self, seen: Observation, bank: int, writers: list[int]) -> None:
-        """The accesses of a bank, and the bytes that they write."""
+        """Check the accesses of a bank, and the bytes that they write."""
         equal, granted = self._checker.equal, [self._latch(i) for i in writers]
         accesses = self._codecs["write__access"].unpack(seen["write__access"])[str(bank)]
         for number, side in enumerate(("right", "left")):
@@ -171,12 +170,12 @@ class CoalescingWritebackCheck:
             self._coverage.hit("right and left write of one bank", len(granted) == 2)
 
     def _new(self, seen: Observation, writer: int) -> Encoding:
-        """The encoding that a latch shows."""
+        """The new encoding at a latch."""
         early = self._codecs["latches__early"].array(seen["latches__early"])
         return encoding_of(unpack(ENCODING_FIELDS, early[writer]))
 
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
-        """The property: some register with the old encoding, written like this, is read with the new encoding."""
+        """The property: a register with the old encoding, after this write, is read with the new encoding."""
         latch, _ = self._latch(writer)
         old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
@@ -189,7 +188,7 @@ class CoalescingWritebackCheck:
             self._checker.equal("other lanes read", after & ~mine, before & ~mine)
 
     def _updates(self, seen: Observation, written: list[int]) -> None:
-        """What the mask buffer is told, by path."""
+        """The updates of the mask buffer, by path."""
         for number, path in enumerate(self._paths):
             port, granted = f"renewal__{number}", [i for i in written if i in path]
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
@@ -227,7 +226,7 @@ class CoalescingWritebackCheck:
                 self._transition(i)
 
     def _transition(self, writer: int) -> None:
-        """Cover the change of encoding that a result makes."""
+        """Cover the change of encoding by a result."""
         (latch, stored), old = self._latch(writer), self._old[writer]
         same = "same" if old.sign == stored.encoding.sign else "other"
         kind = "full" if latch["full"] else f"partial, {same} sign"
@@ -235,7 +234,7 @@ class CoalescingWritebackCheck:
 
 
 def points(config: SmConfig) -> list[str]:
-    """What the benches of banks with two accesses must come by."""
+    """Coverage points of banks with two accesses."""
     both = ["right and left write of one bank"] if len(config.write_paths) > 1 else []
     return [*(f"{writer} back to back" for writer in config.writers), *both, *MEETINGS, *TRANSITIONS]
 

@@ -11,14 +11,14 @@ from warploom.tb.mutants import Mutant, Tampered
 
 
 class Late(RenameTable):
-    """A partner that is written as it is looked up is read as it was."""
+    """A look-up of a partner that is written in the same cycle gives the old value."""
 
     def _bypass(self, m: Module, partner: data.View, output: Value) -> None:
         pass
 
 
 class InItsOwnWay(Allocator):
-    """A register that is beside its partner finds no room there for what it already has."""
+    """For a register beside its partner, its own sub-banks count as used by others."""
 
     def _others(self, used: data.View, row: Value) -> Value:
         return used[row]

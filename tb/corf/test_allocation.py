@@ -13,11 +13,11 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, e
 
 CYCLES = 4000
 ROWS = 32
-"""Entries of the bank, and registers: as many as could each have one."""
+"""Number of entries of the bank, and of registers, so that each could have its own entry."""
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Registers in pairs, but for the last four, are written at random, in phases of narrow, mixed and full widths."""
+    """Random writes of registers, all in pairs except the last four, in phases of narrow, mixed and full widths."""
     rng, model = source(), Allocator(ROWS)
     at = [NOWHERE] * ROWS
     for cycle in range(CYCLES):
@@ -33,7 +33,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class AllocatorCheck:
-    """Every choice equals the model's; nobody is driven out of the address where a register goes."""
+    """Every choice equals the model's; a register never takes a location that another one uses."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage

@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Every register is read as it is after reset, and again as others are written; never two of one warp."""
+    """Every register is read after reset, and again while others are written, never two of one warp."""
     rng, config = source(), ports.config
     names = [(warp, register) for warp in range(config.warps) for register in range(REGISTERS)]
     recent: list[Name] = []

@@ -18,7 +18,7 @@ CYCLES = 5000
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Writes all over the table, never two in one bank; reads prefer registers written lately, or in this cycle."""
+    """Writes in the whole table, never two in one bank; reads prefer registers written recently or in this cycle."""
     rng, config = source(), ports.config
     active = [busy(rng, 0.7) for _ in range(PATHS)]
     recent = [(0, 0)]
@@ -43,7 +43,7 @@ def entry(rng: random.Random, config: SmConfig) -> int:
 
 
 class RenameCheck:
-    """Every look-up shows, one cycle later, what the model has; of a register that was written before."""
+    """Every look-up of a register that was written before shows, one cycle later, the model's entry."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
@@ -52,7 +52,7 @@ class RenameCheck:
         self._expected: dict[str, list[int | None]] = {"source": [], "partner": []}  # None: unspecified
 
     def __call__(self, seen: Observation) -> None:
-        """Check what the previous cycle looked up, then look up and write."""
+        """Check the look-ups of the previous cycle, then look up and write."""
         for port, expected in self._expected.items():
             found = self._codecs[f"{port}_entry"].array(seen[f"{port}_entry"])
             for known, actual in zip(expected, found, strict=False):
@@ -84,7 +84,7 @@ class RenameCheck:
 
 @cocotb.test()
 async def random_names(dut: cocotb.handle.SimHandleBase) -> None:
-    """Reads and writes all over the table."""
+    """Reads and writes in the whole table."""
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     coverage = Coverage("four sources", "a partner as it is written", "a partner as the second path writes it",
                         "a source as it is written", "two partners of one warp", "the last register")

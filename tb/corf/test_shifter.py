@@ -25,7 +25,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 async def shift(dut: cocotb.handle.SimHandleBase, model: Callable[[int, int], int]) -> None:
-    """Every slice into which one is moved equals the model's, at all distances."""
+    """Every slice into which another is moved equals the model's, at all distances."""
     checker, coverage = Checker(minimum=2 * CYCLES), Coverage(*map(str, range(SUB_BANKS)))
 
     def check(seen: Observation) -> None:

@@ -1,4 +1,4 @@
-"""Names of registers and arrays of them, as the ports of CORF's tables have them."""
+"""Registers and arrays of them, in the format of the ports of CORF's tables."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ Name = tuple[int, int]
 
 
 def fields(name: Name) -> dict[str, int]:
-    """A register as a port has it."""
+    """A register in the format of a port."""
     return {"warp": name[0], "register": name[1]}
 
 

@@ -1,4 +1,4 @@
-"""Planted bugs in the lanes that hold, and in what tells them to."""
+"""Planted bugs in the lanes that hold their registers, and in the control of holding."""
 
 from amaranth import Cat, Const, Module, Mux, Value
 
@@ -15,7 +15,7 @@ ZERO_MASK = ("gating=in_lane",)
 
 
 class Hollow(GatedLane):
-    """An operand that is the result gets lost."""
+    """An operand that is the result is lost."""
 
     def _bypass(self, m: Module) -> Value:
         super()._bypass(m)
@@ -23,7 +23,7 @@ class Hollow(GatedLane):
 
 
 def _restless(outer: Tampered, m: Module) -> dict[str, Value]:
-    """All stages always load. If one alone does, it loads again what the one before it holds, which nobody sees."""
+    """All stages always load. A single one would only reload the value of the stage before it, which has no effect."""
     m.submodules.lane = lane = Lane()
     m.d.comb += lane.operands.eq(outer.operands)
     return {"result": lane.result, "verdict": lane.verdict}

@@ -1,4 +1,4 @@
-"""Planted bugs in what keeps zero masks, and in what is written with them."""
+"""Planted bugs in the storage of zero masks, and in the writes that depend on them."""
 
 from amaranth import Const, Module, Value
 from amaranth.lib import data, wiring
@@ -24,14 +24,14 @@ INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 
 
 class Unclosed(ZeroMasked):
-    """A granule that is not zero any more is not written in lanes that do not execute."""
+    """A granule that is no longer zero is not written in lanes that do not execute."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         return super().encode(m, number, path | {"zero_fill": Const(0, COLUMNS)})
 
 
 class Dirty(ZeroMasked):
-    """Lanes that do not execute are written with what they happen to show."""
+    """Lanes that do not execute are written with arbitrary values."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         known = data.View(zero_layout(self._config), path["late"])
@@ -39,14 +39,14 @@ class Dirty(ZeroMasked):
 
 
 class OneSided(NarrowZeroMasked):
-    """Zero masks of registers on the left are taken for those of registers on the right."""
+    """Zero masks of registers on the left are used as if they were on the right."""
 
     def written(self, path: Carried) -> Value:
         return super().written(path | {"left": Const(0, 1)})
 
 
 class Forgetful(NarrowZeroMasked):
-    """A granule that is not zero any more is not written in lanes that do not execute."""
+    """A granule that is no longer zero is not written in lanes that do not execute."""
 
     def written(self, path: Carried) -> Value:
         return super().written(path | {"zero_fill": Const(0, COLUMNS)})

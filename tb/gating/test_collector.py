@@ -31,8 +31,8 @@ KINDS = ("register", "constant")
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Those of a collector without gating, with lanes that do not execute and constants that are zero; the port of the
-    zero buffer shows other masks in each cycle."""
+    """The stimuli of a collector without gating, with lanes that do not execute and constants that are zero; the port
+    of the zero buffer changes in each cycle."""
     rng, config = source(), ports.config
     plain = coalescing_stimuli if config.has_sides else baseline_stimuli
     sources = [0] * 3  # of the instruction in the previous cycle
@@ -52,15 +52,15 @@ def _lanes(rng: random.Random) -> int:
 
 
 def _array(words: list[int], config: SmConfig) -> int:
-    """Zero masks as a port has them."""
+    """Zero masks in the format of a port."""
     return sum(word << width(zero_fields(config)) * i for i, word in enumerate(words))
 
 
 class GatedSlotsCheck(SlotsCheck):
-    """What both kinds of collectors have in common: zero masks and needed columns equal the model's; needed columns
-    hold what arrived, and a column changes only when it is stored.
+    """The checks of both kinds of collectors: zero masks and needed columns equal the model's; needed columns hold the
+    operand that arrived, and a column changes only when it is stored.
 
-    The model takes an instruction with its zero masks, which are there one cycle later.
+    The model takes an instruction together with its zero masks, which are valid one cycle later.
     """
 
     rules: LaneOrder | Interleaved
@@ -69,7 +69,7 @@ class GatedSlotsCheck(SlotsCheck):
         super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
         self._config = ports.config
         self._taken: tuple[Any, ...] | None = None
-        self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first anything may change
+        self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first any column may change
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
@@ -86,15 +86,15 @@ class GatedSlotsCheck(SlotsCheck):
         self._taken = fields, sources, destination, metadata
 
     def known(self, metadata: Sequence[Metadata], zeros: list[Zero]) -> Sequence[Metadata]:
-        """The metadata of an instruction's registers, with what is found in the zero buffer."""
+        """The metadata of an instruction's registers, with their zero masks from the zero buffer."""
         raise NotImplementedError
 
     def zero(self, metadata: Metadata) -> Zero:
-        """What is known to be zero of a register with this metadata."""
+        """The zero mask in a register's metadata."""
         raise NotImplementedError
 
     def _found(self, fields: dict[str, Any], zeros: list[Zero]) -> list[Zero]:
-        """What is known of each slot and of the destination: of those that name no register, by the constant."""
+        """The zero masks of each slot and of the destination; of a slot without a register, that of the constant."""
         found = [
             zeros[slot] if fields["reads"] >> slot & 1
             else self.rules.constant(fields["imm"] if fields["imm_slot"] == slot else 0) for slot in range(3)
@@ -102,7 +102,7 @@ class GatedSlotsCheck(SlotsCheck):
         return [*found, zeros[-1] if fields["writes"] else NOTHING_KNOWN]
 
     def _zeros(self, seen: Observation, port: str) -> list[Zero]:
-        """The zero masks at a port; nothing is known where there is none."""
+        """The zero masks at a port; without one, nothing is known to be zero."""
         if not self._config.has_zero_mask:
             return [NOTHING_KNOWN] * REGISTERS
         return [zero_of(word) for word in self.codecs[port].array(seen[port])]
@@ -134,7 +134,7 @@ class GatedSlotsCheck(SlotsCheck):
                 self.coverage.hit(f"no column of a {kind}", not needed)
 
     def arrived(self) -> Sequence[int]:
-        """What the model has of each slot, as columns hold it."""
+        """The model's operands of each slot, in the order of columns."""
         raise NotImplementedError
 
 

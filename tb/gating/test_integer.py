@@ -1,4 +1,4 @@
-"""Bench of the gated integer unit: hardware against `warploom.golden_model.integer`, which knows of no gating."""
+"""Bench of the gated integer unit: hardware against `warploom.golden_model.integer`, which has no gating."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ def trivial_stimuli(ports: Ports) -> Iterator[Stimulus]:
 
 
 class GatedCheck(IntegerCheck):
-    """Results as without gating; only lanes that execute load, and those with a trivial operation not the first two
+    """Results are as without gating. Only executing lanes load, and with a trivial operation not their first two
     stages."""
 
     def _work(self, seen: Observation, dispatch: dict[str, Any]) -> Work:

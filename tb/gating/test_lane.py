@@ -1,4 +1,4 @@
-"""Bench of the lanes that hold: results are those of `warploom.golden_model.lane`, whatever is held."""
+"""Bench of the lanes that hold their registers: results are always those of `warploom.golden_model.lane`."""
 
 import random
 from collections import deque
@@ -22,7 +22,7 @@ CYCLES = 20000
 
 
 class Operation(NamedTuple):
-    """An operation at the operands, what is known of it, and whether the lane executes it."""
+    """An operation at the operands, its outcome, and whether the lane executes it."""
 
     op: Op
     modifiers: dict[str, int]
@@ -33,12 +33,12 @@ class Operation(NamedTuple):
 
     @property
     def computes(self) -> bool:
-        """Whether it is worked out in the stages."""
+        """Whether the stages compute it."""
         return self.executes and self.outcome == Outcome.COMPUTE
 
     @property
     def passes(self) -> bool:
-        """Whether its result is an operand, taken along."""
+        """Whether its result is an operand, which uses the bypass."""
         return self.executes and self.outcome in (Outcome.A, Outcome.B, Outcome.C)
 
 
@@ -46,7 +46,7 @@ NOTHING = Operation(Op.MOV, {}, (0, 0, 0), 0, Outcome.COMPUTE, False)
 
 
 def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
-    """Random operations on many zeros. Not every zero is known, and the lane does not execute all."""
+    """Random operations on many zeros. Not all zeros are known, and the lane does not execute all operations."""
     active = busy(rng, 0.7)
     for _ in range(CYCLES):
         op, values = rng.choice(OPS), (sparse_operand(rng), sparse_operand(rng), sparse_operand(rng))
@@ -59,7 +59,7 @@ def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
 
 
 class HoldCheck:
-    """The lane drives what it executes, loads what the specification says, and holds its result otherwise."""
+    """The lane gives the results of what it executes, loads as specified, and otherwise holds its result."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage
@@ -95,7 +95,7 @@ class HoldCheck:
 
 
 def points(trivial: bool) -> Iterator[str]:
-    """Operations that compute, and the outcomes of those that can do without."""
+    """Operations that compute, and the outcomes of those that need not."""
     zero = (Op.MOV, Op.IADD, Op.ISUB, Op.IMUL, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.PRMT, Op.BMSK, Op.POPC,
             Op.BREV, Op.SEL)
     yield from (op.name for op in OPS)

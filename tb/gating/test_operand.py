@@ -20,24 +20,24 @@ CYCLES = 1000
 
 
 def zero(rng: random.Random, config: SmConfig) -> Zero:
-    """Any zero mask: nothing or everything, anything, or in each group nothing or everything."""
+    """A random zero mask: all bits, no bits, random bits, or for each group all or none."""
     groups = sum(0b1111 << GROUP * group for group in range(LANES // GROUP) if rng.getrandbits(1))
     mask = rng.choice((0, ALL_LANES, rng.getrandbits(ZERO_BITS), groups, rng.getrandbits(ZERO_BITS) | groups))
     return Zero(mask, *(rng.choice((0, rng.getrandbits(bits))) for name, bits in zero_fields(config)[1:]))
 
 
 def zero_word(config: SmConfig, known: Zero) -> int:
-    """A zero mask as the fields of a port have it."""
+    """A zero mask as the fields of a port."""
     return known.mask | (known.reorder << ZERO_BITS if len(zero_fields(config)) > 1 else 0)
 
 
 def zero_of(word: int) -> Zero:
-    """The reverse."""
+    """The zero mask in the fields of a port."""
     return Zero(word & ALL_LANES, word >> ZERO_BITS)
 
 
 def stimuli(config: SmConfig) -> Iterator[Stimulus]:
-    """Random columns, marked ones included, under all zero masks and encodings."""
+    """Random columns, including marked ones, under all zero masks and encodings."""
     rng = source()
     for _ in range(CYCLES):
         stimulus = {"word": rng.getrandbits(WARP_BITS), "zero": zero_word(config, zero(rng, config))}

@@ -1,4 +1,4 @@
-"""Figure 4.3 of [RADAIDEH] in the gated collector: which columns of a register are read, and which it stores."""
+"""Figure 4.3 of [RADAIDEH] in the gated collector: the columns of a register that are read, and those it stores."""
 
 import cocotb
 import pytest
@@ -14,7 +14,7 @@ from warploom.tb.gating.figures import FIG_4_3
 
 @cocotb.test()
 async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
-    """Of threads 0 to 3 only those are read, and stored, that are active and not marked zero. Only slot 0 reads."""
+    """Of threads 0 to 3 only those that are active and not marked zero are read and stored. Only slot 0 reads."""
     ports, checker, figure = Ports(dut), Checker(minimum=5), FIG_4_3
     fields = dict.fromkeys((name for name, _ in issue_fields(ports.config)), 0)
     take = {

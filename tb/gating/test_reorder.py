@@ -28,7 +28,7 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class ReorderCheck:
-    """The word equals the model's; no bit gets lost, and groups in order pass as they are."""
+    """The word equals the model's; no bit is lost, and groups in lane order do not change."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage
@@ -53,7 +53,7 @@ async def random_words(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def fig_4_5(dut: cocotb.handle.SimHandleBase) -> None:
-    """The values of the figure in every group, there and back."""
+    """The values of the figure in every group, reordered and restored."""
     ports, checker = Ports(dut), Checker(minimum=2 * len(FIG_4_5))
     pairs = [(_everywhere(a), _everywhere(b)) for a, b in FIG_4_5]
     pairs += [(columns, lanes) for lanes, columns in pairs]

@@ -23,7 +23,7 @@ from warploom.tb.lane_driver import operand
 
 CYCLES = 2000
 EVERY = 1024
-"""Up to this many values of the modifiers of an operation all are tried, otherwise as many of them."""
+"""Maximum number of values of an operation's modifiers that are tried."""
 
 
 class DecodedDetector(wiring.Component):
@@ -53,8 +53,8 @@ NORMAL, NEGATIVE, SUBNORMAL, INFINITE = 0x3F800000, 0xBF800000, 0x007FFFFF, 0x7F
 
 
 def every_condition(rng: random.Random) -> dict[str, object]:
-    """Each pattern of known zeros in four lanes: one that fulfils all conditions, one with a carry, one with numbers
-    that are not normal, one with negative ones."""
+    """Each pattern of known zeros in four lanes: one that satisfies all conditions, one with a carry, one with numbers
+    that are not normal, one with negative numbers."""
     words, known = [], []
     for slot in range(SLOTS):
         mask = sum((index >> slot & 1) << lane for index in range(8) for lane in range(4 * index, 4 * index + 4))
@@ -67,7 +67,7 @@ def every_condition(rng: random.Random) -> dict[str, object]:
 
 
 def anything(rng: random.Random) -> dict[str, object]:
-    """Random operands, lanes, and known zeros, which not all zeros are."""
+    """Random operands, lanes, and known zeros; not all zeros are known."""
     words, known = [], []
     for _ in range(SLOTS):
         values = [rng.choice((0, 0, operand(rng), NORMAL, NEGATIVE, INFINITE)) for _ in range(LANES)]
@@ -92,8 +92,8 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class TrivialCheck:
-    """Outcomes equal the model's. Without it: lanes that do not execute compute, and integer results are as
-    foretold."""
+    """Outcomes equal the model's. Without the model: lanes that do not execute have the outcome *compute*, and integer
+    results are as predicted."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._known, self._checker, self._coverage = ports.codecs["known"], checker, coverage

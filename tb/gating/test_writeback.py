@@ -47,12 +47,12 @@ def _narrow(rng: random.Random, config: SmConfig) -> dict[str, int]:
 
 
 def columns_of(enables: int) -> int:
-    """The columns of which a byte is written."""
+    """The columns in which a byte is written."""
     return sum(bool(enables >> 4 * column & 0xF) << column for column in range(COLUMNS))
 
 
 def rewrite_of(model: Writeback[Any], writer: int) -> Rewrite:
-    """What the model's latch of a writer writes that requests a bank."""
+    """The write in the model's latch of a writer that requests a bank."""
     written = model.written[writer]
     assert written is not None
     metadata, word, byte_mask, columns = written
@@ -60,19 +60,19 @@ def rewrite_of(model: Writeback[Any], writer: int) -> Rewrite:
 
 
 class ZeroPorts:
-    """Checks what both forms say of zero masks, by writer and by path."""
+    """Checks the zero masks of both forms, by writer and by path."""
 
     def __init__(self, ports: Ports, checker: Checker) -> None:
         self._config, self._codecs, self._checker = ports.config, ports.codecs, checker
 
     def masks(self, seen: Observation, model: Writeback[Any]) -> None:
-        """The new zero mask of each latch that writes to a bank, zero of the others."""
+        """The new zero mask of each latch that writes to a bank, zero for the others."""
         for i, actual in enumerate(self._codecs["latches__late"].array(seen["latches__late"])):
             expected = self._pack(rewrite_of(model, i).zero) if model.needs_bank(i) else 0
             self._checker.equal(f"{self._config.writers[i]} zero", actual, expected)
 
     def updates(self, seen: Observation, written: dict[int, tuple[Result, Rewrite, bool]]) -> None:
-        """What the zero buffer is told of the writers that are granted: result, rewrite and new side."""
+        """The updates of the zero buffer by the granted writers: result, rewrite and new side."""
         for number, path in enumerate(self._config.write_paths):
             port, granted = f"renewal__{number}", [written[i] for i in written if i in path]
             self._checker.equal("renewal", seen[f"{port}__enable"], len(granted))
@@ -87,8 +87,8 @@ class ZeroPorts:
 
 
 class GatedWritebackCheck(WritebackCheck):
-    """Everything equals the model's. And whatever the model says of what is written: after a write its lanes read the
-    result, and other live lanes what they read before."""
+    """Everything equals the model's. Without the model: after a write its lanes read the result, and other live lanes
+    the same value as before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
@@ -119,7 +119,7 @@ class GatedWritebackCheck(WritebackCheck):
         return latch, rewrite_of(self._model, writer)
 
     def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
-        """What a bank is given, and what is read of it afterwards."""
+        """The write of a bank, and the values that are read from it afterwards."""
         latch, rewrite = self._held(writer)
         old, new = sparse.zero_of(dict(latch)), rewrite.zero
         written = byte_mask(enable)

@@ -29,8 +29,8 @@ def entries(config: SmConfig) -> list[Entry]:
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Every entry is looked up as it is after reset, and again after some were written; look-ups prefer entries that
-    were written in the previous cycle, and are never of one that is written."""
+    """Every entry is looked up after reset, and again after some were written. Look-ups prefer entries that were
+    written in the previous cycle, and are never of an entry that is being written."""
     rng, config = source(), ports.config
     everything = entries(config)
     recent: list[Entry] = []
@@ -57,7 +57,7 @@ def _apart(rng: random.Random, paths: int, everything: list[Entry]) -> list[Entr
 
 
 def _renewal(rng: random.Random, config: SmConfig, entry: Entry, round_: int) -> Stimulus:
-    """A write that happens seldom in the first round, which is for the entries after reset."""
+    """A write; rare in the first round, which tests the entries after reset."""
     return {"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "address": _address(entry),
             "metadata": {name: rng.getrandbits(bits) for name, bits in zero_fields(config)}}
 
@@ -71,7 +71,7 @@ def _array(elements: list[Any]) -> dict[str, Any]:
 
 
 class ZeroBufferCheck:
-    """What was looked up in the previous cycle equals the model's; an entry that was never written is zero."""
+    """The look-ups of the previous cycle equal the model's; an entry that was never written is zero."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -102,7 +102,7 @@ class ZeroBufferCheck:
             self._coverage.hit("two writes", len(self._just) == 2)
 
     def _read(self, address: dict[str, Any]) -> int:
-        """What a look-up should find."""
+        """The expected result of a look-up."""
         entry = _entry(address)
         zero = self._model.read(*entry)
         for path in range(len(self._config.write_paths)):

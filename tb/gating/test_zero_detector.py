@@ -1,4 +1,4 @@
-"""Bench of the zero detector: hardware against what the words say, and [RADAIDEH], Fig. 4.4."""
+"""Bench of the zero detector: hardware against the words themselves, and [RADAIDEH], Fig. 4.4."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,8 @@ def stimuli() -> Iterator[Stimulus]:
 
 
 class ZeroCheck:
-    """A lane is zero if its value is or it does not execute, a granule if that byte is in such lanes of its group."""
+    """A lane is zero if its value is zero or it does not execute; a granule, if that byte of all lanes of its group
+    is."""
 
     def __init__(self, checker: Checker, coverage: Coverage) -> None:
         self._checker, self._coverage = checker, coverage

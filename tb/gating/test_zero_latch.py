@@ -1,5 +1,5 @@
-"""Bench of the latch that works out zero masks: hardware against `warploom.golden_model.register_file.zero_mask`, and
-[RADAIDEH], Fig. 4.4."""
+"""Bench of the zero latch: hardware against `warploom.golden_model.register_file.zero_mask`, and [RADAIDEH], Fig.
+4.4."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ FORMS = [[f"gating={gating}", f"coalescing={switch}"] for gating in ("in_lane", 
 
 
 def stimuli(config: SmConfig) -> Iterator[Stimulus]:
-    """Random results over random registers, of which some are not taken."""
+    """Random results over random registers; some are not taken."""
     rng = source()
     for _ in range(CYCLES):
         lanes = sparse.lanes(rng)
@@ -32,8 +32,8 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
 
 
 class LatchCheck:
-    """Zero mask and R-bits are the model's of the last result taken; whoever executes reads his result with them,
-    though the register held ones before."""
+    """Zero mask and R-bits equal the model's for the last result taken. With them executing lanes read their results,
+    even if the register was all ones before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
@@ -55,7 +55,7 @@ class LatchCheck:
         return list(unpacked)
 
     def _renew(self, old: dict[str, int], seen: Observation) -> Zero:
-        """What the model makes of a result; the property of the mask."""
+        """The model's zero mask for a result; the property of the mask."""
         known, word, lanes, full = sparse.zero_of(old), seen["data"], seen["lanes"], bool(seen["full"])
         mine, ones = spread(lanes), (1 << WARP_BITS) - 1
         if self._config.has_sides:

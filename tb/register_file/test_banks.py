@@ -1,5 +1,5 @@
-"""Bench of the banks: grants are those of the golden arbiter, and what was stored comes back to the collector that
-was granted it."""
+"""Bench of the banks: grants are those of the golden arbiter, and stored words return to the collectors that were
+granted them."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -27,7 +27,7 @@ POINTS = ("a write waits", "a read waits", "two accesses of one bank", "two word
 
 
 class Access(NamedTuple):
-    """An access of a bank: row, width in bytes on its side, and, of a read, the columns that it needs."""
+    """An access of a bank: row, width in bytes on its side, and for a read the columns that it needs."""
 
     row: int
     width: int
@@ -35,7 +35,7 @@ class Access(NamedTuple):
 
 
 class BanksBench:
-    """Random reads and writes; what is stored is a word for each row, in the order in which sub-banks hold it."""
+    """Random reads and writes. The bench stores a word for each row, in the byte order of the sub-banks."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs = ports.config, ports.codecs
@@ -43,7 +43,7 @@ class BanksBench:
         self._arbiter = register_file(ports.config).arbiter
         self._sides = 1 + ports.config.has_sides
         self._stored = dict.fromkeys(product(range(ports.config.banks), range(ROWS)), 0)
-        self._unwritten, self._filled = [*self._stored], set[tuple[int, int]]()  # rows that nobody, somebody has filled
+        self._unwritten, self._filled = [*self._stored], set[tuple[int, int]]()  # rows not written, and written
         self._writes: list[tuple[int, int, Access] | None] = [None] * len(ports.config.pipes)  # bank, side
         self._reads: list[dict[tuple[int, int], Access]] = [{} for _ in range(ports.config.collectors)]
         self._granted: list[tuple[int, int, int, Access]] = []  # collector, bank, side of the previous cycle
@@ -52,7 +52,7 @@ class BanksBench:
     # ------------------------------------------------------------------ inputs
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """All rows are written in full, then anything is written and read."""
+        """All rows are written in full; then random writes and reads."""
         writes, reads = busy(self._rng, 0.5), busy(self._rng, 0.6)
         for _ in range(CYCLES):
             for writer, asked in enumerate(self._writes):
@@ -93,7 +93,7 @@ class BanksBench:
                                        if client is not None]
 
     def _write_port(self) -> Stimulus:
-        """Requests, and for those that are granted what is written."""
+        """Requests, and the data of those that are granted."""
         port: dict[str, Any] = {"request": sum((write is not None) << i for i, write in enumerate(self._writes))}
         banks, masks = {}, {}
         access: dict[str, dict[str, Any]] = {}
@@ -164,7 +164,7 @@ class BanksBench:
             hit("two words for one collector", len(clients) > len(set(clients)))
 
     def _store(self, seen: Observation, writes: list[bool], accesses: list[int]) -> None:
-        """What is written in this cycle is there from the next one on."""
+        """A write of this cycle is visible from the next one on."""
         words = self._codecs["write__data"].array(seen["write__data"])
         for writer, write in enumerate(self._writes):
             if write is None or not writes[writer]:
