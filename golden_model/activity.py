@@ -1,4 +1,4 @@
-"""What activity counters count of columns and lanes (docs/contract/counting.md, *Activity*)."""
+"""Activity counters of columns and lanes (docs/contract/counting.md, *Activity*)."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,52 +11,52 @@ STAGES = 3
 """Lane stages; there is a bypass beside all but the last."""
 
 UNGATED = (LANES, LANES, 0)
-"""Lanes that load for an instruction where nothing is gated: the first stages, the last one, the bypasses."""
+"""Lanes that load for an instruction without gating: the first stages, the last one, the bypasses."""
 
 _LOW_SEVEN = 0x7F7F7F7F
-"""All but the highest bit of each byte."""
+"""All bits except the highest one of each byte."""
 
 
 class ColumnMeter:
-    """Counts columns that reads and writes enable, and the sub-banks that they are in. Members are named as the
-    counters of `interfaces.ACTIVITY_FIELDS`."""
+    """Counts the columns that reads and writes enable, and their sub-banks. Members have the names of the counters in
+    `interfaces.ACTIVITY_FIELDS`."""
 
     def __init__(self) -> None:
         self.column_reads = self.column_writes = 0
         self.sub_bank_reads = self.sub_bank_writes = 0
 
     def read(self, columns: int) -> None:
-        """A request that is granted for reading, with its 32-bit mask of columns."""
+        """A granted read, with its 32-bit mask of columns."""
         self.column_reads += columns.bit_count()
         self.sub_bank_reads += _sub_banks(columns)
 
     def write(self, columns: int) -> None:
-        """A request that is granted for writing."""
+        """A granted write."""
         self.column_writes += columns.bit_count()
         self.sub_bank_writes += _sub_banks(columns)
 
 
 def _sub_banks(columns: int) -> int:
-    """How many sub-banks, of eight columns each, have a column in the mask."""
+    """The number of sub-banks (eight columns each) with a column in the mask."""
     return ((columns & _LOW_SEVEN) + _LOW_SEVEN & ~_LOW_SEVEN | columns & ~_LOW_SEVEN).bit_count()
 
 
 class LaneMeter:
-    """Counts what lanes do for the instructions that leave the collectors.
+    """Counts the activity of lanes for the instructions that leave the collectors.
 
     `operations`, `inactive` and `trivial` are sums over the instructions of SP and SFU. Loads of registers are counted
     when their instruction is dispatched, but `loads` shows only those that have happened.
     """
 
     def __init__(self, sp_pipes: int = 1) -> None:
-        self._sfu = sp_pipes  # the number of the pipe behind those of SP
+        self._sfu = sp_pipes  # the number of the pipe after those of SP
         self.operations = self.inactive = self.trivial = 0
         self._lane_loads = self._bypass_loads = 0
-        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES * sp_pipes)  # loads maybe to come
+        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES * sp_pipes)  # pending loads
 
     def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
-        """An instruction is dispatched in this cycle, and so many of its lanes are trivial. If it is an integer one, so
-        many lanes will load their stages but the last, their last stage, and the bypasses."""
+        """An instruction is dispatched in this cycle, with this number of trivial lanes. For an integer one, `loads`
+        are the numbers of lanes that will load their first stages, their last stage, and the bypasses."""
         if fields["pipe"] <= self._sfu:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()

@@ -13,7 +13,7 @@ def latencies(pipe: PipeConfig) -> dict[int, int]:
 
 
 class OutsideSp:
-    """Results of a pipe of SP from outside, valid in exactly the cycle `latency` after their dispatch."""
+    """Results of an SP pipe from outside, valid exactly `latency` cycles after their dispatch."""
 
     def __init__(self, pipe: PipeConfig) -> None:
         self._latency = latencies(pipe)
@@ -43,12 +43,12 @@ class Sfu:
         self._after_last = 0  # cycle after the predecessor left
 
     def accept(self, cycle: int, timing: int, flight: Flight, result: Result | None) -> None:
-        """An instruction dispatched in `cycle`; `result` is `None` when nothing comes back."""
+        """An instruction dispatched in `cycle`; `result` is `None` if there is none."""
         self._queue.append((cycle + self._latency[timing], flight, result))
 
     def settle(self, cycle: int, ready: bool) -> tuple[Result | None, Flight | None]:
-        """(the result on the port in this cycle, the instruction that leaves at its end: it has no result, or the latch
-        is `ready` to take it). Call once a cycle."""
+        """Call once a cycle. Returns (the result on the port, the instruction that leaves at the end of the cycle,
+        because it has no result or the latch is `ready`)."""
         if not self._queue or self._queue[0][0] > cycle or self._after_last > cycle:
             return None, None
         _, flight, result = self._queue[0]

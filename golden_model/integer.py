@@ -31,10 +31,10 @@ def evaluate(dispatch: Dispatch) -> tuple[int, int]:
 
 
 class IntegerUnit:
-    """The lanes of a pipe. Takes what the dispatch port shows for it, one cycle after the dispatch, if its operation is
-    an integer one; the result is out `latency` cycles after the dispatch.
+    """The lanes of a pipe. Takes its integer operations from the dispatch port, one cycle after the dispatch; the
+    result comes `latency` cycles after the dispatch.
 
-    `evaluate` computes the result word. Write-back slots keep two results from falling into one cycle.
+    `evaluate` computes the result word. Write-back slots ensure that two results never come in one cycle.
     """
 
     def __init__(self, pipe: PipeConfig, evaluate: Evaluate = evaluate) -> None:
@@ -48,7 +48,7 @@ class IntegerUnit:
         return self.results.get(self.cycle)
 
     def step(self, dispatch: Dispatch | None) -> Result | None:
-        """One cycle. Returns the result that leaves in it; `dispatch` enters."""
+        """One cycle: `dispatch` enters. Returns the result that leaves."""
         if dispatch is not None and dispatch["op"] <= Op.SEL:
             data, pred = self._evaluate(dispatch)
             due = self.cycle - 1 + self._latency[dispatch["timing"]]
@@ -63,5 +63,5 @@ class IntegerUnit:
         return min(self.results, default=None)
 
     def advance(self, cycles: int) -> None:
-        """Cycles pass in which nothing enters or leaves."""
+        """Let cycles pass in which nothing enters or leaves."""
         self.cycle += cycles

@@ -1,4 +1,4 @@
-"""What an instruction makes the operand registers and the lanes do (docs/contract/counting.md, *Activity*)."""
+"""The activity of operand registers and lanes for an instruction (docs/contract/counting.md, *Activity*)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,17 +20,17 @@ class LaneActivity:
         self.meter = LaneMeter(self._sp)
         self.operand_columns = 0  # of the operand registers behind the collectors, filled since reset
         self._gated, self.has_outcomes = config.gates_columns, bool(trivial_fields(config))
-        self._outcomes = [NONE] * len(config.dispatch_ports)  # of what is dispatched in this cycle
+        self._outcomes = [NONE] * len(config.dispatch_ports)  # of the instructions dispatched in this cycle
 
     def outcomes(self, port: int, dispatch: Mapping[str, Any], known_zero: tuple[int, int, int]) -> int:
-        """What is found of the lanes, as a dispatch port shows it; `known_zero` are the lanes of each operand that are
-        known to be zero."""
+        """The outcomes of the lanes, in the format of a dispatch port; `known_zero` are the lanes of each operand that
+        are known to be zero."""
         self._outcomes[port] = outcomes(dispatch, known_zero, self._sp)
         return packed(self._outcomes[port])
 
     def dispatched(self, port: int, cycle: int, dispatch: Mapping[str, Any], holder: Any) -> None:
-        """An instruction goes from its holder to the operand registers and lanes now: with gating, only the holder's
-        `columns` of its operands."""
+        """An instruction moves from its holder to the operand registers and lanes in this cycle; with gating, only the
+        holder's `columns` of its operands."""
         if not self._gated:
             self.operand_columns += COLUMNS * _SLOTS
             self.meter.dispatch(cycle, dispatch, UNGATED, 0)

@@ -44,8 +44,8 @@ class Row:
 
     @cached_property
     def smallest(self) -> list[tuple[int, int]]:
-        """(pattern, outcome), in the order that counts, of patterns of which no part would do. They stand for all that
-        contain them: what is trivial with some operands zero is so with more."""
+        """(pattern, outcome), in order of priority, of the minimal patterns. Each represents all patterns that contain
+        it: an operation that is trivial with some operands zero is trivial with more."""
         found = []
         for outcome, patterns in enumerate((self.zero, self.a, self.b, self.c), start=Outcome.ZERO):
             for known in range(8):
@@ -56,7 +56,7 @@ class Row:
 
 
 def _logic(m: SimpleNamespace) -> Row:
-    """The truth table where known operands are zero may be that of 0, a, b, c."""
+    """The truth table, restricted to known operands being zero, may be that of 0, a, b or c."""
     left = {known: sum(1 << index for index in range(8) if not index & known) for known in range(1, 8)}
     zero, a, b, c = (
         sum(1 << known for known, indices in left.items() if not (m.lut ^ function) & indices)
@@ -95,7 +95,7 @@ ROWS: dict[int, Callable[[SimpleNamespace], Row]] = {
     Op.FMAX: lambda m: Row(A & B, a=B, b=A, normal=True, positive=True),
     Op.DP4A: lambda m: Row((A | B) & C, c=A | B),
 }
-"""The row of each operation, by its modifiers; operations left out always compute."""
+"""The row of each operation, by its modifiers; operations that are not listed always compute."""
 
 
 @cache
@@ -105,9 +105,9 @@ def row_of(op: int, modifiers: int) -> Row | None:
 
 
 def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int], sp_pipes: int = 1) -> Outcomes:
-    """What is known of the executing lanes' results. `dispatch` has the fields of the dispatch port and `operands`,
-    three 1024-bit words in lane order; `known` has a lane mask of known zeros for each slot, whose lanes of the word
-    do not count. Of the pipes the first `sp_pipes` are those of SP."""
+    """The outcomes of the executing lanes. `dispatch` has the fields of the dispatch port and `operands`, three
+    1024-bit words in lane order. `known` has a lane mask of known zeros for each slot; these lanes of the word are
+    ignored. The first `sp_pipes` pipes are those of SP."""
     row = row_of(dispatch["op"], dispatch["modifiers"])
     if row is None or dispatch["pipe"] >= sp_pipes:
         return NONE
@@ -132,7 +132,7 @@ def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int], sp_pipes:
 
 
 def _unfit(row: Row, dispatch: Mapping[str, Any], known: tuple[int, int, int], trivial: int) -> int:
-    """Lanes where a condition of the row does not hold; only trivial lanes are looked at."""
+    """Lanes in which a condition of the row does not hold; only trivial lanes are checked."""
     unfit = dispatch["pred"] if row.no_carry else 0
     if row.normal or row.positive:
         for word, zeros in zip(dispatch["operands"], known, strict=True):
@@ -145,13 +145,13 @@ def _unfit(row: Row, dispatch: Mapping[str, Any], known: tuple[int, int, int], t
 
 
 def _where(test: bytes, word: int) -> int:
-    """Lanes whose top byte passes a test: a table of "0" and "1" for each value of the byte."""
+    """Lanes whose highest byte passes a test: a table of "0" and "1" for each value of the byte."""
     top_bytes = word.to_bytes(129, "little")[3:128:4]
     return int(top_bytes.translate(test)[::-1], 2)
 
 
 _NEGATIVE = b"0" * 128 + b"1" * 128
-_NOT_NORMAL = b"1" + b"0" * 254 + b"1"  # of the exponent, which a shift by one brings to the top byte
+_NOT_NORMAL = b"1" + b"0" * 254 + b"1"  # of the exponent, which a shift by one moves to the highest byte
 
 
 def packed(outcomes: Outcomes) -> int:
@@ -160,7 +160,7 @@ def packed(outcomes: Outcomes) -> int:
 
 
 def promised(trivial: int) -> Iterator[tuple[Outcome, int]]:
-    """Each outcome but COMPUTE that the `trivial` field holds, and its lanes."""
+    """Each outcome in the `trivial` field, except COMPUTE, and its lanes."""
     lanes = dict.fromkeys(Outcome, 0)
     for lane in range(LANES) if trivial else ():
         lanes[Outcome(trivial >> OUTCOME_BITS * lane & (1 << OUTCOME_BITS) - 1)] |= 1 << lane

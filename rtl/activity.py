@@ -1,4 +1,4 @@
-"""Activity counters: what is enabled or loaded in the register file and the lanes, since reset."""
+"""Activity counters: columns enabled and registers loaded in the register file and the lanes, since reset."""
 
 from functools import reduce
 from operator import add
@@ -26,7 +26,7 @@ class ActivityCounters(wiring.Component):
     -------
     read_columns, written_columns : for each bank, the columns that are enabled for reading and for writing.
     collector_columns : for each slot of each collector, the columns that take an operand or a constant; with windows
-        the lanes of what comes from the register file, and of what is delivered.
+        the lanes of operands from the register file, and of delivered results.
     operand_columns : for each operand register of each dispatch port, the columns that take an operand.
     lane_loads, bypass_loads : for each stage of each pipe of SP, the lanes whose stage register or bypass loads.
     activity : the counters.
@@ -64,8 +64,8 @@ class ActivityCounters(wiring.Component):
 
 
 def ones(m: Module, mask: Value) -> Value:
-    """The bits of a mask of up to 32 bits that are set: sums of neighbours, then of pairs, and so on, in one word,
-    which a simulator adds in one step."""
+    """The number of ones in a mask of up to 32 bits: sums of neighbours, then of pairs, and so on, in one word, which a
+    simulator adds in one step."""
     for distance in (1, 2, 4, 8, 16):
         places = Const(sum(((1 << distance) - 1) << start for start in range(0, 32, 2 * distance)), 32)
         level = Signal(32)
@@ -75,6 +75,6 @@ def ones(m: Module, mask: Value) -> Value:
 
 
 def _sub_banks(columns: Value) -> Value:
-    """The sub-banks of which a column is enabled."""
+    """The number of sub-banks with an enabled column."""
     each = COLUMNS // SUB_BANKS
     return Cat(columns[start : start + each].any() for start in range(0, COLUMNS, each))

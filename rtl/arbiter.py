@@ -19,7 +19,7 @@ def advance(m: Module, diagonal: Signal, size: int) -> None:
 
 
 class Turns:
-    """The order of write paths: the first `rotating` ones are served from path `first` on, the others behind them."""
+    """The order of write paths: the first `rotating` ones are served from path `first` on, the others after them."""
 
     def __init__(self, first: Value | None, rotating: int) -> None:
         self._first, self._rotating = first, rotating
@@ -33,7 +33,7 @@ class Turns:
         return None if other == path else cases.bit_select(self._first, 1)
 
     def orders(self, paths: WritePaths) -> list[tuple[Value, WritePaths]]:
-        """The orders in which paths may be served, each with whether it holds."""
+        """The orders in which paths may be served, each with a signal that it is the present one."""
         if self._first is None:
             return [(Const(1, 1), paths)]
         end = self._rotating
@@ -46,7 +46,7 @@ def turn_ports(rotating: int) -> dict[str, wiring.Member]:
 
 
 def turns_of(m: Module, arbiter: Any, rotating: int) -> Turns:
-    """The turns of an arbiter's write paths; with several the first one changes in every cycle."""
+    """The turns of an arbiter's write paths; if several rotate, the first one changes in every cycle."""
     if rotating == 1:
         return Turns(None, rotating)
     advance(m, arbiter.first_path, rotating)
@@ -68,13 +68,13 @@ def bank_ports(banks: int, collectors: int, paths: WritePaths, rotating: int) ->
 
 
 def first_requests(request: Value, paths: WritePaths) -> dict[int, Value]:
-    """For each writer, whether it is the first of its path that requests."""
+    """For each writer, whether it is the first requesting one of its path."""
     return {writer: request[writer] & ~Cat(request[ahead] for ahead in path[:turn]).any() if turn else request[writer]
             for path in paths for turn, writer in enumerate(path)}
 
 
 def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int) -> Value:
-    """Grant each path to one of its writers, and the banks to the paths; the mask of banks that a write takes."""
+    """Grant each path to one of its writers, and the banks to the paths. Returns the mask of written banks."""
     request, bank, grant = arbiter.write_request, arbiter.write_bank, arbiter.write_grant
     firsts, turns, wanted = first_requests(request, paths), turns_of(m, arbiter, rotating), []
     for number, path in enumerate(paths):
@@ -93,34 +93,34 @@ def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotatin
 class Arbiter(wiring.Component):
     """Gives each bank one access and each collector one operand a cycle.
 
-    Writes are served first, path by path: of the writers of a path the first that requests has it, and waits where its
-    bank is wanted over a path before. The first `rotating` paths take turns. Reads compete for the banks that are left:
-    diagonal (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority
-    diagonal on, and a requesting cell is granted when its bank and its collector are still free. The priority diagonal
-    advances by one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
+    Writes are served first, path by path: the first requesting writer of a path gets the path, and waits if an earlier
+    path requests the same bank. The first `rotating` paths take turns. Reads compete for the other banks: diagonal
+    (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority diagonal
+    on, and a requesting cell is granted if its bank and its collector are still free. The priority diagonal advances by
+    one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
 
     Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
-    would be a combinational ring: the bank rows are rotated by the priority instead, and the wave always runs from
+    would be a combinational loop. Instead the bank rows are rotated by the priority, and the wave always runs from
     diagonal 0 of the rotated matrix.
 
     Parameters
     ----------
     banks, collectors : sizes of the request matrix.
     paths : the writers of each write path.
-    rotating : how many of the paths, the first ones, take turns.
+    rotating : number of paths, the first ones, that take turns.
 
     Members
     -------
-    write_request, write_bank : for each writer, whether it wants a bank, and which.
-    read_request : for each bank, the mask of collectors that want to read it.
-    write_grant, read_grant : the answers, in the same cycle.
+    write_request, write_bank : for each writer, whether it requests a bank, and which.
+    read_request : for each bank, the mask of collectors that request to read it.
+    write_grant, read_grant : the grants, in the same cycle.
     diagonal : the priority diagonal.
     first_path : if several paths take turns, the one that is served first.
 
     Raises
     ------
     ValueError
-        When a size is not positive.
+        If a size is not positive.
     """
 
     def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:

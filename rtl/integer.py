@@ -15,28 +15,28 @@ from warploom.rtl.lane_control import CONTROL
 from warploom.rtl.shared import share
 
 INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS})
-"""Timing classes that the operations of the lanes belong to."""
+"""Timing classes of the operations of the lanes."""
 
 
 class IntegerUnit(wiring.Component):
-    """Executes the integer operations of a pipe of SP, on 32 lanes; all others pass it by.
+    """Executes the integer operations of an SP pipe, on 32 lanes; it ignores all others.
 
-    An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, L
-    being the latency of its timing class: it enters a delay line at the distance that is left. The dispatcher gives
-    each result a cycle of its own, so two never meet, and nothing stalls. With gating the lanes hold their registers
+    An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, where
+    L is the latency of its timing class: it enters a delay line at the remaining distance. The dispatcher gives each
+    result a separate cycle, so two never collide, and nothing stalls. With gating the lanes hold their registers
     (docs/contract/pipes.md, *Integer lanes*).
 
     Parameters
     ----------
-    config : latencies, and what the lanes hold.
-    number : which pipe it is.
+    config : latencies and gating.
+    number : the number of the pipe.
     probe : add the ports `loads` and, with gating, `bypass_loads`.
 
     Members
     -------
     dispatch : instructions with their operands; those that are not integer operations are ignored.
-    control : what the lanes need to know of the operation (`warploom.rtl.lane_control.decode`), beside `dispatch`.
-    trivial : with a zero mask, the `Outcome` of each lane, beside `dispatch`.
+    control : control signals of the lanes (`warploom.rtl.lane_control.decode`), in the cycle of `dispatch`.
+    trivial : with a zero mask, the `Outcome` of each lane, in the cycle of `dispatch`.
     result : the results; lanes that do not execute have a false predicate and an unspecified word.
     loads : for each stage the lanes whose registers load at the end of the cycle for an instruction.
     bypass_loads : for each of the first two stages the lanes whose bypass loads at the end of the cycle; none without a
@@ -61,7 +61,7 @@ class IntegerUnit(wiring.Component):
         }
 
     def _load_masks(self) -> dict[str, data.ArrayLayout]:
-        """What says which registers load: ports only with a probe."""
+        """The signals that show which registers load: ports only with a probe."""
         beside = {} if not self._config.gates_columns else {"bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
         return {"loads": data.ArrayLayout(LANES, STAGES), **beside}
 
@@ -111,7 +111,7 @@ class IntegerUnit(wiring.Component):
         return GatedLane() if self._config.has_zero_mask else HoldingLane()
 
     def _tell(self, m: Module, lanes: list[HoldingLane | GatedLane], enters: Value) -> None:
-        """Tell lanes what they execute, and show what they load; an instruction `enters`."""
+        """Drive which lanes execute, and show which registers load, when an instruction `enters`."""
         m.d.comb += self.bypass_loads.eq(0)
         for i, lane in enumerate(lanes):
             m.d.comb += lane.executes.eq(enters & self.dispatch.payload.lanes[i])
@@ -122,8 +122,8 @@ class IntegerUnit(wiring.Component):
             m.d.comb += [loads[i].eq(load) for loads, load in enabled]
 
     def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
-        """Offer a result `extra` cycles after it leaves the lanes; place i of the line is i + 1 cycles from the end.
-        `at_once` comes from a register: it selects a thousand bits, and the cycle has more to do with them."""
+        """Offer a result `extra` cycles after it leaves the lanes; stage i of the line is i + 1 cycles from the end.
+        `at_once` comes from a register, because it selects a thousand bits that have more logic in this cycle."""
         depth = max(self._extra.values())
         line = [Signal(fresh.shape(), name=f"delay_{i}", reset_less=True) for i in range(depth)]
         occupied = [Signal(name=f"delay_{i}_valid") for i in range(depth)]

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The pipes: integer lanes here, floating point, special functions, loads and stores outside."""
+"""The pipes: integer lanes inside; floating point, special functions, loads and stores outside."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from warploom.rtl.shared import share
 
 
 class Pipes(wiring.Component):
-    """Integer operations of SP execute in the lanes; everything that is dispatched is shown to the units outside.
+    """Executes integer operations of SP in the lanes, and shows all dispatched instructions to the units outside.
 
     Parameters
     ----------
@@ -27,11 +27,11 @@ class Pipes(wiring.Component):
 
     Members
     -------
-    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... where there are
-        several ports, and so of the next.
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... if there are several
+        ports, and likewise `outside`.
     outside : the same, for the units outside.
     outside_sp, ... : for each pipe of SP, results that come from outside, each in exactly its write-back slot.
-    result_sp, ... : results of each pipe of SP, of the lanes or from outside.
+    result_sp, ... : results of each pipe of SP, from the lanes or from outside.
     lane_loads, bypass_loads : with a probe, for each stage of each pipe of SP, the lanes whose stage register or bypass
         loads.
     """
@@ -76,7 +76,8 @@ class Pipes(wiring.Component):
         return m
 
     def _connect(self, m: Module, unit: IntegerUnit, port: Any, number: int | None) -> None:
-        """The lanes of a pipe see what its port sends, if it is for this one of several."""
+        """Connect the lanes of a pipe to its dispatch port; if several pipes share it, only for instructions of this
+        one."""
         sent = port.sent
         m.d.comb += [
             unit.dispatch.valid.eq(sent.valid if number is None else sent.valid & (sent.payload.pipe == number)),

@@ -1,6 +1,7 @@
-"""The edges between the parts of the machine, each a signature. `docs/contract/` says in which cycle what is valid.
+"""The interfaces between the parts of the machine, each a signature. `docs/contract/` defines the cycles in which
+signals are valid.
 
-Directions are those of the part that asks; the other end has the signature flipped.
+Directions are those of the requesting part; the other end has the signature flipped.
 """
 
 from amaranth.lib import data, stream, wiring
@@ -51,18 +52,18 @@ def sp_pipes(config: SmConfig) -> tuple[PipeConfig, ...]:
 
 
 def metadata(config: SmConfig) -> dict[str, data.StructLayout]:
-    """What is known of a warp register, by when it is known: `early`, in the cycle of its look-up, how many bytes are
-    stored and where; `late`, one cycle later, what is known to be zero. What a configuration has none of is absent."""
+    """The metadata of a warp register, by the cycle in which it is valid: `early`, in the cycle of its look-up, the
+    encoding; `late`, one cycle later, the zero mask. Parts that a configuration does not have are absent."""
     fields = {"early": early_fields(config), "late": zero_fields(config)}
     return {name: struct(table) for name, table in fields.items() if table}
 
 
 def lookup(config: SmConfig) -> wiring.Signature:
-    """Operand store to register file: what is known of the registers of the instruction at the issue port.
+    """Operand store to register file: the metadata of the registers of the instruction at the issue port.
 
-    address : where they lie; the sources, then the destination.
-    taken : those that are named by an instruction which is taken at the end of the cycle.
-    early, late : their `metadata`; the late part is that of registers which were `taken` in the previous cycle.
+    address : physical addresses of the sources, then of the destination.
+    taken : the registers that an instruction names which is taken at the end of the cycle.
+    early, late : their `metadata`; the late part is that of registers that were `taken` in the previous cycle.
     """
     return wiring.Signature({
         "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
@@ -75,7 +76,7 @@ def instruction(config: SmConfig) -> wiring.Signature:
     """Operand store to its collectors: the instruction at the issue port.
 
     issue : its fields.
-    address, early, late : what is known of its registers, as in `lookup`.
+    address, early, late : addresses and metadata of its registers, as in `lookup`.
     """
     return wiring.Signature({
         "issue": Out(issue_layout(config)),
@@ -87,11 +88,11 @@ def instruction(config: SmConfig) -> wiring.Signature:
 def offer(config: SmConfig, *, stores: bool = True) -> wiring.Signature:
     """A holder of instructions to dispatch: the instruction that may leave it next.
 
-    busy, ready : there is one, and all its operands are there.
-    held : the instruction, and what is known of its destination.
-    operands : its operands, if the holder stores some.
-    early, late : if these are not plain words, how they are stored, by `metadata`.
-    needed : where columns are enabled one by one, those of each operand that count.
+    busy, ready : there is one, and all its operands are present.
+    held : the instruction, and the metadata of its destination.
+    operands : its operands, if the holder stores any.
+    early, late : if these are not plain words, their `metadata`.
+    needed : if columns are enabled one by one, the needed columns of each operand.
     dispatched : it leaves at the end of the cycle.
     """
     known = metadata(config) if stores and not config.has_window else {}
@@ -107,9 +108,9 @@ def offer(config: SmConfig, *, stores: bool = True) -> wiring.Signature:
 
 
 def renewal(config: SmConfig) -> wiring.Signature:
-    """Write-back to metadata table: what is known from the next cycle on of a register that is written.
+    """Write-back to metadata table: the new metadata of a register that is written, valid from the next cycle on.
 
-    enable, address : a register is written, and where it lies; `left` is the side on which it is stored from now on.
+    enable, address : a register is written, and its address; `left` is its new side.
     early, late : its `metadata`.
     """
     return wiring.Signature({
@@ -119,7 +120,7 @@ def renewal(config: SmConfig) -> wiring.Signature:
 
 
 def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
-    """`lookup` in a table of one part of the metadata: `found`, of this layout, for early and late parts alike."""
+    """`lookup` in a table of one part of the metadata, early or late: `found` has this layout."""
     return wiring.Signature({
         "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
         "taken": Out(REGISTERS),
@@ -128,18 +129,18 @@ def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signatur
 
 
 def table_renewal(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
-    """`renewal` of an entry of such a table: `metadata`, of this layout."""
+    """`renewal` of an entry of such a table: `metadata` has this layout."""
     return wiring.Signature({"enable": Out(1), "address": Out(address_layout(config)), "metadata": Out(layout)})
 
 
 def read(config: SmConfig) -> wiring.Signature:
-    """A collector to the register file: what it wants of each access of each bank.
+    """A collector to the register file: its request for each access of each bank.
 
-    request, row : whether it wants the access, and which row.
+    request, row : whether it requests the access, and the row.
     mask : with sides, the sub-banks of that row.
-    columns : where columns are enabled one by one, those of it that are needed.
-    grant : the accesses that it gets in this cycle.
-    word : what was granted in the previous cycle, as it is stored.
+    columns : if columns are enabled one by one, the needed ones of the row.
+    grant : the accesses that are granted in this cycle.
+    word : the word that was granted in the previous cycle, in its stored form.
     """
     def each(shape: object) -> data.ArrayLayout:
         return data.ArrayLayout(data.ArrayLayout(shape, accesses(config)), config.banks)
@@ -153,8 +154,8 @@ def read(config: SmConfig) -> wiring.Signature:
 
 
 def single_read(config: SmConfig) -> wiring.Signature:
-    """A collector that reads one register at a time: `read`, with one row, mask and columns for whatever it requests,
-    and one grant."""
+    """A collector that reads one register at a time: `read`, with one row, mask and columns for all banks, and one
+    grant."""
     return wiring.Signature({
         "request": Out(data.ArrayLayout(accesses(config), config.banks)),
         **{name: Out(bits) for name, bits in read_fields(config)},
@@ -164,17 +165,17 @@ def single_read(config: SmConfig) -> wiring.Signature:
 
 
 def write(config: SmConfig) -> wiring.Signature:
-    """Write-back to banks: requests, and what is written in this cycle, zero where nothing is.
+    """Write-back to banks: requests, and the writes of this cycle, zero without one.
 
-    request, bank, grant : for each writer, the bank it wants, and whether it gets it in this cycle; of the writers of a
-        path only the first that requests may be granted.
-    mask : with sides, the sub-banks of the bank that it wants.
-    first_path : where write paths take turns, the one that is served first.
+    request, bank, grant : for each writer, the bank that it requests, and whether it is granted in this cycle; of the
+        writers of a path only the first requesting one may be granted.
+    mask : with sides, the requested sub-banks of the bank.
+    first_path : if write paths take turns, the one that is served first.
     access : for each bank, the write of each of its accesses.
-    data : for each bank, the word as it is stored. With sides it need not wait for a grant: bytes that are not written
-        may be anything.
-    lanes, byte_enable : for each bank, the lanes that are written or, with sides or where columns are enabled one by
-        one, the bytes.
+    data : for each bank, the word in its stored form. With sides it need not wait for a grant: bytes that are not
+        written are unspecified.
+    lanes, byte_enable : for each bank, the lanes that are written or, with sides or if columns are enabled one by one,
+        the bytes.
     """
     writers, banks, enables = len(config.pipes), config.banks, write_enables(config)
     return wiring.Signature({
@@ -195,8 +196,8 @@ def write_enables(config: SmConfig) -> str:
 
 
 def latches(config: SmConfig) -> wiring.Signature:
-    """Write latches to a bench: for each writer, whether its latch holds a result, whose, and the `metadata` that its
-    register will have, zero when it writes none."""
+    """Write latches to a bench: for each writer, whether its latch holds a result, of which instruction, and the new
+    `metadata` of its register, zero if it writes none."""
     writers = len(config.pipes)
     return wiring.Signature({
         "valid": Out(writers),
@@ -208,8 +209,8 @@ def latches(config: SmConfig) -> wiring.Signature:
 def observed_banks(config: SmConfig) -> wiring.Signature:
     """Banks to a bench.
 
-    stored_data, stored_bytes : for each bank, the word that a write carries to its sub-banks, in the form in which they
-        hold it, and the bytes of it that they store; zero when the bank is not written.
+    stored_data, stored_bytes : for each bank, the word of a write in its stored form, and the bytes of it that are
+        stored; zero if the bank is not written.
     read_columns, written_columns : for each bank, the columns that are enabled.
     """
     banks = config.banks
@@ -225,8 +226,8 @@ def dispatch(config: SmConfig) -> wiring.Signature:
     """Operand store to pipes: an instruction that leaves the collectors with its operands, one cycle after it was
     chosen.
 
-    sent : the instruction, and with a zero mask what is known of its lanes.
-    control : what the integer lanes need to know of its operation.
+    sent : the instruction, and with a zero mask the outcomes of its lanes.
+    control : control signals of the integer lanes.
     """
     return wiring.Signature({"sent": Out(unstoppable(sent_layout(config))), "control": Out(CONTROL)})
 
@@ -234,9 +235,10 @@ def dispatch(config: SmConfig) -> wiring.Signature:
 def delivery(config: SmConfig) -> wiring.Signature:
     """Write latches to windows: results that collectors may take.
 
-    coming, coming_warp : for each writer, the result that its latch takes at the end of this cycle, and whose it is.
-    deliver : for each of them, whether the collector of that warp takes it; in the same cycle.
-    delivery, delivery_warp : for each path, what is delivered in this cycle, the cycle of completion, and to whom.
+    coming, coming_warp : for each writer, the result that its latch takes at the end of this cycle, and its warp.
+    deliver : for each of them, whether it will be delivered to the collector of that warp; in the same cycle.
+    delivery, delivery_warp : for each path, the result that is delivered in this cycle (of its completion), and its
+        warp.
     """
     warp, writers, paths = index_bits(config.warps), len(config.pipes), len(config.write_paths)
     return wiring.Signature({
@@ -265,12 +267,12 @@ def completions(config: SmConfig) -> dict[str, wiring.Member]:
 
 
 def queued(config: SmConfig) -> dict[str, wiring.Member]:
-    """Write-back to operand store, for each pipe with a result queue: the results that wait in it."""
+    """Write-back to operand store, for each pipe with a result queue: the number of results in it."""
     return {f"queued_{pipe.name}": In(range(pipe.result_queue + 1)) for pipe in config.pipes if pipe.result_queue}
 
 
 def turns(config: SmConfig) -> dict[str, wiring.Member]:
-    """Banks to write-back, where write paths take turns: the one that is served first."""
+    """Banks to write-back, if write paths take turns: the one that is served first."""
     return {"first_path": In(range(config.rotating_paths))} if config.rotating_paths > 1 else {}
 
 
@@ -280,9 +282,9 @@ def credits(config: SmConfig) -> dict[str, wiring.Member]:
 
 
 def forward(config: SmConfig) -> wiring.Signature:
-    """`delivery`, as the collector of one warp sees it.
+    """The part of `delivery` for the collector of one warp.
 
-    coming, deliver : for each writer, the result that enters its latch, and whether it is to be delivered.
+    coming, deliver : for each writer, the result that enters its latch, and whether it will be delivered.
     delivery : the result that is delivered.
     """
     return wiring.Signature({
@@ -295,9 +297,9 @@ def forward(config: SmConfig) -> wiring.Signature:
 def eviction(config: SmConfig) -> wiring.Signature:
     """A collector to the eviction unit.
 
-    request, entry : an entry wants to leave for the register file.
+    request, entry : an entry requests its eviction.
     taken : it leaves at the end of the cycle.
-    blocked : an eviction of the warp is on its way.
+    blocked : an eviction of the warp is pending.
     """
     return wiring.Signature({
         "request": Out(1), "entry": Out(eviction_layout(config)), "taken": In(1), "blocked": In(1),
@@ -305,8 +307,8 @@ def eviction(config: SmConfig) -> wiring.Signature:
 
 
 def memory(config: SmConfig) -> wiring.Signature:
-    """Results of the load/store unit, on their way to their write latch, and completions on their way back. With
-    evictions it passes through the operand store."""
+    """Results of the load/store unit to their write latch, and completions back. With evictions it passes through the
+    operand store."""
     return wiring.Signature({
         "result": Out(stream.Signature(result_layout(config))), "done": In(unstoppable(done_layout(config))),
     })

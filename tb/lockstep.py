@@ -1,6 +1,6 @@
-"""A kernel through golden SM and Verilated datapath in lockstep: builds, starts the simulator, and reads what it found.
+"""A kernel on golden SM and Verilated datapath in lockstep: builds, starts the simulator, and reads its results.
 
-The bench itself is `warploom.tb.lockstep_bench`. When the two differ, the same run is made again with a waveform of the
+The bench itself is `warploom.tb.lockstep_bench`. If the two differ, the same run is repeated with a waveform of the
 last cycles before the difference.
 """
 
@@ -26,7 +26,7 @@ from warploom.tb.tape import Refused, tape
 from warploom.tb.toolchain import best_waves
 
 JOB, RESULT = "WARPLOOM_JOB", "result.json"
-"""Where the bench finds its job (an environment variable) and leaves what it found."""
+"""The environment variable with the bench's job, and the file of its results."""
 
 BENCH = "warploom.tb.lockstep_bench"
 ENDED = "the bench came to its end"
@@ -36,8 +36,8 @@ WINDOW = 100
 
 
 class LockstepError(AssertionError):
-    """The bench found something wrong in `cycle`. The message, one line, says what: where hardware and golden model
-    differ it names field, both values and the waveform."""
+    """The bench found an error in `cycle`. The message is one line; for a difference between hardware and golden model
+    it names field, both values and the waveform."""
 
     def __init__(self, file: LaunchFile, seed: int, found: dict[str, Any], waveform: Path | None = None) -> None:
         self.found, self.cycle = found, found["cycle"]
@@ -55,13 +55,13 @@ def _describe(found: dict[str, Any], seed: int) -> str:
 
 
 COCOTB, REPLAY = "cocotb", "replay"
-"""Who compared: the bench, which steps the golden model, or the replay of a tape of it."""
+"""The comparing part: the bench, which steps the golden model, or the replay of a tape."""
 
 
 @dataclass(frozen=True)
 class Lockstep:
-    """A run without differences: cycles compared, warp instructions, registers read back at the end, checks by kind,
-    wall seconds of the simulator's loop, the waveform (None without one), and who compared."""
+    """A run without differences: compared cycles, warp instructions, registers read back at the end, checks by kind,
+    wall seconds of the simulator's loop, the waveform (None without one), and the comparing part."""
 
     config: str
     launch: str
@@ -76,7 +76,7 @@ class Lockstep:
 
     @property
     def cycles_per_second(self) -> float:
-        """Speed of the lockstep loop, build and start-up left out."""
+        """Speed of the lockstep loop, without build and start-up."""
         return self.cycles / self.seconds
 
     def to_json(self) -> dict[str, Any]:
@@ -88,13 +88,13 @@ def lockstep(
     config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
     record: Path | None = None, component: wiring.Component | None = None, replay: bool = False,
 ) -> Lockstep:
-    """Run the kernel of a launch file. `cycles` is what the model took, where the caller knows it: the run must take
-    as many. `waves` asks for a waveform of so many cycles from the first on, `record` for one of all cycles in that
-    file, .vcd or .fst, also when the two differ; `component` takes the datapath's place when it is given (a mutant).
-    With `replay` the run is replayed from a tape; the bench takes over if there is a difference, or no tape.
+    """Run the kernel of a launch file. `cycles`, if given, is the number of cycles of the model: the run must take as
+    many. `waves` requests a waveform of this number of cycles from the first on, `record` one of all cycles in that
+    file, .vcd or .fst, even if the two differ. `component`, if given, replaces the datapath (a mutant). With `replay`
+    the run is replayed from a tape; the bench takes over if there is a difference, or no tape.
 
-    Raises `LockstepError` when the bench finds something wrong, a difference above all, `BenchError` when it did not
-    come to its end, `ToolError` when a tool is missing.
+    Raises `LockstepError` if the bench finds an error, such as a difference, `BenchError` if it did not end normally,
+    `ToolError` if a tool is missing.
     """
     kind = record.suffix.lower()[1:] if record else best_waves() if waves else None
     made = runner.build(config, "Datapath", component=component, waves=kind)
@@ -121,7 +121,7 @@ def lockstep_all(config: SmConfig, files: Sequence[LaunchFile], seed: int = 1) -
 
 
 class ReplayError(AssertionError):
-    """A run cannot be recorded as it should, or its replay differs, in `cycle`; the message says where."""
+    """A run cannot be recorded, or its replay differs, in `cycle`; the message has the location."""
 
     def __init__(self, cycle: int, message: str) -> None:
         self.cycle = cycle
@@ -129,8 +129,8 @@ class ReplayError(AssertionError):
 
 
 def _replay(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep:
-    """A replay of a run on a build; where it differs, or there can be none, the bench runs. A `ReplayError` is the
-    cause of what the bench then raises."""
+    """A replay of a run on a build. If it differs, or is impossible, the bench runs. A `ReplayError` is the cause of
+    the exception that the bench then raises."""
     try:
         return _replayed(made, file, seed)
     except Refused as error:
@@ -183,7 +183,7 @@ def _compare(
 def _outcome(
     made: runner.Build, file: LaunchFile, outcome: dict[str, Any], seed: int, record: Path | None
 ) -> Lockstep:
-    """What the bench says of a launch, if it is of this one. Raises `LockstepError` if not."""
+    """The bench's result, if it belongs to this launch. Raises `LockstepError` if not."""
     if outcome["identity"] != identity(made.config, file, seed):
         message = "the launch or its PTX has changed since, or another Warploom ran it: run it again"
         raise LockstepError(file, seed, {"cycle": outcome["cycles"], "what": ENDED, "message": message})
@@ -206,7 +206,7 @@ def _run(
 
 
 def _read(folder: Path) -> list[dict[str, Any]]:
-    """What the bench found, by kernel, up to the first that failed."""
+    """The bench's results by kernel, up to the first that failed."""
     path = folder / RESULT
     return json.loads(path.read_text()) if path.exists() else []
 
@@ -214,11 +214,11 @@ def _read(folder: Path) -> list[dict[str, Any]]:
 def _record(
     config: SmConfig, component: wiring.Component | None, file: LaunchFile, seed: int, cycle: int
 ) -> Path | None:
-    """A waveform of the cycles before a difference, from the same run once more; None if there is none to be had."""
+    """A waveform of the cycles before a difference, from a repetition of the run; None if it cannot be made."""
     try:
         made = runner.build(config, "Datapath", component=component, waves=best_waves())
         with _folder(made, file, seed) as folder:
-            with contextlib.suppress(runner.BenchError):  # it differs again: that is what the waveform is for
+            with contextlib.suppress(runner.BenchError):  # it differs again, as expected
                 _run(made, folder, [file], seed, waves_from=max(cycle - WINDOW, 0))
             return _keep_waveform(made, folder, file, seed)
     except (ToolError, OSError):
@@ -226,6 +226,6 @@ def _record(
 
 
 def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, seed: int) -> Path:
-    """Move a run's waveform to where the next run of the same launch replaces it."""
+    """Move a run's waveform to a path where the next run of the same launch replaces it."""
     waveform = store.runs() / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
     return (folder / f"waves.{made.waves}").replace(waveform)

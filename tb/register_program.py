@@ -1,8 +1,8 @@
-"""A property of every register file: what instructions wrote is what instructions read.
+"""A property of every register file: instructions read what instructions wrote.
 
-Nothing here knows how registers are stored. Each is an array of 32 integers; random instructions of the outside units
-write and read them through the datapath's ports. The driver respects hazards as a front end does, and tells truthfully
-whether a write covers all lanes that are live, and with hints whether a value may be lost.
+The test does not depend on stored forms. Each register is an array of 32 integers; random instructions of the outside
+units write and read them through the datapath's ports. The driver respects hazards like a front end, and sets `full` if
+a write covers all live lanes, and with hints `to_file` = 0 if a value may be lost.
 """
 
 import itertools
@@ -27,12 +27,12 @@ WRITES = 10_000
 REGISTERS = 16
 
 OPS = (Op.FADD, Op.FFMA, Op.LD, Op.FADD, Op.FFMA, Op.LD, Op.MUFU)
-"""What instructions do is not computed here: only who answers them matters."""
+"""The operations are not computed here: only the pipe that returns the result matters."""
 
 NEW_WARP = "a warp that is new in its slot"
 
 LONGEST = 40
-"""Cycles until the answer of a memory instruction, at most."""
+"""Maximum cycles until the result of a memory instruction."""
 
 Key = tuple[int, int]
 """Warp and register."""
@@ -44,7 +44,7 @@ def points(config: SmConfig) -> list[str]:
 
 
 class Draft(NamedTuple):
-    """A write to come: whether it covers all lanes that are live, and the values for its lanes."""
+    """A planned write: whether it covers all live lanes, and the values for its lanes."""
 
     full: bool
     values: Callable[[int], list[int]]
@@ -52,7 +52,7 @@ class Draft(NamedTuple):
 
 @dataclass
 class Register:
-    """The plain array, and the lanes in which it is worth reading: written, and live ever since."""
+    """The plain array, and its defined lanes: written, and live since then."""
 
     values: list[int]
     defined: int = 0
@@ -62,8 +62,8 @@ class Register:
 
 @dataclass
 class Flight:
-    """An instruction in flight: its warp, (register, values, defined lanes) of each slot that reads, what it writes,
-    and the executing lanes."""
+    """An instruction in flight: its warp, (register, values, defined lanes) of each slot that reads, the register that
+    it writes, and the executing lanes."""
 
     warp: int
     op: Op
@@ -74,10 +74,10 @@ class Flight:
 
 
 class Program(ABC):
-    """A front end of random instructions and the units that answer them, at the datapath's ports.
+    """A front end of random instructions, and the outside units, at the datapath's ports.
 
-    Registers take their new values as an instruction issues: hazards keep others away until hardware has them too.
-    Subclasses say what is written.
+    Registers get their new values when an instruction issues: hazards prevent other accesses until hardware has them,
+    too. Subclasses define what is written.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
@@ -93,7 +93,7 @@ class Program(ABC):
         self._answers: dict[int, list[tuple[int, dict[str, int]]]] = {
             number: [] for number in range(len(self._config.pipes))
         }
-        self._unread = 0  # memory instructions whose credit is still to come
+        self._unread = 0  # memory instructions whose credit has not been returned
         self.flights: dict[int, Flight] = {}
         self.writes = 0
 
@@ -104,7 +104,7 @@ class Program(ABC):
 
     @abstractmethod
     def _draft(self, key: Key) -> Draft | None:
-        """What the next instruction writes to a register if no hazard forbids it; None if it only reads."""
+        """The next instruction's write of a register, if no hazard forbids it; None if it only reads."""
 
     def _write(self, key: Key, data: list[int], lanes: int, full: bool) -> None:
         """The register takes values in some lanes."""
@@ -116,11 +116,11 @@ class Program(ABC):
         self.writes += 1
 
     def _answer(self, flight: Flight, payload: int) -> list[int]:
-        """The values that the unit outside answers to what the dispatch port shows."""
+        """The result of a unit outside for an instruction at the dispatch port."""
         return flight.data
 
     def _some(self, live: int) -> int:
-        """Some of the lanes that are live, but not all; there are at least two."""
+        """Some of the live lanes, but not all; at least two lanes are live."""
         lanes = self._rng.choice((self._rng.getrandbits(LANES), 1 << self._rng.randrange(LANES))) & live
         return lanes if lanes not in (0, live) else live & -live
 
@@ -151,7 +151,7 @@ class Program(ABC):
     # ------------------------------------------------------------------ front end
 
     def _anything(self) -> dict[str, int] | None:
-        """The fields of the next instruction; None where a hazard forbids the one that was drawn."""
+        """The fields of the next instruction; None if a hazard forbids the one that was drawn."""
         rng, warp = self._rng, self._draw_warp()
         key = warp, rng.randrange(REGISTERS)
         draft = self._draft(key)
@@ -163,13 +163,13 @@ class Program(ABC):
         return self._issue(warp, sources, target, draft) if self._free(warp, sources, target) else None
 
     def _draw_warp(self) -> int:
-        """Any warp; with windows often the one before, since only instructions that come closely share a window."""
+        """Any warp; with windows often the previous one, since only close instructions share a window."""
         if not self._has_window or self._rng.random() < 0.3:
             self._warp = self._rng.randrange(self._config.warps)
         return self._warp
 
     def _read(self, keys: deque[Key]) -> dict[str, int] | None:
-        """One more register is read for the last time, where it is not lost."""
+        """Read one more register for the last time, in lanes that are not lost."""
         warp, register = keys[0]
         if not self._free(warp, [register], None):
             return None
@@ -178,8 +178,8 @@ class Program(ABC):
         return self._issue(warp, [register], None, None, kept) if kept else None
 
     def _free(self, warp: int, sources: list[int], target: Key | None) -> bool:
-        """No instruction in flight still writes what this one needs; nor, without windows, reads what it writes. With
-        windows there is room, and of the warp before in this slot nothing is in flight."""
+        """No instruction in flight will write a register that this one needs or, without windows, will read one that it
+        writes. With windows there are free entries, and no instruction of the slot's previous warp is in flight."""
         if any(self._registers[warp, register].writing for register in sources):
             return False
         written = None if target is None else self._registers[target]
@@ -225,7 +225,7 @@ class Program(ABC):
         return fields
 
     def _first(self, warp: int) -> dict[str, int]:
-        """The field that tells a new warp, which knows nothing of what the one before has left."""
+        """The field that marks a new warp, for which the registers of the previous one are undefined."""
         if not self._has_window:
             return {}
         if warp not in self._new:
@@ -237,7 +237,7 @@ class Program(ABC):
         return {"first": 1}
 
     def _change_live(self) -> None:
-        """Threads of a warp exit, or others take their place: what the lanes that are not live hold is nobody's."""
+        """Threads of a warp exit, or others replace them: lanes that are not live are undefined."""
         warp = self._rng.randrange(self._config.warps)
         live = self._rng.choice((self._live[warp] & self._rng.getrandbits(LANES), ALL_LANES))
         if live.bit_count() >= 2:
@@ -248,7 +248,7 @@ class Program(ABC):
     # ------------------------------------------------------------------ units outside
 
     def _dispatched(self, cycle: int) -> None:
-        """Take what the dispatch ports show; its sources are free for writers."""
+        """Take the instructions at the dispatch ports; their sources may be written again."""
         for port in self._config.dispatch_ports:
             if self._ports.peek(f"{port}__valid"):
                 self._sent(cycle, self._ports.codecs[f"{port}__payload"], self._ports.peek(f"{port}__payload"))
@@ -268,7 +268,8 @@ class Program(ABC):
         self._answers[number].append((cycle + latency, answer))
 
     def _results(self, cycle: int) -> dict[str, Any]:
-        """Results of this cycle: SP in its slot, SFU in order, MEM in order of readiness; they wait for their latch."""
+        """Results of this cycle: SP in its slot, SFU in order, MEM in the order of completion; they wait for their
+        latch."""
         ports: dict[str, Any] = {}
         for number, answers in self._answers.items():
             pipe = self._config.pipes[number]
@@ -295,7 +296,7 @@ class Program(ABC):
 
 
 class OperandCheck:
-    """Every operand at the dispatch port holds what was written last."""
+    """Every operand at the dispatch port has the value that was written last."""
 
     def __init__(self, ports: Ports, program: Program, checker: Checker) -> None:
         self._codecs, self._program, self._checker = ports.codecs, program, checker

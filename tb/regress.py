@@ -1,8 +1,8 @@
 """The long regression: every kernel in lockstep under every combination of settings, one of them at full size.
 
-A run that passed is kept, with everything that it depends on as its key, so that an interrupted regression goes on
-where it stopped and a second one has nothing to do. With other seeds, or other hardware with the same ports, runs of
-the golden model are replayed (`warploom.tb.tape`).
+A run that passed is cached, with all its inputs as its key, so that an interrupted regression continues where it
+stopped, and a second one has nothing to do. With other seeds, or other hardware with the same ports, runs of the golden
+model are replayed (`warploom.tb.tape`).
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from warploom.tb.seeds import seed_of
 
 SOURCES = (
     "warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/rtl", "warploom/tb")
-"""What a result depends on, beside its configuration."""
+"""The sources on which a result depends, in addition to its configuration."""
 
 STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
@@ -47,7 +47,7 @@ class Case:
 
     @property
     def settings(self) -> str:
-        """What varies from case to case, in words."""
+        """The settings that vary from case to case, in words."""
         words = [mechanism.describe(self.config) for mechanism in MECHANISMS if mechanism.words]
         words.append(_in_words(self.config))
         return ", ".join([self.config.name, self.config.layout, self.config.scheduler, *filter(None, words)])
@@ -64,8 +64,8 @@ def _in_words(config: SmConfig) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case went: `failure` is None or one line; `cached` says that it passed in an earlier regression, `by` who
-    compared it (`warploom.tb.lockstep`)."""
+    """The result of a case: `failure` is None or one line; `cached`: it passed in an earlier regression; `by` is the
+    comparing part (`warploom.tb.lockstep`)."""
 
     case: Case
     cycles: int
@@ -98,8 +98,8 @@ def _cores(runs: Runs, baseline: SmConfig) -> Iterator[SmConfig]:
 
 
 def regress(config: SmConfig, base: int, report: Callable[[Outcome], None]) -> list[Outcome]:
-    """Run all cases, as many at a time as there are processors, with the seeds of a base; `report` hears of each as it
-    ends. Raises `ToolError` when a tool is missing."""
+    """Run all cases, as many at a time as there are processors, with the seeds of a base. Calls `report` with each case
+    when it ends. Raises `ToolError` if a tool is missing."""
     store.need_place()
     sources = store.sources(*SOURCES)
     outcomes = []

@@ -18,7 +18,7 @@ CYCLES = 3000
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Random requests, sparse to full. Reads persist until they are granted every other time, as collectors' do."""
+    """Random requests, sparse to full. Reads stay for one to four cycles, like those of collectors."""
     rng = source()
     config = ports.config
     activity = [busy(rng, 0.5) for _ in config.pipes]
@@ -95,7 +95,7 @@ class ArbiterCheck:
 
 
 def points(config: SmConfig) -> list[str]:
-    """What the benches of arbiters must come by."""
+    """Coverage points of arbiters."""
     paths = config.write_paths
     shared = ["a writer waits for its path"] if any(len(path) > 1 for path in paths) else []
     several = ["a writer waits for its bank", "two writes"] if len(paths) > 1 else []
@@ -103,7 +103,7 @@ def points(config: SmConfig) -> list[str]:
 
 
 class WaitingWrites:
-    """How long the first writers wait of the paths that take turns; where none does, of the first path, which is never
+    """Waiting time of the first writer of each path that takes turns; if none does, of the first path, which is never
     refused."""
 
     def __init__(self, paths: WritePaths, rotating: int) -> None:
@@ -111,7 +111,7 @@ class WaitingWrites:
         self._waited = [0] * rotating
 
     def longest(self, writes: Sequence[object], granted: Sequence[int]) -> int:
-        """The most cycles in a row in which the first writer of a path has been refused, up to this one."""
+        """The maximum number of consecutive cycles, up to this one, in which a path's first writer was refused."""
         for number, path in enumerate(self._paths):
             refused = writes[path[0]] is not None and path[0] not in granted
             self._waited[number] = self._waited[number] + 1 if refused else 0
@@ -128,7 +128,7 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 FIG_3_16A = [{1, 2}, {0, 3}, {0, 2}, {1, 3}]
-"""Collectors that want to read each bank."""
+"""Collectors that request to read each bank."""
 
 FIG_3_16A_GRANTS = [{(1, 3), (2, 2), (3, 1)}, {(0, 1), (1, 0), (3, 3)}, {(0, 2), (2, 0)}]
 """(bank, collector) granted in each cycle, as the text of the figure lists them."""
@@ -136,7 +136,7 @@ FIG_3_16A_GRANTS = [{(1, 3), (2, 2), (3, 1)}, {(0, 1), (1, 0), (3, 3)}, {(0, 2),
 
 @cocotb.test()
 async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
-    """Three cycles serve the request matrix, with exactly the grants of the text."""
+    """Three cycles serve the request matrix, with exactly the grants in the text."""
     ports, checker = Ports(dut), Checker(minimum=len(FIG_3_16A_GRANTS))
     pending = {(bank, collector) for bank, row in enumerate(FIG_3_16A) for collector in row}
     expected = iter(FIG_3_16A_GRANTS)

@@ -21,7 +21,7 @@ CYCLES = 6000
 
 @dataclass
 class Held:
-    """An instruction in a collector: its place in the order of issue, the number of its pipe, and timing class."""
+    """An instruction in a collector: its position in the order of issue, the number of its pipe, and timing class."""
 
     number: int
     pipe: int
@@ -30,13 +30,13 @@ class Held:
 
     @property
     def fields(self) -> dict[str, int]:
-        """What the model asks of it."""
+        """The fields that the model uses."""
         return {"pipe": self.pipe, "timing": self.timing}
 
 
 class DispatchBench:
-    """Plays the collectors: fills free ones, makes them ready after a while, empties those that are selected. The unit
-    is the dispatcher of port 0; instructions for the pipes of others leave when the model says so."""
+    """Models the collectors: fills free ones, makes them ready after some cycles, empties those that are selected. The
+    unit is the dispatcher of port 0; instructions for pipes of other ports leave when the model dispatches them."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
@@ -51,7 +51,7 @@ class DispatchBench:
         self._given = 0  # pipes that give a credit back
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random instructions; credits come back late, and queues hold what they may."""
+        """Random instructions; credits come back late, and queues have any legal length."""
         rng = source()
         issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
         kinds = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
@@ -70,7 +70,7 @@ class DispatchBench:
             yield {name: value for name, value in self._shown().items() if name in self._known}
 
     def _shown(self) -> dict[str, int]:
-        """What the dispatcher sees of collectors and pipes."""
+        """The dispatcher's inputs from collectors and pipes."""
         count = len(self._held)
         older = [sum((other is not None and held is not None and other.number < held.number) << o
                      for o, other in enumerate(self._held)) for held in self._held]
@@ -85,7 +85,7 @@ class DispatchBench:
         }
 
     def check(self, seen: Observation) -> None:
-        """Check one cycle, then carry out what was selected and issued."""
+        """Check one cycle, then apply the selection and the issue."""
         selected = list(self._model.select([self._view(held) for held in self._held]))
         expected = selected[0]
         self._checker.equal("select", seen["select"], 0 if expected is None else 1 << expected)
@@ -104,7 +104,7 @@ class DispatchBench:
             self._model.issued(self._issue[0])
 
     def _cover(self, chosen: Held | None) -> None:
-        """Who waits, and for what."""
+        """Cover the instructions that wait, and the causes."""
         waiting = [held for held in self._held if held is not None and held.ready
                    and not self._pipes[held.pipe].dispatch_port]
         self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
@@ -115,7 +115,7 @@ class DispatchBench:
                 self._coverage.hit(keeps_busy(timing), any(held.pipe == pipe for held in waiting))
 
     def _view(self, held: Held | None) -> Any:
-        """A collector, as the model sees it."""
+        """A collector in the form that the model uses."""
         return held and SimpleNamespace(fields=held.fields, present=7 * held.ready)
 
     def _properties(self, chosen: Held) -> None:
@@ -148,7 +148,7 @@ def keeps_busy(timing: TimingClass) -> str:
 
 
 def points(config: SmConfig) -> list[str]:
-    """What the dispatchers' benches must come by, at the pipes of port 0."""
+    """Coverage points of dispatchers, at the pipes of port 0."""
     always = ["older instruction waits", "nothing is eligible", "choice", "SFU out of credits", "MEM out of credits"]
     at_port = [timing for pipe in config.pipes if not pipe.dispatch_port for timing in pipe.timing_classes]
     return [*always, *(keeps_busy(timing) for timing in at_port if config.timing_of(timing).interval > 1)]
@@ -166,7 +166,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 TIMINGS = {
     "few cycles": ["sfu.credits=2", "mem.credits=3", "timing.sfu=[8, 2]"],
-    # every class is unlike all others; MEM is busy for longer than credits take
+    # every class is different; MEM is busy for longer than credits take
     "all unlike": ["sfu.credits=1", "mem.credits=1", "timing.mem=[1, 20]",
                    *(f"timing.{timing.name.lower()}=[{4 + 7 * timing % 17}, {1 + 5 * timing % 17}]"
                      for timing in TimingClass if timing is not TimingClass.MEM)],

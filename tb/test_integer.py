@@ -21,7 +21,7 @@ from warploom.tb.lane_driver import OPS, control, encoded, modifiers, operand, t
 
 CYCLES = 600
 DRAIN = 20
-"""Cycles in which the last results leave."""
+"""Cycles at the end, in which the last results leave."""
 
 
 def stimuli(ports: Ports, operand: Callable[[Random], int] = operand) -> Iterator[Stimulus]:
@@ -50,8 +50,8 @@ def stimuli(ports: Ports, operand: Callable[[Random], int] = operand) -> Iterato
 
 
 class Work(NamedTuple):
-    """What an instruction has the lanes do: masks of those that compute, that load the last stage, and that pass an
-    operand along."""
+    """The lanes' work for an instruction: masks of those that compute, that load the last stage, and that use the
+    bypass."""
 
     computing: int = 0
     finishing: int = 0
@@ -59,7 +59,8 @@ class Work(NamedTuple):
 
 
 class IntegerCheck:
-    """Results equal the model's in the lanes that execute, and as many come out as went in; stages load for each."""
+    """Results equal the model's in executing lanes, and their number is that of the operations; stages load for
+    each."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage

@@ -21,7 +21,7 @@ from warploom.arch.errors import WarploomError, one_line
 from warploom.tb import seeds
 
 FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
-"""Exit statuses beside 0; argparse exits with 2 on wrong usage."""
+"""Exit statuses other than 0; argparse exits with 2 on wrong usage."""
 
 YOUNG = 50_000
 """New objects between two garbage collections: compiling and timing create many lasting objects, and with Python's 700
@@ -112,7 +112,7 @@ def _call(options: argparse.Namespace) -> str | None:
 
 
 def _check_targets(options: argparse.Namespace) -> None:
-    """Raise `OSError` if output cannot be written: now rather than after minutes of work."""
+    """Raise `OSError` if output cannot be written, before minutes of work."""
     for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):

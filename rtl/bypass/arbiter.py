@@ -1,4 +1,4 @@
-"""Arbiters of collectors that request one bank at a time: each bank grants by itself ([BOW], section IV)."""
+"""Arbiters of collectors that request one bank at a time: each bank grants independently ([BOW], section IV)."""
 
 from functools import reduce
 from operator import or_
@@ -16,7 +16,7 @@ from warploom.rtl.sizes import check_positive
 
 
 def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:
-    """For each bank b, one bit at the collector that goes first: (`diagonal` - b) mod `size`."""
+    """For each bank b, one bit at the first collector in the order: (`diagonal` - b) mod `size`."""
     priority = Signal(size, name="priority")
     m.d.comb += priority.eq(Const(1, size) << diagonal)
     return [priority.rotate_right(bank) for bank in range(banks)]
@@ -25,9 +25,9 @@ def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:
 class RotatingArbiter(wiring.Component):
     """`Arbiter` for collectors that request one bank at a time, so that no bank's grant depends on another's.
 
-    A bank that no write takes grants the first request in the order of collectors p - b, p - b + 1, ... (mod N) from
-    the priority diagonal p on, by a parallel prefix: that is the wrapped wavefront where no collector has two requests,
-    in logarithmic time. A request is granted within N cycles in which no write takes its bank.
+    A bank that no write takes grants the first request in the order of collectors p - b, p - b + 1, ... (mod N), with
+    the priority diagonal p, by a parallel prefix. This is the wrapped wavefront for collectors with at most one
+    request, in logarithmic time. A request is granted within N cycles in which no write takes its bank.
 
     Members
     -------
@@ -61,9 +61,9 @@ class RotatingArbiter(wiring.Component):
 class RotatingCoalescingArbiter(wiring.Component):
     """`CoalescingArbiter` for collectors that request one bank and side at a time.
 
-    In each bank the first request in the order of `RotatingArbiter` is granted that meets no write, and the next one
-    that meets neither. With the masks of registers that is a right and a left one, so there is no third. A request is
-    granted within N cycles in which no write is granted in its bank.
+    In each bank the first request in the order of `RotatingArbiter` that conflicts with no write is granted, and then
+    the next one that conflicts with neither. With the masks of registers these are a right and a left one, so there is
+    no third. A request is granted within N cycles in which no write is granted in its bank.
 
     Members
     -------
@@ -90,7 +90,7 @@ class RotatingCoalescingArbiter(wiring.Component):
         return starts(m, self.diagonal, self._banks, self._size)
 
     def _grant_bank(self, m: Module, bank: int, start: Value) -> None:
-        """Two turns; in each the first request goes that meets nothing granted before."""
+        """Two rounds; each grants the first request that does not conflict with earlier grants."""
         wants = self._wants(m, bank)
         used, granted = self._written(bank), Const(0, self._size)
         for turn in range(len(SIDES)):
@@ -106,7 +106,7 @@ class RotatingCoalescingArbiter(wiring.Component):
             m.d.comb += self.slice_grant[sub_bank][bank].eq(wanting & granted)
 
     def _wants(self, m: Module, bank: int) -> list[Signal]:
-        """For each sub-bank of a bank, the mask of collectors that want it."""
+        """For each sub-bank of a bank, the mask of collectors that request it."""
         wants = [Signal(self._collectors, name=f"wants_{bank}_{sub_bank}") for sub_bank in range(SUB_BANKS)]
         for sub_bank, wanting in enumerate(wants):
             of_sides = (request & Cat(mask[sub_bank] for mask in masks) for request, masks
@@ -115,6 +115,6 @@ class RotatingCoalescingArbiter(wiring.Component):
         return wants
 
     def _written(self, bank: int) -> Value:
-        """The sub-banks that granted writes hold in a bank."""
+        """The sub-banks of a bank that granted writes use."""
         return reduce(or_, (Mux(grant & (target == bank), mask, 0) for grant, target, mask
                             in zip(self.write_grant, self.write_bank, self.write_mask, strict=True)))

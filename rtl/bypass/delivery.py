@@ -14,11 +14,12 @@ from warploom.rtl.register_file.write_latch import WriteLatch
 
 
 class Delivery:
-    """What write-back has with windows, whatever the stored form.
+    """The part of write-back for windows, independent of the stored form.
 
-    Whether a result is delivered is looked up while it enters its latch. With write-back it is then not written: its
-    latch completes without a bank, as soon as it has its path. It waits while another one has that, and while a path
-    before would deliver to the same collector. Only what is written reaches banks, mask buffer and zero buffer.
+    Whether a result is delivered is looked up while it enters its latch. With write-back a delivered result is not
+    written: its latch completes without a bank, as soon as it has its path. It waits while another latch uses the path,
+    and while an earlier path would deliver to the same collector. Only results that are written reach banks, mask
+    buffer and zero buffer.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -26,8 +27,8 @@ class Delivery:
         self._rotating = config.rotating_paths
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
-        """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: where it
-        goes, and what is kept of it."""
+        """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: its
+        destination, and the fields that are stored for its delivery."""
         result, fields = latch.result, latch.result.payload
         entering, written = (Signal(name=f"{self._writers[i]}_{name}") for name in ("entering", "written"))
         to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}") for name in ("to_bank", "deliver"))
@@ -51,7 +52,7 @@ class Delivery:
             m.d.comb += coming.to_collector.eq(fields.to_collector)
 
     def _kept(self, m: Module, i: int, entering: Value, fields: data.View) -> Carried:
-        """What is kept of a result for its delivery, beside what its latch holds."""
+        """The fields of a result that are stored for its delivery, in addition to those in its latch."""
         transient = ~fields.to_file if self._window.has_hints else Const(0, 1)
         named = {"warp": fields.warp, "register": fields.dst, "full": fields.full, "transient": transient}
         kept: Carried = {name: Signal(value.shape(), name=f"{self._writers[i]}_{name}", reset_less=True)
@@ -76,7 +77,7 @@ class Delivery:
                 ]
 
     def deliver(self, m: Module, port: Any, paths: list[Carried]) -> None:
-        """Each path brings its result to a collector in the cycle in which it completes."""
+        """Each path delivers its result to a collector in the cycle of its completion."""
         for path, delivery, warp in zip(paths, port.delivery, port.delivery_warp, strict=True):
             m.d.comb += [
                 warp.eq(path["warp"]),

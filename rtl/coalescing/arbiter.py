@@ -24,7 +24,7 @@ class Read(NamedTuple):
     collector: int
 
     def meets(self, other: "Read") -> bool:
-        """Whether the two may hold the same sub-bank or slice."""
+        """Whether the two may use the same sub-bank or slice."""
         return self.bank == other.bank or self.collector == other.collector
 
 
@@ -47,7 +47,7 @@ def sub_bank_ports(banks: int, collectors: int, paths: WritePaths, rotating: int
 
 
 def grant_masked_writes(m: Module, arbiter: Any, paths: WritePaths, rotating: int) -> None:
-    """Grant each path to one of its writers, where it meets none that is granted before."""
+    """Grant each path to one of its writers, if it does not conflict with earlier grants."""
     orders = turns_of(m, arbiter, rotating).orders(paths)
     granted = (Mux(holds, _in_order(arbiter.write_request, arbiter.write_bank, arbiter.write_mask, order), 0)
                for holds, order in orders)
@@ -70,40 +70,40 @@ def _in_order(request: Value, bank: data.View, mask: data.View, paths: WritePath
 class CoalescingArbiter(wiring.Component):
     """Gives each sub-bank one access and each 32 B slice of a collector's port one operand a cycle.
 
-    Writes are served first, path by path: of the writers of a path the first that requests has it, and waits where its
-    mask meets that of a write over a path before. Reads compete for the sub-banks that are left, and for the slices of
-    the collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request goes first.
+    Writes are served first, path by path: the first requesting writer of a path gets the path, and waits if its mask
+    overlaps that of a write on an earlier path. Reads compete for the other sub-banks, and for the slices of the
+    collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request has priority.
 
     Masks are those of registers (`warploom.rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones
-    sub-bank 3, so two reads of one side always conflict where they share a bank or a collector. Whether a right and a
-    left one do is known before the wavefront, which is then a chain of single bits: a request is granted if no request
-    that was granted earlier conflicts with it.
+    sub-bank 3, so two reads of one side always conflict if they share a bank or a collector. Whether a right and a left
+    one conflict is computed before the wavefront, which is then a chain of single bits: a request is granted if no
+    request that was granted earlier conflicts with it.
 
     Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority
-    diagonal, and the right one is selected. To rotate the requests instead, and the bits that tell which of
-    them conflict, takes longer and, with 4 banks and 4 collectors, as much area. It grows fast: 8 by 8 is nine times
-    as large, and 16 by 16 takes a minute to generate.
+    diagonal, and the right one is selected. Rotating the requests and their conflicts instead is slower and, with 4
+    banks and 4 collectors, takes the same area. The area grows fast: 8 by 8 is nine times as large, and 16 by 16 takes
+    a minute to generate.
 
     Parameters
     ----------
     banks, collectors : sizes of the request matrix.
     paths : the writers of each write path.
-    rotating : how many of the paths, the first ones, take turns.
+    rotating : number of paths, the first ones, that take turns.
 
     Members
     -------
-    write_request, write_bank, write_mask : for each writer, whether it wants a bank, which, and its sub-banks.
-    read_request : for each bank and side, the mask of collectors that want to read.
-    read_mask : for each bank, side and collector, the sub-banks and slices that it wants; any mask without a request.
-    write_grant, read_grant : the answers, in the same cycle.
-    slice_grant : for each slice and bank, the mask of collectors (at most one) that it is granted to.
+    write_request, write_bank, write_mask : for each writer, whether it requests a bank, which, and its sub-banks.
+    read_request : for each bank and side, the mask of collectors that request to read.
+    read_mask : for each bank, side and collector, the requested sub-banks and slices; unspecified without a request.
+    write_grant, read_grant : the grants, in the same cycle.
+    slice_grant : for each slice and bank, the mask of collectors (at most one) to which it is granted.
     diagonal : the priority diagonal.
     first_path : if several paths take turns, the one that is served first.
 
     Raises
     ------
     ValueError
-        When a size is not positive.
+        If a size is not positive.
     """
 
     def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
@@ -131,7 +131,8 @@ class CoalescingArbiter(wiring.Component):
         return self.read_mask[read.bank][read.side][read.collector]
 
     def _competing(self, m: Module) -> dict[Read, Signal]:
-        """Requests that meet no write. Which writers they meet is found out while it is decided who is granted."""
+        """Requests that conflict with no granted write. Conflicts are computed in parallel with the grants of
+        writes."""
         competing = {read: Signal(name="competing_{}_{}_{}".format(*read)) for read in self._reads}
         for read, competes in competing.items():
             meets = Cat((bank == read.bank) & (mask & self._mask(read)).any()
@@ -141,7 +142,7 @@ class CoalescingArbiter(wiring.Component):
         return competing
 
     def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
-        """Which two requests of one bank or collector conflict if they are both made."""
+        """For each two requests of one bank or collector, whether they conflict if both are made."""
         conflicts: dict[frozenset[Read], Value] = {}
         for one, other in combinations(self._reads, 2):
             if one.meets(other):
@@ -160,7 +161,7 @@ class CoalescingArbiter(wiring.Component):
 
     def _wavefront(self, m: Module, priority: int, competing: dict[Read, Signal],
                    conflicts: dict[frozenset[Read], Value]) -> dict[Read, Signal]:
-        """Grants when diagonal `priority` goes first."""
+        """Grants if diagonal `priority` has priority."""
         grants: dict[Read, Signal] = {}
         for read in self._order(priority):
             blocked = [granted & conflicts[frozenset((read, earlier))]

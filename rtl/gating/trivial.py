@@ -1,4 +1,4 @@
-"""Trivial operations: lanes whose result is zero or an operand, by what is known to be zero ([RADAIDEH], 4.4.2)."""
+"""Trivial operations: lanes whose result is zero or an operand, because of known zeros ([RADAIDEH], 4.4.2)."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -24,14 +24,14 @@ c), and the conditions on which the lane need not compute. `no_carry`: the predi
 not known zero, `normal`: the exponent is neither 0 nor 255; `positive`: the sign is 0."""
 
 Row = tuple[ValueLike, ValueLike, ValueLike, ValueLike]
-"""Whether ZERO, A, B, C apply; the first counts."""
+"""Whether ZERO, A, B, C apply; the first one has priority."""
 
 Rule = Callable[[SimpleNamespace, int, int, int], Row]
-"""From modifiers and known zeros to a row of the table in `docs/contract/pipes.md`, section 10."""
+"""From modifiers and known zeros to a row of the table in `docs/contract/pipes.md`, *Trivial lanes*."""
 
 
 def _lop3(modifiers: SimpleNamespace, a: int, b: int, c: int) -> Row:
-    """The function of the slots that are not known zero: rows of `lut` that have a one for a known zero drop out."""
+    """The function of the slots that are not known zero: rows of `lut` with a one for a known zero are ignored."""
     known = a << 2 | b << 1 | c
     left = [index for index in range(8) if not index & known]
     is_slot = [Cat(modifiers.lut[index] == (index >> place & 1) for index in left).all() for place in (2, 1, 0)]
@@ -62,11 +62,11 @@ REQUIRED: dict[Op, Callable[[SimpleNamespace], dict[str, ValueLike]]] = {
     **dict.fromkeys((Op.FMUL, Op.FMIN, Op.FMAX), lambda m: {"normal": 1, "positive": 1}),
     Op.FFMA: lambda m: {"normal": 1, "positive": m.rounding == Rounding.RM.value},
 }
-"""The conditions of each operation that has some."""
+"""The conditions of each operation that has any."""
 
 
 def decode_trivial(m: Module, op: Value, modifiers: Value, pipe: Value, sp_pipes: int = 1) -> data.View:
-    """`TRIVIAL` of an instruction; what goes to another pipe than those of SP, the first ones, always computes."""
+    """`TRIVIAL` of an instruction; an instruction for a pipe other than SP (the first ones) always computes."""
     decoded = Signal(TRIVIAL, name="trivial_decoded")
     with m.If(pipe < sp_pipes), m.Switch(op):
         for operation, rule in RULES.items():
@@ -90,16 +90,16 @@ def _first(row: Row) -> Value:
 
 
 class TrivialDetector(wiring.Component):
-    """Tells which lanes need not compute.
+    """Finds the lanes that need not compute.
 
-    Combinational. The operands come late, so they decide last: their conditions only turn an outcome that the known
-    zeros have chosen into COMPUTE.
+    Combinational. The operands come late, so they are used last: their conditions only change an outcome, chosen by the
+    known zeros, into COMPUTE.
 
     Members
     -------
     rule : `TRIVIAL` of the operation, from a register.
     known : for each slot, the lanes in which it is known to be zero.
-    a, b, c : operand words; only exponents and signs are looked at.
+    a, b, c : operand words; only exponents and signs are used.
     pred : the lane mask of the predicate operand.
     lanes : the executing lanes.
     trivial : the `Outcome` of each lane, COMPUTE in those that do not execute.

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""What a register file is built of whose banks take one access a cycle, or one on each side."""
+"""The parts of a register file whose banks take one access a cycle, or one on each side."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class SingleAccess:
     """Banks of one access a cycle, their arbiter and their crossbar ([RADAIDEH], section 2.1.3).
 
     `requests` and `grants` are ports of the arbiter, `accesses` those of the banks: for each bank and each access of
-    it. `connections` is what the crossbar takes of the arbiter.
+    it. `connections` are the arbiter's outputs to the crossbar.
     """
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
@@ -34,8 +34,8 @@ class SingleAccess:
 
 
 class SidedAccess:
-    """Banks of a right and a left access a cycle, which requests share where their bytes do not meet ([RADAIDEH], Fig.
-    3.9). Members are those of `SingleAccess`; `masks` is a port of the arbiter, too."""
+    """Banks of a right and a left access a cycle, which requests share if their bytes do not overlap ([RADAIDEH], Fig.
+    3.9). Members are those of `SingleAccess`; `masks` is another port of the arbiter."""
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
         sizes: Any = {"banks": config.banks, "collectors": config.collectors}

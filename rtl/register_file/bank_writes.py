@@ -1,4 +1,4 @@
-"""How the banks take what the write paths carry."""
+"""Connects the write paths to the banks."""
 
 from functools import reduce
 from operator import or_
@@ -13,15 +13,15 @@ from warploom.rtl.register_file.paths import Carried
 
 
 class BankWrites:
-    """Brings what each path carries to the access of a bank that it was granted. With sides two paths may write one
-    bank in one cycle, each on its side; otherwise they never do."""
+    """Connects each path to the access of the bank that it was granted. With sides two paths may write one bank in one
+    cycle, each on its side; otherwise they never do."""
 
     def __init__(self, config: SmConfig) -> None:
         self._has_sides, self._enables = config.has_sides, ports.write_enables(config)
         self._takes_turns = config.rotating_paths > 1
 
     def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
-        """Drive what is written to the banks, of a port `warploom.rtl.ports.write`."""
+        """Drive the writes of the banks in a port `warploom.rtl.ports.write`."""
         for bank, accesses in enumerate(write.access):
             here = Signal(len(paths), name=f"paths_to_bank_{bank}")
             m.d.comb += here.eq(Cat(path["grant"] & (path["bank"] == bank) for path in paths))
@@ -40,9 +40,9 @@ class BankWrites:
         return path["left"] == side if self._has_sides else Const(1, 1)
 
     def _data(self, bank: int, here: list[Value], paths: list[Carried]) -> Value:
-        """What a bank stores. With sides it need not wait for a grant, and bytes that are not enabled may be anything:
-        the first path is never refused unless it takes turns, so the sub-banks that it wants get its word. The others
-        get that of a path which is granted, or that of the last one."""
+        """The data of a bank. With sides it need not wait for a grant, and bytes that are not enabled are unspecified.
+        The first path is never refused unless it takes turns, so the sub-banks that it requests get its word. The
+        others get the word of a granted path, or that of the last one."""
         if not self._has_sides:
             return _merged(here, [path["data"] for path in paths])
         first, last = paths[0], paths[-1]
@@ -60,5 +60,5 @@ def _slices(form: Value) -> list[Value]:
 
 
 def _merged(chosen: list[Value], values: list[Value]) -> Value:
-    """The value that is chosen; zero when none is."""
+    """The selected value; zero if none is selected."""
     return reduce(or_, (Mux(choice, value, 0) for choice, value in zip(chosen, values, strict=True)))

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The banks of a register file, with the arbiter before them and the crossbar behind them."""
+"""The banks of a register file, with their arbiter and crossbar."""
 
 from functools import reduce
 from itertools import product
@@ -21,19 +21,19 @@ from warploom.rtl.shared import module_name, share
 
 
 class Banks(wiring.Component):
-    """An access of a bank does the write or the read that the arbiter granted it.
+    """Banks whose accesses make the writes and reads that the arbiter grants.
 
     Parameters
     ----------
     config : the machine.
-    probe : add the port of a bench, and poison where nobody may look.
+    probe : add the port of a bench, and poison in unspecified outputs.
 
     Members
     -------
-    write : what write latches request (`warploom.rtl.ports.write`).
-    read : what collectors request (`warploom.rtl.ports.read`).
+    write : requests and data of write latches (`warploom.rtl.ports.write`).
+    read : requests of collectors (`warploom.rtl.ports.read`).
     observed : with a probe, `warploom.rtl.ports.observed_banks`.
-    probe : with a probe, the priority, and what each access of each bank does; zero when it is idle.
+    probe : with a probe, the priority, and the operation of each access of each bank; zero if it is idle.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -62,7 +62,7 @@ class Banks(wiring.Component):
         return m
 
     def _connect_requests(self, m: Module) -> None:
-        """Requests go to the arbiter, grants come back and to the crossbar."""
+        """Connect requests to the arbiter, and its grants to the requesters and to the crossbar."""
         access, write = self.access, self.write
         m.d.comb += [
             access.arbiter.write_request.eq(write.request),
@@ -79,7 +79,7 @@ class Banks(wiring.Component):
             self._connect_masks(m, access)
 
     def _connect_masks(self, m: Module, access: SidedAccess) -> None:
-        """The arbiter knows the sub-banks of each request."""
+        """Connect the sub-banks of each request to the arbiter."""
         m.d.comb += access.arbiter.write_mask.eq(self.write.mask)
         for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
             m.d.comb += access.masks[b][side][c].eq(read.mask[b][side])
@@ -107,13 +107,14 @@ class Banks(wiring.Component):
             m.d.comb += bank.columns.eq(reduce(or_, (self._asked("columns", b, side) for side in sides)))
 
     def _asked(self, name: str, b: int, side: int) -> Value:
-        """What the collector asks of an access of a bank that is granted it; zero if none is."""
+        """The request of the collector that is granted an access of a bank; zero without a grant."""
         return merge(self.access.grants[b][side], [getattr(read, name)[b][side] for read in self.read])
 
     # ------------------------------------------------------------------ for a bench
 
     def observe(self) -> Shown:
-        """The priority, and what each access of each bank does; `who` is the collector that reads, or the writer."""
+        """The priority, and the operation of each access of each bank; `who` is the reading collector, or the
+        writer."""
         shown = gather(self.access.arbiter, self.access.crossbar, bank=self.access.banks)
         shown["diagonal"] = self.access.arbiter.diagonal
         shown |= {name: getattr(self.access.arbiter, name) for name in ports.turns(self._config)}
@@ -128,7 +129,7 @@ class Banks(wiring.Component):
         return shown
 
     def _who(self, b: int, side: int) -> Value:
-        """The collector that reads, or the writer. Of the writers of a bank each has other sub-banks."""
+        """The reading collector, or the writer. Each writer of a bank has different sub-banks."""
         arbiter, access, readers = self.access.arbiter, self.access.accesses[b][side], self.access.grants[b][side]
         writers = arbiter.write_grant & Cat(bank == b for bank in arbiter.write_bank)
         if self._config.has_sides:

@@ -1,4 +1,4 @@
-"""Result queue: where results of a pipe wait for their write latch."""
+"""Result queue: results of a pipe wait in it for their write latch."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -12,25 +12,25 @@ from warploom.rtl.sizes import check_positive
 class ResultQueue(wiring.Component):
     """A queue of results in front of a write latch.
 
-    While it is empty and the latch is ready a result passes through in the cycle in which it comes. The first one is
-    always at the same place, which it leaves without a multiplexer; those behind it move up. The dispatcher sees to it
-    that no result comes that finds the queue full.
+    While it is empty and the latch is ready, a result passes through in the cycle in which it comes. The first one is
+    always in the same position, so it leaves without a multiplexer; the others move up. The dispatcher ensures that no
+    result comes while the queue is full.
 
     Parameters
     ----------
     config : the fields of a result.
-    depth : results that may wait.
+    depth : maximum number of waiting results.
 
     Members
     -------
     result : results of the pipe.
-    first : the first of the queue or, if it is empty, what comes.
-    count : results that wait.
+    first : the first result in the queue or, if it is empty, the one that comes.
+    count : number of waiting results.
 
     Raises
     ------
     ValueError
-        When no result may wait.
+        If `depth` is 0.
     """
 
     def __init__(self, *, config: SmConfig, depth: int) -> None:

@@ -39,7 +39,7 @@ class Unseeing(RotatingCoalescingArbiter):
 
 
 class Thrifty(RotatingCoalescingArbiter):
-    """Sub-bank 1 seems to be wanted by nobody."""
+    """Requests for sub-bank 1 are ignored."""
 
     def _wants(self, m: Module, bank: int) -> list[Value]:
         first, _, *others = super()._wants(m, bank)
@@ -47,7 +47,7 @@ class Thrifty(RotatingCoalescingArbiter):
 
 
 class Unfair(Dispatcher):
-    """The lowest collector goes first, whoever was last."""
+    """The lowest collector is always first."""
 
     def _select(self, m: Module, available: Value) -> None:
         m.d.comb += self.select.eq(first_from(m, self.busy & available, Const(1, len(available))))

@@ -1,5 +1,5 @@
-"""Bench of the rotating arbiters: hardware against the wavefronts of `golden_model`, as collectors that request one
-bank at a time see them; and no read waits for N cycles in a row without writes."""
+"""Bench of the rotating arbiters: hardware against the wavefronts of `golden_model`, for collectors that request one
+bank at a time; and no read waits for N cycles in a row without writes."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -22,7 +22,7 @@ CYCLES = 3000
 
 
 def targets(rng: Random, banks: int, collectors: int) -> list[int | None]:
-    """The bank that each collector wants: few or all of them, spread or crowded."""
+    """The bank that each collector requests: few or all of the collectors, spread over banks or crowded."""
     density, reach = rng.random(), rng.choice((1, 2, banks, banks))
     if collectors >= banks and rng.random() < 0.1:
         return rng.sample([*range(banks), *[None] * (collectors - banks)], collectors)
@@ -76,7 +76,7 @@ def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
 
 
 class MaskedCheck(coalescing.ArbiterCheck):
-    """Everything as with the other arbiter; and waiting has its bound for both sides."""
+    """The checks of the other arbiter; and the bound on waiting for both sides."""
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         super().__init__(matrix, checker, coverage)

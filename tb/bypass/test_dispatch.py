@@ -28,7 +28,7 @@ class TurnsBench(DispatchBench):
         return SimpleNamespace(fields=held.fields, ready=held.ready)
 
     def _check_order(self, chosen: Held) -> None:
-        """Whoever wants the same of the pipes, and would come first, is not passed over."""
+        """An earlier collector in the order with the same needs is not passed over."""
         count, index = len(self._held), self._held.index(chosen)
         passed = [self._held[(index - step) % count] for step in range(1, (index - self._previous) % count or count)]
         waiting = [held for held in passed if held and held.ready]

@@ -26,13 +26,13 @@ ARBITER = "warploom.tb.coalescing.test_arbiter"
 
 
 FIRST, SECOND = Read(0, 0, 0), Read(0, 1, 1)
-"""Two reads of one bank, of which `FIRST` goes first on diagonal 0."""
+"""Two reads of one bank, of which `FIRST` has priority on diagonal 0."""
 
 Wave = dict[Read, Signal]
 
 
 class Forgetting(CoalescingArbiter):
-    """On one diagonal a read does not see that another one has what it wants."""
+    """On one diagonal a read ignores that another one has its sub-banks."""
 
     def _wavefront(self, m: Module, priority: int, competing: Wave, conflicts: dict[frozenset[Read], Value]) -> Wave:
         overlooked = {frozenset((FIRST, SECOND)): Const(0, 1)} if priority == 0 else {}
@@ -64,14 +64,14 @@ class Hesitant(CoalescingArbiter):
 
 
 class Unfilled(Narrow):
-    """A partial write that makes a register wider leaves the new bytes of other lanes as they are."""
+    """A partial write that makes a register wider does not fill the new bytes of other lanes."""
 
     def encode(self, m: Module, number: int, path: Carried) -> Carried:
         return super().encode(m, number, path | {"fill": Const(0, SUB_BANKS)})
 
 
 def _crossed(stage: Any, m: Module) -> None:
-    """Operand b is restored as operand a is stored."""
+    """Operand b is restored with the encoding of operand a."""
     first, second, _ = stage.operand_paths
     m.d.comb += second.encoding.eq(first.encoding)
 

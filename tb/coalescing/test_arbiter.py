@@ -38,7 +38,7 @@ class Matrix:
         self._bank_bits = index_bits(config.banks)
 
     def stimulus(self, writes: Sequence[Write | None], reads: Iterable[Read], other_masks: int = 0) -> Stimulus:
-        """Inputs; `other_masks` is what the mask of a read shows that is not requested."""
+        """Inputs; `other_masks` are the masks of reads that are not requested."""
         masks = {read[:3]: read.mask for read in reads}
         banks, sides, widths = zip(*(write or (0, 0, 1) for write in writes), strict=True)
         return {
@@ -50,7 +50,7 @@ class Matrix:
         }
 
     def requests(self, seen: Observation) -> Requests:
-        """What a cycle's inputs ask for."""
+        """The requests in a cycle's inputs."""
         writes: list[Write | None] = []
         for i in range(len(self.writers)):
             mask = seen["write_mask"] >> SUB_BANKS * i & 15
@@ -61,7 +61,7 @@ class Matrix:
         return writes, [Read(*self.cells[i], masks[i].bit_count()) for i in _ones(seen["read_request"])]
 
     def granted(self, seen: Observation, reads: Sequence[Read]) -> list[Read]:
-        """Which of the reads are granted."""
+        """The granted reads."""
         cells = {self.cells[i] for i in _ones(seen["read_grant"])}
         return [read for read in reads if read[:3] in cells]
 
@@ -76,7 +76,7 @@ def _ones(mask: int) -> list[int]:
 
 
 def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
-    """Random requests, sparse to full, narrow to wide, that stay for some cycles as collectors' do."""
+    """Random requests, sparse to full, narrow to wide, that stay for some cycles like those of collectors."""
     rng = source()
     activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 4):
@@ -89,7 +89,7 @@ def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
 
 
 class ArbiterCheck:
-    """Grants equal the model's; what is granted shares no sub-bank and no slice; slices follow the masks."""
+    """Grants equal the model's; granted requests share no sub-bank and no slice; slices follow the masks."""
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         self._matrix, self._checker, self._coverage = matrix, checker, coverage
@@ -192,7 +192,7 @@ async def pairs_of_requests(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 async def _all_granted(dut: cocotb.handle.SimHandleBase, cases: Iterable[Requests]) -> None:
-    """Each case is served in one cycle, whatever diagonal has priority."""
+    """Each case is served in one cycle, for any priority diagonal."""
     ports = Ports(dut)
     matrix, checker = Matrix(ports.config), Checker(minimum=1)
 
@@ -209,7 +209,7 @@ FIG_3_16B = [
     Read(0, LEFT, 2, 2), Read(0, RIGHT, 1, 2), Read(1, LEFT, 3, 2), Read(1, RIGHT, 0, 1),
     Read(2, LEFT, 0, 3), Read(2, RIGHT, 2, 1), Read(3, LEFT, 1, 1), Read(3, RIGHT, 3, 2),
 ]
-"""Bank, side, collector, and the width that the printed mask stands for."""
+"""Bank, side, collector, and the width of the printed mask."""
 
 FIG_3_16B_MASKS = [0b1100, 0b0011, 0b1100, 0b0001, 0b1110, 0b0001, 0b1000, 0b0011]
 """As printed, sub-bank 3 first."""

@@ -1,7 +1,7 @@
-"""Property of the gated register files: whatever becomes zero, or no longer is, is read as it was written.
+"""Property of the gated register files: values that become zero, or no longer are, are read as they were written.
 
-The reference is 32 values for each register; what is known of zeros shows only in what the dispatch port says of an
-instruction's destination, which makes the coverage, and of the lanes' results, which answers obey.
+The reference is 32 values for each register. Zero masks are visible only at the dispatch port: in the metadata of an
+instruction's destination, which is used for coverage, and in the outcomes of lanes, which the results obey.
 """
 
 import itertools
@@ -29,7 +29,7 @@ from warploom.tb.test_datapath import for_each
 from warploom.tb.zero_values import outcome_bits, zero_rich
 
 KINDS = ("full", "partial, whole group", "partial, part of a group")
-"""What a write is for a group of lanes."""
+"""Kinds of writes of a group of lanes."""
 
 CHANGES = ("becomes zero", "is no longer zero")
 
@@ -54,7 +54,7 @@ def transition(kind: str, change: str, old: int | None = None, new: int | None =
 
 
 def transitions(config: SmConfig) -> Iterator[str]:
-    """All that can happen. A group keeps its R-bit where some of its lanes keep their values."""
+    """All possible transitions. A group keeps its R-bit if some of its lanes keep their values."""
     for kind, change in itertools.product(KINDS, CHANGES):
         if not reorders(config):
             yield transition(kind, change)
@@ -65,14 +65,14 @@ def transitions(config: SmConfig) -> Iterator[str]:
 
 
 def zeros(values: Sequence[int], gating: Gating) -> list[bool]:
-    """What is zero in the lanes of a group, by lane or by granule."""
+    """The zeros in a group, by lane or by granule."""
     if gating is Gating.IN_LANE:
         return [not value for value in values]
     return [not any(value >> 8 * byte & 0xFF for value in values) for byte in range(4)]
 
 
 class ZeroRichProgram(Program):
-    """Many zeros are written, and units outside answer what the outcomes at the dispatch port say."""
+    """Writes many zeros; results of units outside obey the outcomes at the dispatch port."""
 
     def __init__(self, ports: Ports, rng: random.Random, coverage: Coverage) -> None:
         super().__init__(ports, rng, coverage)
@@ -110,7 +110,7 @@ class ZeroRichProgram(Program):
         return self._codec.field(payload, "abc"[outcome - Outcome.A])
 
     def _cover(self, key: Key, lanes: int, payload: int) -> None:
-        """This write's R-bits before are those after the last one, of which now all is known."""
+        """The old R-bits of this write are the new ones of the last write, whose transitions are now complete."""
         reorder = self._codec.field(payload, "reorder") if self._reorders else 0
         for group, kind, change, old in self._happened.get(key, ()):
             bits = (old, reorder >> group & 1) if self._reorders else ()
@@ -123,7 +123,7 @@ class ZeroRichProgram(Program):
         ]
 
     def _changes(self, key: Key, group: int) -> set[str]:
-        """What a write does to a group of lanes that are all defined, before and after."""
+        """The changes by a write in a group of lanes that are all defined, before and after."""
         (before, defined), register = self._before[key], self._registers[key]
         if ~(defined & register.defined) >> GROUP * group & ALL_OF_GROUP:
             return set()
@@ -133,7 +133,7 @@ class ZeroRichProgram(Program):
 
 
 class GatedCheck(OperandCheck):
-    """And what outcomes say is what the operation gives for what was written."""
+    """Also checks that outcomes equal the operation's results for the written values."""
 
     def _sent(self, codec: Codec, word: int) -> None:
         super()._sent(codec, word)
@@ -158,7 +158,7 @@ class GatedCheck(OperandCheck):
 
 @cocotb.test()
 async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
-    """Random writes and reads; everything becomes zero and stops being zero in every way."""
+    """Random writes and reads; every lane or granule becomes zero, and stops being zero, in every way."""
     ports, checker = Ports(dut), Checker(minimum=15 * WRITES)
     coverage = Coverage(*points(ports.config), *OUTCOMES, *transitions(ports.config))
     program = ZeroRichProgram(ports, source(), coverage)

@@ -16,8 +16,7 @@ CYCLES = 2000
 
 
 class QueueBench:
-    """Results in bursts, as long as there is a free entry whatever the latch does, and a latch that is busy at times.
-    """
+    """Results in bursts, if the queue has a free entry or the latch is ready; the latch is sometimes busy."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._ports, self._checker, self._coverage = ports, checker, coverage

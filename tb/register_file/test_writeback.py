@@ -18,7 +18,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, b
 
 CYCLES = 3000
 NOTHING = {"lanes": 0, "data": 0}
-"""What a bank without a write is given."""
+"""The inputs of a bank without a write."""
 
 
 def result(rng: random.Random, config: SmConfig) -> dict[str, int]:
@@ -32,7 +32,7 @@ Draw = Callable[[random.Random, SmConfig], dict[str, int]]
 
 
 def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
-    """Results in bursts, held on the port until they are taken; grants as the arbiter gives them, at times withheld."""
+    """Results in bursts, held on the port until they are taken; grants as from the arbiter, sometimes withheld."""
     rng, config = source(), ports.config
     active = {writer: busy(rng, 0.6) for writer in config.writers}
     generous = busy(rng, 0.7)
@@ -55,7 +55,7 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
 
 
 def grants(ports: Ports, arbiter: Arbiter, generous: Iterator[bool]) -> int:
-    """The mask of writers that are granted: as the arbiter does, those whose results may wait at times withheld."""
+    """The mask of granted writers: as from the arbiter, sometimes without those whose results may wait."""
     wanted, banks = ports.peek("write__request"), ports.codecs["write__bank"].array(ports.peek("write__bank"))
     asked = [bank if wanted >> i & 1 else None for i, bank in enumerate(banks)]
     decided = arbiter.decide(asked, [0] * ports.config.banks).writes
@@ -121,7 +121,7 @@ class WritebackCheck:
             self._checker.equal(f"{writer} order", actual["tag"], order.popleft() if order else None)
 
     def access(self, seen: Observation, bank: int) -> dict[str, int]:
-        """What the only access of a bank writes."""
+        """The write of the only access of a bank."""
         fields: dict[str, int] = self._codecs["write__access"].unpack(seen["write__access"])[str(bank)]["0"]
         return fields
 
@@ -145,7 +145,7 @@ class WritebackCheck:
 
 
 def points(config: SmConfig) -> list[str]:
-    """What the benches of banks with one access must come by."""
+    """Coverage points of banks with one access."""
     return [*(["two paths"] if len(config.write_paths) > 1 else []), "SFU while SP holds a result without a bank",
             *(f"{writer} back to back" for writer in config.writers),
             *(f"the queue of {pipe.name} is full" for pipe in config.pipes if pipe.result_queue)]

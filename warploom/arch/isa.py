@@ -1,7 +1,7 @@
-"""The machine's instruction set: operations, modifiers, and which pipe and timing class each belongs to.
+"""The machine's instruction set: operations, modifiers, and the pipe and timing class of each operation.
 
-At most three warp registers are read and one written. An operand slot may instead hold a 32-bit immediate or a word
-of the parameter bank (both uniform across the warp). Predicates P0..P6 are 32-bit lane masks; PT is always true.
+At most three warp registers are read and one written. An operand slot may instead hold a 32-bit immediate or a word of
+the parameter bank (both uniform across the warp). Predicates P0..P6 are 32-bit lane masks; PT is always true.
 Operations on 64-bit values follow the *beat* rule, see `Op.LATCH`.
 """
 
@@ -36,11 +36,11 @@ NO_SLOT = 3
 """Value of `Instruction.imm_slot` when the instruction has no immediate operand."""
 
 NO_RECONVERGENCE = (1 << 24) - 1
-"""`Instruction.reconverge` of a branch whose sides meet only at the exit of the kernel."""
+"""`Instruction.reconverge` of a branch whose sides join only at the exit of the kernel."""
 
 
 class Pipe(IntEnum):
-    """Where an instruction executes. CONTROL never enters the datapath."""
+    """The kind of pipe that executes an instruction. CONTROL never enters the datapath."""
 
     SP = 0  # integer lanes in hardware; single-precision floating point served from outside
     SFU = 1  # special functions, division, double precision
@@ -49,7 +49,7 @@ class Pipe(IntEnum):
 
 
 KINDS = (Pipe.SP, Pipe.SFU, Pipe.MEM)
-"""Of pipes in the datapath, in their order."""
+"""The kinds of pipes in the datapath, in order."""
 
 
 class TimingClass(IntEnum):
@@ -75,7 +75,7 @@ class TimingClass(IntEnum):
 
     @property
     def pipe(self) -> Pipe:
-        """Where instructions of the class execute."""
+        """The pipe that executes instructions of the class."""
         if self is TimingClass.MEM:
             return Pipe.MEM
         return Pipe.SP if self <= TimingClass.FP_MAD else Pipe.SFU
@@ -175,7 +175,7 @@ MODIFIERS: dict[Op, tuple[str, ...]] = {
     Op.SHFL: ("shuffle",), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
     Op.BAR: ("count",), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
 }
-"""Legal modifiers of each operation, in encoding order; operations left out have none."""
+"""Legal modifiers of each operation, in encoding order; operations that are not listed have none."""
 
 _MODIFIER_NAMES = tuple(MODIFIER_KINDS)
 _modifiers_of = attrgetter(*_MODIFIER_NAMES)
@@ -202,11 +202,11 @@ _TIMING = {
 
 
 def is_latched(op: Op, atom: Atom, dst_type: DType) -> bool:
-    """True for operations whose first operands are left in a latch by the LATCH before them.
+    """True for operations whose first operands are in a latch, stored by the LATCH before them.
 
-    ATOM and RED: CAS of 32 bits latches address low, address high (or RZ), compare value, and takes the new value
-    in slot 0. A 64-bit operand latches address low, address high, compare low (CAS), and takes compare high, value
-    low, value high; without CAS value low, value high in slots 0 and 1.
+    ATOM and RED: CAS of 32 bits latches address low, address high (or RZ), compare value, and takes the new value in
+    slot 0. A 64-bit operand latches address low, address high, compare low (CAS), and takes compare high, value low,
+    value high; without CAS value low, value high in slots 0 and 1.
     """
     if op in (Op.ATOM, Op.RED):
         return atom is Atom.CAS or dst_type.is_wide
@@ -215,14 +215,14 @@ def is_latched(op: Op, atom: Atom, dst_type: DType) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Instruction:
-    """One machine instruction. Raises `ValueError` when a field is out of range or not legal for the operation.
+    """One machine instruction. Raises `ValueError` if a field is out of range or not legal for the operation.
 
-    `src` holds three register numbers (RZ where unused). When `imm_slot` is 0..2 that slot is the 32-bit `imm`
-    instead, or, with `param`, the word at byte offset `imm` of the parameter bank. Memory operations use `imm` as a
-    signed byte offset, control operations as a target or barrier number. An *executing* lane is an active lane whose
-    `guard` holds; `psrc` (inverted by `psrc_not`) is the predicate operand. For IADD, ISUB and IMAD it is the carry or
-    borrow in, and PT means none. `to_collector` and `to_file` tell bypassing collectors where the value of `dst` is
-    needed: to keep it while the window holds it, and to write it to the register file. They change no result.
+    `src` holds three register numbers (RZ where unused). When `imm_slot` is 0..2 that slot is the 32-bit `imm` instead,
+    or, with `param`, the word at byte offset `imm` of the parameter bank. Memory operations use `imm` as a signed byte
+    offset, control operations as a target or barrier number. An *executing* lane is an active lane whose `guard` holds;
+    `psrc` (inverted by `psrc_not`) is the predicate operand. For IADD, ISUB and IMAD it is the carry or borrow in, and
+    PT means none. `to_collector` and `to_file` are hints for bypassing collectors: whether the value of `dst` is needed
+    in the collector, and in the register file. They change no result.
     """
 
     op: Op
@@ -298,7 +298,7 @@ class Instruction:
 
     @cached_property
     def timing_class(self) -> TimingClass:
-        """Row of the latency table; meaningless for CONTROL."""
+        """Row of the latency table; not for CONTROL."""
         if self.pipe is Pipe.MEM:
             return TimingClass.MEM
         if self.op in _TIMING:
@@ -322,7 +322,7 @@ class Instruction:
 
     @property
     def guarded(self) -> bool:
-        """Whether a lane may leave it out."""
+        """Whether it has a guard, so that active lanes may not execute it."""
         return self.guard != PT or self.guard_not
 
     @cached_property

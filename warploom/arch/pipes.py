@@ -9,16 +9,16 @@ from warploom.arch.parameters import GTX_480, KEY, OURS, PARTS, Parameter, check
 
 PIPES = "pipes"
 TIMING = "timing"
-"""In a setting the short name of the classes of all pipes."""
+"""The short name, in settings, of the classes of all pipes."""
 
 MOST_LANES = 32
-"""Lanes on which a warp takes one turn."""
+"""Number of lanes on which a warp takes one turn."""
 
 CLASSES = [timing_class.name.lower() for timing_class in TimingClass]
-"""The timing classes as a configuration names them."""
+"""The names of timing classes in configurations."""
 
 WritePaths = tuple[tuple[int, ...], ...]
-"""The pipes that share each path to the banks, by their number, the highest priority first."""
+"""The numbers of the pipes on each path to the banks, highest priority first."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class PipeConfig:
     """One pipe. `classes` are the timing classes that it executes, each with latency and initiation interval for a pipe
     of 32 lanes: with fewer a warp takes several turns.
 
-    A pipe without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch. There they
-    wait in the `result_queue` if there is one, and cannot wait otherwise. Raises `ConfigError` when a value is illegal.
+    A pipe without `credits` has write-back slots instead: its results come in a cycle fixed at dispatch. They can wait
+    only in a `result_queue`. Raises `ConfigError` if a value is illegal.
     """
 
     name: str
@@ -93,7 +93,7 @@ class PipeConfig:
 
     @property
     def kind(self) -> Pipe:
-        """What its instructions are."""
+        """The kind of its instructions."""
         return self.timing_classes[0].pipe
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
@@ -109,7 +109,7 @@ class PipeConfig:
 
 
 PIPE_PARAMETERS = parameters(PipeConfig)
-"""What each field of a pipe means, by its name; the pipe's own name is none of them."""
+"""The parameters of a pipe by field name, without the pipe's own name."""
 
 FERMI_PIPES = (
     PipeConfig(name="sp", classes={
@@ -126,8 +126,8 @@ FERMI_PIPES = (
 
 
 def checked_pipes(given: object) -> tuple[PipeConfig, ...]:
-    """The pipes of a configuration, some of them tables of a file. Raises `ConfigError` for what is no list of pipes,
-    or one that there is no machine for."""
+    """The pipes of a configuration, some of them given as tables. Raises `ConfigError` if it is not a list of pipes, or
+    not a legal one."""
     if not isinstance(given, list | tuple):
         raise ConfigError(f"pipes = {shown(given)}: must be a list of pipes, each begun with [[pipes]]")
     pipes = tuple(pipe if isinstance(pipe, PipeConfig) else _pipe_of(pipe) for pipe in given)
@@ -137,7 +137,7 @@ def checked_pipes(given: object) -> tuple[PipeConfig, ...]:
 
 
 def _pipe_of(table: object) -> PipeConfig:
-    """A pipe from the table of a file."""
+    """A pipe from a table of a file."""
     if not isinstance(table, dict):
         raise ConfigError(f"pipes: {shown(table)}: must be a table, begun with [[pipes]]")
     known = [f.name for f in fields(PipeConfig)]
@@ -152,7 +152,7 @@ def _pipe_of(table: object) -> PipeConfig:
 
 
 def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
-    """The machine has pipes of SP, one of SFU and one of MEM, in this order; their names are free."""
+    """Check that there are pipes of SP, one of SFU and one of MEM, in this order; their names are arbitrary."""
     names = [pipe.name for pipe in pipes]
     if len(set(names)) < len(names):
         raise ConfigError(f"pipes: {', '.join(names)}: every pipe needs a name of its own")
@@ -175,7 +175,7 @@ def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
 
 
 def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
-    """Paths and ports are numbered from 0. Results that cannot wait have path 0, and none of their kind beside them."""
+    """Check paths and ports: numbered from 0; results that cannot wait have path 0, and no other pipe of their kind."""
     for name in ("write_path", "dispatch_port"):
         numbers = [getattr(pipe, name) for pipe in pipes]
         if set(numbers) != set(range(max(numbers) + 1)):
@@ -196,9 +196,9 @@ def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
 
 
 def changed_pipes(pipes: Sequence[PipeConfig], name: str, value: object) -> tuple[PipeConfig, ...]:
-    """The pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class of whichever
-    pipes execute it; ``pipe.copy`` names a new pipe behind this one, which is like it. Raises `ConfigError`
-    for another name, or a value that no pipe may have."""
+    """The pipes after a setting: ``pipe.field``, ``pipe.classes.class``, or ``timing.class`` for the class in all pipes
+    that execute it; ``pipe.copy`` names a new pipe after this one, a copy of it. Raises `ConfigError` for another name,
+    or an illegal value."""
     pipe_name, _, column = name.partition(".")
     if pipe_name == TIMING:
         found = [pipe for pipe in pipes if column in pipe.classes]

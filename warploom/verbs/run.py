@@ -63,7 +63,7 @@ def run_rtl(
     replay: bool = False,
 ) -> Body:
     """Run the same launch on the hardware, and compare every cycle that the model took; a difference is a `failure`.
-    `waves` asks for a waveform of so many cycles, `record` for one of all in that file, `replay` for a replay."""
+    `waves` requests a waveform of this number of cycles, `record` one of all cycles in that file, `replay` a replay."""
     from warploom.tb.lockstep import LockstepError, lockstep  # noqa: PLC0415  (the model needs no simulator)
     from warploom.tb.runner import BenchError  # noqa: PLC0415
 

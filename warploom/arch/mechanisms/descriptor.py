@@ -1,5 +1,5 @@
-"""What a descriptor of a mechanism is made of. All of it is data: parts, benches and bugs stand in it by dotted path,
-which whoever may import them resolves."""
+"""The parts of a mechanism's descriptor. All of it is data: units, benches and bugs are dotted paths, which are
+resolved by code that may import them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ Settings = tuple[str, ...]
 """Settings of a configuration, each ``field=value``."""
 
 Needs = tuple[tuple[str, tuple[str, ...]], ...]
-"""Fields of a configuration, each with the values of which it must have one."""
+"""Fields of a configuration, each with its permitted values."""
 
 
 def met(needs: Needs, config: object) -> bool:
-    """Whether a configuration has what is needed."""
+    """Whether a configuration satisfies the needs."""
     return all(getattr(config, name) in values for name, values in needs)
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A field of the configuration that chooses: its value by default, without the mechanism, whose type is the
-    enumeration, the part of the machine that it belongs to, its meaning and its source."""
+    """The field of the configuration that selects the mechanism: its default (without the mechanism), whose type is the
+    enumeration, its part of the machine, its meaning and its source."""
 
     field: str
     default: StrEnum
@@ -32,7 +32,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Conflict:
-    """What does not go together, and why: a field with one of some values, and another with one of others."""
+    """Settings that exclude each other, and the reason: a field with one of some values, and another one likewise."""
 
     field: str
     values: tuple[object, ...]
@@ -43,7 +43,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class ModelOnly:
-    """Values of a field without hardware: what they are in the golden model, and what to use instead."""
+    """Values of a field without hardware: a description of the golden model, and the values to use instead."""
 
     field: str
     values: tuple[str, ...]
@@ -53,7 +53,8 @@ class ModelOnly:
 
 @dataclass(frozen=True)
 class PortField:
-    """A field that joins a table of `warploom.arch.interfaces`: its bits, or what of the configuration it counts."""
+    """An additional field in a table of `warploom.arch.interfaces`: its width in bits, or the field of the
+    configuration (such as `warps`) of which it is an index."""
 
     table: str
     name: str
@@ -64,11 +65,10 @@ class PortField:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that can be generated, tested and synthesised by itself: a component by its dotted path.
+    """A unit that can be generated, tested and synthesised separately: a component by its dotted path.
 
-    `takes` are parameters that follow from the configuration, and `fixed` others. `probe` is how benches take it: with
-    ports that show more, and poison where nobody may look; None without a probe. `needs` are the settings without
-    which it means nothing.
+    `takes` are parameters that follow from the configuration, and `fixed` others. `probe` are those for benches, with
+    more ports and poison in unspecified outputs; None without a probe. `needs` are the settings that it requires.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Unit:
     needs: Needs = ()
 
     def parameters(self, config: object, *, probe: bool = False) -> dict[str, Any]:
-        """What the component is made with."""
+        """The arguments of the component."""
         taken = {name: getattr(config, source) if source else config for name, source in self.takes.items()}
         return {**taken, **self.fixed, **((self.probe or {}) if probe else {})}
 
@@ -103,7 +103,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Points:
-    """What random instruction streams in the datapath must come by."""
+    """Coverage points of random instruction streams in the datapath."""
 
     names: tuple[str, ...]
     needs: Needs = ()
@@ -111,8 +111,8 @@ class Points:
 
 @dataclass(frozen=True)
 class Runs:
-    """Kernels of the long regression: on a preset, or the one asked for without mechanisms, with settings, under every
-    combination of the values of some fields."""
+    """Kernels of the long regression: on a preset, or on the requested one without mechanisms, with settings, under
+    every combination of the values of some fields."""
 
     preset: str = ""
     settings: Settings = ()
@@ -121,8 +121,8 @@ class Runs:
 
 @dataclass(frozen=True)
 class Events:
-    """What the golden model counts: its key among the statistics, its path from the SM to a dataclass of counts, or to
-    None without the mechanism, and what reports show of it, by name."""
+    """Counts of the golden model: their key in the statistics, the path from the SM to a dataclass of counts (None
+    without the mechanism), and the counts that reports show, by name."""
 
     key: str
     path: str
@@ -131,8 +131,8 @@ class Events:
 
 @dataclass(frozen=True)
 class Overhead:
-    """A table of what the mechanism needs: the experiment that shows it, its title, its key in JSON, and by dotted path
-    what computes its rows from a configuration."""
+    """A table of the mechanism's costs: the experiment that shows it, its title, its key in JSON, and the dotted path
+    of the function that computes its rows from a configuration."""
 
     experiment: str
     title: str
@@ -142,13 +142,13 @@ class Overhead:
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism:
-    """All that is known of a mechanism outside its own folders.
+    """Everything about a mechanism that is used outside its own folders.
 
-    `words` describe a case of the regression, without it (perhaps not at all) and with it, from the fields of the
-    configuration; `varied` are the fields that its table has. `model_runs` are settings without hardware, for
-    recordings. `parts` join units in the datapath and are no unit themselves. `bugs` and `lockstep_bugs` are
-    collections of planted bugs. `names` are identifiers that name it, parts of imported modules among them, and
-    `folders` are its own, among them files of stored forms.
+    `words` describe a case of the regression, without it (may be empty) and with it, from the fields of the
+    configuration; `varied` are the fields in the table of the regression. `model_runs` are settings without hardware,
+    for recordings. `parts` connect units in the datapath and are not units themselves. `bugs` and `lockstep_bugs` are
+    collections of planted bugs. `names` are identifiers that name it, including parts of imported modules; `folders`
+    are its own folders, and files of stored forms.
     """
 
     name: str
@@ -175,7 +175,7 @@ class Mechanism:
     folders: tuple[str, ...] = ()
 
     def describe(self, config: object) -> str:
-        """In words, what a configuration has of it."""
+        """The mechanism's settings in a configuration, in words."""
         assert self.words is not None
         without, with_it = self.words
         return with_it.format(config=config) if met(self.is_on, config) else without
