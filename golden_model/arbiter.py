@@ -139,7 +139,8 @@ class Arbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
-        self._turns.advance(cycles)
+        if self._turns.observed:
+            self._turns.advance(cycles)
 
     def observe(self) -> Sequence[int]:
         """The diagonal and the write path that come first."""

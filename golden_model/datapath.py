@@ -46,8 +46,9 @@ class Datapath:
         self.queues = ResultQueues(config)
         operands.dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)
-        self.sent: Sequence[dict[str, Any] | None] = [None] * len(config.dispatch_ports)
-        self.dispatch: Sequence[dict[str, Any] | None]
+        self._nothing: Sequence[dict[str, Any] | None] = (None,) * len(config.dispatch_ports)
+        self.sent: Sequence[dict[str, Any] | None] = self._nothing
+        self.dispatch: Sequence[dict[str, Any] | None] = self._nothing
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
@@ -65,9 +66,9 @@ class Datapath:
         register_file.writeback.held_back = operands.hold_back()
         register_file.arbitrate()
         self.done, self.ready = operands.completed(register_file.done), register_file.ready
-        self._chosen = operands.choose()
-        self.dispatch = [None if index is None else self._dispatch(port, index)
-                         for port, index in enumerate(self._chosen)]
+        chosen = self._chosen = operands.choose()
+        self.dispatch = self._nothing if chosen is operands.dispatcher.nobody else [
+            None if index is None else self._dispatch(port, index) for port, index in enumerate(chosen)]
         if self.affine is not None:
             self.affine.settle()
 
@@ -81,7 +82,7 @@ class Datapath:
         operands.read()
         register_file.write(operands.results(self.done, self._results(inputs.results)))
         dispatch = self.sent = self.dispatch
-        for port, sent in enumerate(dispatch):
+        for port, sent in enumerate(() if dispatch is self._nothing else dispatch):
             if sent is not None:
                 index = sent["collector"]
                 self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
@@ -94,8 +95,9 @@ class Datapath:
 
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, of the lanes and from outside: all but those that find theirs full."""
-        own = [unit.step(self._sent_to(number)) for number, unit in enumerate(self.integer)]
-        if not (outside or any(own)) and self.queues.empty:
+        is_sent = self.sent is not self._nothing
+        own = [unit.step(self._sent_to(number) if is_sent else None) for number, unit in enumerate(self.integer)]
+        if not outside and not any(own) and (not self.queues.exist or self.queues.empty):
             return self._no_results
         results = list(outside or self._no_results)
         for writer in self._stalling:
@@ -105,7 +107,7 @@ class Datapath:
             if result is not None:
                 assert results[number] is None, "two SP results in one cycle"
                 results[number] = result
-        return self.queues.step(results, self.ready)
+        return self.queues.step(results, self.ready) if self.queues.exist else results
 
     def _sent_to(self, number: int) -> dict[str, Any] | None:
         """What the dispatch port of a pipe shows, if it is for this pipe."""

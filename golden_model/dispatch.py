@@ -36,24 +36,25 @@ class OldestFirst:
 
     def select(self, pipes: "Dispatcher", collectors: Sequence[Slots]) -> Chosen:
         """See `Order`, here and below."""
-        chosen: list[int | None] = [None] * pipes.ports
-        left = pipes.ports
+        chosen: list[int | None] | None = None
+        left = len(pipes.nobody)
         passed = 0  # pipes of the instructions passed over: in-order pipes take none behind them
         for index in self._order:
             collector = collectors[index]
             pipe = collector.fields["pipe"]
             if collector.present == ALL_SLOTS and pipes.free_at[pipe] <= pipes.cycle:
                 port = pipes.port_of[pipe]
-                if chosen[port] is None and (
+                if (chosen is None or chosen[port] is None) and (
                     pipes.has_slot(pipe, collector.fields["timing"]) if pipe in pipes.sp
                     else pipes.credits[pipe] and not passed >> pipe & 1
                 ):
+                    chosen = chosen or [*pipes.nobody]
                     chosen[port] = index
                     left -= 1
                     if not left:
                         break
             passed |= 1 << pipe
-        return chosen
+        return chosen or pipes.nobody
 
     def issued(self, index: int) -> None:
         self._order.append(index)
@@ -81,7 +82,8 @@ class Dispatcher:
         self._order = order
         self.cycle = 0
         self.sp = config.numbers(Pipe.SP)
-        self.ports = len(config.dispatch_ports)
+        self.nobody: Chosen = (None,) * len(config.dispatch_ports)
+        """What is selected when nothing is."""
         self.port_of = [pipe.dispatch_port for pipe in config.pipes]
         self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe takes its next instruction
         self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
@@ -108,7 +110,7 @@ class Dispatcher:
     def step(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None], given: int) -> None:
         """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
         the mask `given` get a credit back."""
-        for port, (index, fields) in enumerate(zip(chosen, sent, strict=True)):
+        for port, (index, fields) in enumerate(() if chosen is self.nobody else zip(chosen, sent, strict=True)):
             if index is not None and fields is not None:
                 self._order.left(port, index)
                 pipe, timing = fields["pipe"], fields["timing"]

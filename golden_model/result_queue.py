@@ -17,6 +17,7 @@ class ResultQueues:
         self.lengths = [0] * len(config.pipes)
         self._queues: dict[int, deque[Result]] = {
             number: deque() for number, pipe in enumerate(config.pipes) if pipe.result_queue}
+        self.exist = bool(self._queues)
         self._sizes = [pipe.result_queue for pipe in config.pipes]
         self._names = config.writers
         self.observed = tuple(f"{config.writers[number]}_queued" for number in self._queues)

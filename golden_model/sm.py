@@ -1,6 +1,6 @@
 """`Sm`: front end, datapath and the units behind it, joined (docs/contract/)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
@@ -118,7 +118,7 @@ class Sm:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        results = *(outside.result(cycle) for outside in self.outside_sp), sfu, mem
+        results: Sequence[Result | None] = [outside.result(cycle) for outside in self.outside_sp] + [sfu, mem]
         given = (left is not None) << self._sfu | taken << self._mem
         self.inputs = Inputs(issue, results if any(results) else (), given, attempts)
 

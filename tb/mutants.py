@@ -195,10 +195,10 @@ def _crossed(register_file: Any, m: Module) -> None:
 
 
 def _shallow(config: SmConfig) -> wiring.Component:
-    """A queue has one entry less than it says."""
+    """Queues have one entry less than they say."""
     unit = Writeback(config=config)
-    queue = unit.queues["sp2"]
-    queue._depth -= 1
+    for queue in unit.queues.values():
+        queue._depth -= 1
     return unit
 
 

@@ -82,10 +82,10 @@ def test_windows_are_synthesised_without_other_mechanisms(monkeypatch):
     assert made[4:6] == [("BypassingCollector", "bow_hints", "off", "off", 8),
                          ("Collector", "off", "on", "off", 12)]
     assert [entry.unit for entry in hardware.network(config)] == [
-        "RotatingArbiter", "Dispatcher", "EvictionUnit", "glue"
+        "RotatingArbiter", "Dispatcher", "AgeMatrix", "EvictionUnit", "glue"
     ]  # a crossbar of 32 collectors before and after
     few = config.with_settings(["collectors=4"])
-    assert [entry.added_um2 for entry in hardware.network(few)] == [0.0, 0.0, 0.0, 2.0, 2.0]
+    assert [entry.added_um2 for entry in hardware.network(few)] == [0.0, 0.0, 0.0, -2.0, 2.0, 2.0]
 
 
 def test_a_network_is_part_of_a_bank():

@@ -33,6 +33,8 @@ class InTurn:
                 self.waits = True
                 if pipes.free_at[pipe] <= pipes.cycle and (pipe in pipes.sp or pipes.credits[pipe]):
                     able[pipes.port_of[pipe]] |= mask
+        if not any(able):
+            return pipes.nobody
         return [self._next(pipes, mask, first, collectors) if mask else None
                 for mask, first in zip(able, self._first, strict=True)]
 

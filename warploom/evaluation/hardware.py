@@ -17,7 +17,7 @@ CORF_UNITS = ("Shifter", "RenameTable", "MaskTable", "Allocator")
 """Units that CORF needs beside the datapath. It has ten shifters, and an allocator with its free map for each bank."""
 
 NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatcher", "Dispatcher"),
-           (None, "EvictionUnit"))
+           ("AgeMatrix", None), (None, "EvictionUnit"))
 """The units between collectors and banks, without windows and with them."""
 
 BANK = Macro(words=512, width=WARP_BITS)
@@ -89,7 +89,7 @@ def network(config: SmConfig) -> list[Comparison]:
     not change the number of collectors, since it then stays the same. The last is the wiring of the datapath: words and
     fields to the dispatch port, and with a window results to collectors and evictions from them."""
     off, on = _ungated(config), _windowed(config, Bypass.BOW_HINTS, 4)
-    found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0])
+    found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0] if after else None)
              for before, after in NETWORK if after != "Crossbar" or off.collectors != on.collectors]
     return [*found, Comparison(glue(off), glue(on))]
 

@@ -88,6 +88,11 @@ BASELINE = Mechanism(
     coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),
     runs=(
         Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
+        Runs("small", (*TWO_SP, *PORT_EACH)),
+        Runs("small", (*PATH_EACH, *PORT_EACH, *HALF_LANES, "coalescing=on", "alignment=write", "gating=cross_lane")),
+        Runs("small", (*TWO_SP, *SP_APART, "bypass=bow_hints", "coalescing=on", "layout=wid")),
+        Runs("small", (*TWO_SP, *PORT_EACH, *HALF_LANES, "affine=abm", "gating=in_lane", "scheduler=gto")),
+        Runs("small", (*PATH_EACH, *SP_APART, "bypass=bow_wr", "affine=abm", "gating=active")),
     ),
     full_size=((),),
     varied=("layout", "scheduler"),
