@@ -1,8 +1,9 @@
-"""The table of docs/contract/affine.md, as z3 terms: when an operation on values base + lane * stride gives such a
-value again, and which.
+"""The table of docs/contract/affine.md, as z3 terms: the conditions under which an operation on values base + lane *
+stride gives such a value again, and the value.
 
 Words are integers of any size, so that linear terms stay linear: an operation takes them modulo 2^32 if it uses more
-than sums. Each condition has a name, by which it can be omitted. A distance of SHF is a number, all else is symbolic.
+than sums. Each condition has a name, by which it can be omitted. A distance of SHF is a number; everything else is
+symbolic.
 """
 
 import operator

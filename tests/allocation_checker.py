@@ -1,9 +1,9 @@
 """Proof, independent of the compiler's analyses, that machine code reads the operands of its IR.
 
 A forward data-flow analysis over all paths tracks, for every location (register, predicate, spill slot), the set of
-virtual registers whose current value it is known to hold. Every operand of every instruction must be in a location that
-holds it on all paths. A virtual register that no path has written yet is held everywhere: its value is undefined.
-Nothing here uses the compiler's control-flow graph, liveness or interference.
+virtual registers whose current value it holds for certain. Every operand of every instruction must be in a location
+that holds it on all paths. A virtual register that no path has written yet is in every location: its value is
+undefined. Nothing here uses the compiler's control-flow graph, liveness or interference.
 """
 
 from collections import defaultdict
@@ -155,8 +155,8 @@ class Checker:
         """Nodes that the compiler dropped: (copies by the node or label that follows, constants by the one that
         precedes).
 
-        Spill code may lie on either side of them. Before a constant is assigned nothing holds it, after a copy is
-        assigned all places that hold the source hold the destination, so constants go early and copies late.
+        Spill code may be on either side of them. Before a constant is assigned, no location holds it. After a copy is
+        assigned, all locations of the source hold the destination. So constants are assigned early and copies late.
         """
         before: Anchored = defaultdict(list)
         after: Anchored = defaultdict(list)

@@ -36,7 +36,7 @@ class Assembler:
 
     def branch(self, label: str, *, reconverge: str | None = None, guard: int = PT, guard_not: bool = False,
                taken_first: bool = False) -> None:
-        """A branch; without `reconverge` its sides join only at the end."""
+        """A branch; without `reconverge` its sides join only at the exit."""
         self.code.append((Instruction(op=Op.BRA, guard=guard, guard_not=guard_not, taken_first=taken_first), label,
                           reconverge))
 

@@ -58,7 +58,7 @@ class Driven(BypassingCollector):
         self.result(register, lanes, value, **fields)
 
     def result(self, register: int, lanes: int = ALL_LANES, value: int = 0, **fields: Any) -> bool:
-        """A result enters its latch and completes; whether it is delivered."""
+        """A result enters its latch and completes. Returns whether it is delivered."""
         deliver = self.delivers(register, bool(fields.get("to_collector", 1)))
         self.clock(coming=[Coming(register, deliver)])
         if deliver:
@@ -80,5 +80,5 @@ class Driven(BypassingCollector):
 
     @property
     def registers(self) -> list[int | None]:
-        """The register of each entry, `None` where it is not in use."""
+        """The register of each entry, `None` if it is not in use."""
         return [entry.register if entry.used else None for entry in self.entries]

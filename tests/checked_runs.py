@@ -1,4 +1,4 @@
-"""Every functional run of a test is timed twice, with all mechanisms off and all on, and its trace is checked.
+"""Every functional run of a test is simulated twice, with all mechanisms off and with all on, and its trace is checked.
 
 The checker is that of lockstep: input operands and predicates, and results (`warploom.golden_model.check`). So no test
 passes with the right final memory and a wrong trace.
@@ -30,8 +30,8 @@ traces of the bundled kernels at default size."""
 
 
 def check_trace(trace: Trace) -> int:
-    """Time a trace with all mechanisms off and with all on; returns the number of operands compared. Raises `Mismatch`
-    if the machine moves or computes anything that differs from the trace."""
+    """Simulate a trace with all mechanisms off and with all on. Returns the number of compared operands. Raises
+    `Mismatch` if an operand or a result differs from the trace."""
     compared = 0
     for config in (OFF, ON):
         timed = dataclasses.replace(trace, program=annotate_for(trace.program, config))
@@ -76,7 +76,7 @@ class _CheckedRun(executor._Run):
 
 @contextmanager
 def all_runs_checked() -> Iterator[None]:
-    """From here on, in this process, `execute` checks its traces."""
+    """From now on, in this process, `execute` checks its traces."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(executor, "_Run", _CheckedRun)
         yield

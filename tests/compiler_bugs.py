@@ -1,4 +1,4 @@
-"""Bugs for every pass of the compiler, as someone might write them."""
+"""Realistic bugs for every pass of the compiler."""
 
 from planted import Bug
 

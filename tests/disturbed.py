@@ -1,4 +1,4 @@
-"""Commands that are run and disturbed in separate folders: the files that they leave, and their output."""
+"""Commands that run in separate folders and are disturbed: the files that they leave, and their output."""
 
 import json
 import os
@@ -28,8 +28,8 @@ LINE = {signal.SIGTERM: ["warploom: terminated"], signal.SIGINT: ["warploom: int
 
 
 def check_ending(ending: signal.Signals, status: int, lines: list[str]) -> None:
-    """A command that a signal has ended says so in one line. If it was killed, only Python may report that semaphores
-    are left, which it then removes."""
+    """A command that a signal has ended reports it in one line. If it was killed, only Python may report leftover
+    semaphores, which it then removes."""
     assert status == STATUS[ending]
     assert ending == signal.SIGKILL or lines == LINE[ending], lines
 
@@ -55,7 +55,7 @@ class Command:
             time.sleep(0.01)
 
     def wait_ready(self) -> None:
-        """Wait until signals reach the command line, and not Python's start."""
+        """Wait until Python has started, and the command line handles signals."""
         self.wait_until(self.ready.exists)
 
     def wait_for(self, seconds: float) -> None:

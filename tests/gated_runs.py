@@ -36,7 +36,7 @@ def add(register: int, *sources: int) -> Instruction:
 def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
     """Integer operations on values that are often zero, in some lanes or bytes, under masks of all kinds."""
     rng = random.Random(seed)
-    code = [mov(register, register % 3) for register in range(8)]  # from here on all is defined
+    code = [mov(register, register % 3) for register in range(8)]  # from here on all registers are defined
     for _ in range(length):
         op = rng.choice([Op.MOV, Op.MOV, Op.IADD, Op.ISUB, Op.IMAD, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.SEL, Op.LD])
         chosen: dict[str, Any] = {"op": op, "dst": rng.randrange(8), "src": tuple(rng.choices(range(8), k=3))}
@@ -54,7 +54,7 @@ def integers(seed: int, length: int = 80, warps: int = 4) -> Trace:
 
 
 def cycles(sm: Sm) -> Iterator[Any]:
-    """The datapath in every cycle of a run in which something happens."""
+    """The datapath in every active cycle of a run."""
     while True:
         sm.step()
         if sm.finished:

@@ -114,7 +114,7 @@ class NoFillWithOnes(Interleaved):
 
 
 class OnesAboveCountAsZero(Interleaved):
-    """Bytes above the width count as zero whatever the sign."""
+    """Bytes above the width count as zero for both signs."""
 
     def renew(  # noqa: PLR0917 - as the method under test
         self, old: Zero, old_encoding: Encoding, stored: Stored, word: int, lanes: int, full: bool

@@ -1,5 +1,5 @@
-"""Coverage of gating: every possible effect of a register write on a zero mask, by name, and why some names are
-impossible.
+"""Coverage of gating: every possible effect of a register write on a zero mask, by name, and the reasons why some names
+are impossible.
 
 A name is a tuple of words. The first describes the write in a group: `full`, or partial, and then the group is `whole`
 (all four lanes execute) or `bound`; the next gives its executing lanes, lane 0 last; then the changes:
@@ -105,7 +105,7 @@ def _all(gating: Gating, coalescing: bool) -> Iterator[Name]:
             yield from ((*group, *change) for change in product(_R_BITS, repeat=2))
             yield from ((*group, "reordered", *change) for change in changes)
         for kind, role, change in product(("full", "whole", "bound"), _ROLES, changes):
-            if (kind, role) != ("whole", "other"):  # there are none
+            if (kind, role) != ("whole", "other"):  # there are no such lanes
                 yield kind, role, "straight", *change
 
 

@@ -78,7 +78,8 @@ def trace_of(
     instructions: Sequence[Instruction], *, warps: int = 1, per_block: int | None = None, seed: int = 0,
     lanes: Sequence[int] | None = None, registers: int = 16,
 ) -> Trace:
-    """Every warp runs the instructions, then EXIT; `lanes` are the executing lanes of each one (default all)."""
+    """Every warp runs the instructions, then EXIT; `lanes` are the executing lanes of each instruction (default
+    all)."""
     code = (*instructions, EXIT)
     masks = [*(lanes or [ALL_LANES] * len(instructions)), ALL_LANES]
     per_block = per_block or warps

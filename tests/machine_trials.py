@@ -1,4 +1,4 @@
-"""One machine instruction after the other: an operand of each is unknown to the compiler, a constant, or a parameter.
+"""Trials of single machine instructions: one operand is unknown to the compiler, a constant, or a parameter.
 
 Bodies consist of nodes, so that every form occurs, independent of the lowering of PTX.
 """
@@ -33,7 +33,7 @@ BANK = tuple(dict.fromkeys([*WORDS, *(place for places in PLACES.values() for pl
 """The words of the parameter bank, behind the address of the results."""
 
 FORMS = 12
-"""For operations with many forms, about this number of them, evenly chosen."""
+"""For operations with many forms, about this number of them, evenly spaced."""
 
 SOME = {(Op.REDUX, "atom"): (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR),
         (Op.REDUX, "src_type"): (DType.U32, DType.S32), (Op.VOTE, "vote"): [v for v in Vote if v is not Vote.POPC],
@@ -86,8 +86,8 @@ class Trials:
         self.predicate = self._compare(11)
 
     def add(self, form: Instruction, slot: int, word: int, *, alone: bool) -> None:
-        """An instruction with a word in one of its operand slots (a latched one has six), in every way. The other data
-        are zero if it is `alone`."""
+        """An instruction with a word in one of its operand slots (a latched one has six), from every kind of source. If
+        it is `alone`, the other data are zero."""
         unknown = self._node(Op.IADD, self.zero, Imm(word) if word else None)
         constant = self._node(Op.MOV, Imm(word) if word else None)
         parameter = self._node(Op.MOV, Param(8 + 4 * BANK.index(word)))
@@ -98,7 +98,7 @@ class Trials:
             ("a register", unknown), ("a constant", constant), ("a parameter", parameter))])
 
     def differences(self) -> Iterator[str]:
-        """A line for each way whose effect differs from that of the unknown operand."""
+        """A line for each source whose effect differs from that of the unknown operand."""
         out = np.zeros((self.rows, 32), np.uint32)
         self._append(Op.EXIT, None)
         simplify(self.function)

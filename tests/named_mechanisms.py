@@ -1,4 +1,4 @@
-"""Which Python files name a mechanism, by import or identifier, outside its own folders, its descriptor and the
+"""The Python files that name a mechanism, by import or identifier, outside its own folders, its descriptor and the
 evaluation. As a table: ``python tests/named_mechanisms.py``."""
 
 import ast

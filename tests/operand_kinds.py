@@ -1,7 +1,7 @@
-"""Kernels that give one operand of an instruction the same value in every way of PTX.
+"""Kernels in which one operand of an instruction gets the same value from every kind of source in PTX.
 
-The value comes from memory, where no compiler can know it; from a MOV of a constant; as a literal; from a parameter;
-and from a special register, beside the same values from memory. The results must equal those of the value from memory.
+The value comes from memory, so that the compiler cannot know it; from a MOV of a constant; as a literal; from a
+parameter; and from a special register. The results must equal those with the same value from memory.
 """
 
 import re
@@ -35,14 +35,14 @@ def values(kind: str) -> list[int]:
 
 
 def literal(kind: str, bits: int) -> str:
-    """A constant as PTX writes it."""
+    """A constant in PTX."""
     if kind in FLOATS:
         return f"0{'f' if kind == 'f32' else 'd'}{bits:0{width(kind) // 4}X}"
     return str(bits - (1 << width(kind)) if kind[0] == "s" and bits >> width(kind) - 1 else bits)
 
 
 class Variant(NamedTuple):
-    """One way of giving operand `letter` of a row a value; `source` names its origin."""
+    """A value for operand `letter` of a row; `source` names its origin."""
 
     row: dict
     letter: str
@@ -52,18 +52,18 @@ class Variant(NamedTuple):
 
 @dataclass
 class Kernel:
-    """A kernel under construction: its lines, what its parameters hold, and the variants whose results it stores, one
-    reference each in front of those that must equal it."""
+    """A kernel under construction: its lines, the values of its parameters, and the variants whose results it stores,
+    each reference before those that must equal it."""
 
     lines: list[str] = field(default_factory=list)
     parameters: dict[int, str] = field(default_factory=dict)  # name of each value
-    known: dict[int, int] = field(default_factory=dict)  # where each value lies in memory
+    known: dict[int, int] = field(default_factory=dict)  # address of each value in memory
     operands: list[np.ndarray] = field(default_factory=list)
     groups: list[list[Variant]] = field(default_factory=list)
     outs: int = 0
 
     def add(self, row: dict, operands: np.ndarray, which: Sequence[int]) -> None:
-        """Every operand of a row in every way, with the values of these indices."""
+        """Every operand of a row from every source, with the values of these indices."""
         letters = list(zip("abcf", row["ins"], strict=False))
         results = list(zip("de", row["outs"], strict=False))
         self.lines += ["{", *(f".reg .{register_type(kind)} %{letter};" for letter, kind in letters + results)]
@@ -82,7 +82,7 @@ class Kernel:
         self.lines.append("}")
 
     def _group(self, row: dict, letter: str, kind: str, value: int) -> None:
-        """A value from memory, and from everywhere else."""
+        """A value from memory, and from all other sources."""
         place = self.known.setdefault(value, 8 * len(self.known))
         name = self.parameters.setdefault(value, f"v{len(self.parameters)}")
         self.lines += load(kind, "%x", f"[%values+{place}]")
@@ -100,7 +100,7 @@ class Kernel:
         self._use(Variant(row, letter, "parameter", value), "%y")
 
     def _special(self, row: dict, letter: str, kind: str) -> None:
-        """The thread's number, which the operands hold too."""
+        """The thread's number, which is also in memory."""
         bits = width(kind)
         convert = "mov.b32 %y, %t0;" if bits == 32 else f"cvt.u{bits}.u32 %y, %t0;"
         self.lines.append(f"ld.global.b{bits} %x, [%threads];")

@@ -1,4 +1,4 @@
-"""What hardware finds at power-up: registers that nobody wrote, read in the first cycles after a reset."""
+"""Power-up contents of hardware: registers that were never written, read in the first cycles after a reset."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def stimuli(config: SmConfig) -> list[Stimulus]:
 
 @cocotb.test()
 async def power_up(dut: cocotb.handle.SimHandleBase) -> None:
-    """Leave what the dispatch port shows in each cycle."""
+    """Write the dispatch port of each cycle to a file."""
     ports, seen = Ports(dut), []
     driver, hardware = Driver(ports), Simulated(ports)
     await ports.reset()

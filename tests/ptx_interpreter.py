@@ -1,4 +1,4 @@
-"""Plain sequential execution of the PTX that `random_programs` makes: one thread after the other, one line at a time.
+"""Plain sequential execution of the PTX of `random_programs`: one thread after the other, one line at a time.
 
 It does not model warps, registers or machine code, and shares no code with compiler and golden model.
 """
@@ -107,7 +107,7 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "setp.lt.u64": lambda a, b: a < b, "and.pred": lambda a, b: a and b, "xor.pred": lambda a, b: a != b,
     "not.pred": lambda a: not a,
 }
-"""Results by opcode, before they are cut to the size of the destination."""
+"""Results by opcode, before truncation to the size of the destination."""
 
 
 class Thread:

@@ -1,4 +1,4 @@
-"""The instructions of `vectors/`, one for each row, as a test needs them to generate PTX."""
+"""The instructions of `vectors/`, one for each row, for tests that generate PTX."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 FOLDER = Path(__file__).parent / "vectors"
 ROWS = json.loads((FOLDER / "rows.json").read_text())
 WORDS = 64
-"""Words of each operand, and so threads of a kernel."""
+"""Number of words of each operand, and of threads of a kernel."""
 
 
 def width(kind: str) -> int:

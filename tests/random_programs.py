@@ -152,7 +152,7 @@ _memory = st.one_of(
 )
 _t0 = st.just("%t0")
 _compact = st.builds("{}\n{}".format, st.one_of(
-    # the threads of a warp lie on both sides of where numbers wrap, or are alike
+    # the values in a warp are on both sides of a wrap, or equal
     st.builds("add.u32 %t0, %t1, {};".format, st.sampled_from([0xFFFFFFF0, 0x7FFFFFF0, 0xFFFFFFFF])),
     st.builds("mov.b32 %t0, {};".format, st.sampled_from(["%ctaid.x", "%ntid.x"])),
 ), st.one_of(
@@ -345,8 +345,7 @@ def some(count: int) -> settings:
 
 def each(test: Callable[[Case], None], count: int, number: int, *, bypasses: Sequence[str] = BYPASSES,
          affines: Sequence[str] = ("off",)) -> None:
-    """Call a test with this number of cases, the same ones for one number. Raises its exception, for the simplest
-    case."""
+    """Call a test with this number of cases, always the same ones. Raises its exception, for the simplest case."""
 
     def run(case: Case) -> None:
         test(case)

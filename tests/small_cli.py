@@ -24,7 +24,7 @@ def main() -> int:
     evaluate.kernels = lambda: vector_add
     regress.cases = lambda config: iter([regress.Case(small.with_settings([f"scheduler={scheduler}"]), "vector_add",
                                                       "tiny") for scheduler in ("lrr", "gto")])
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the parent's setting is
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # regardless of the parent's setting
     Path(os.environ[READY]).touch()
     return cli.main()
 

@@ -100,7 +100,7 @@ def _read(m, word):
 
 
 def _arithmetic(function: Callable) -> Term:
-    """`function(rounding, a, b, c)` on floats, with flushing, saturation and the one NaN around it."""
+    """`function(rounding, a, b, c)` on floats, with flushing, saturation and the canonical NaN."""
 
     def term(m, a, b, c, p):
         x = function(ROUNDINGS[m.rounding], *(_read(m, word) for word in (a, b, c)))

@@ -23,7 +23,7 @@ RUN = ("-m", "warploom.cli", "run", "vector_add", "--preset", "small", "--size",
 
 
 class Block(NamedTuple):
-    """A block of the page: a whole new file, or changes of one."""
+    """A block of the page: a whole new file, or changes of a file."""
 
     kind: str
     path: str
@@ -36,7 +36,7 @@ def blocks() -> list[Block]:
 
 
 def changed(text: str, diff: str) -> str:
-    """A text with the changes of a diff. Raises `AssertionError` where what they replace is not there once."""
+    """A text with the changes of a diff. Raises `AssertionError` if the replaced text does not occur exactly once."""
     for hunk in diff.split("@@\n")[1:]:
         lines = hunk.splitlines(keepends=True)
         before, after = ("".join(line[1:] for line in lines if line[0] in (" ", sign)) for sign in "-+")
@@ -59,7 +59,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(tree: Path, *arguments: str) -> str:
-    """What a command prints in the tree; it must succeed."""
+    """The output of a command in the tree; it must succeed."""
     environment = {**os.environ, "PYTHONPATH": str(tree), "WARPLOOM_CACHE": str(tree / "build")}
     done = subprocess.run([sys.executable, *arguments], cwd=tree, env=environment,
                           capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
-"""Whole programs with an affine unit: every operand, every accepted result and predicate is that of functional
-execution, of the bundled kernels and of random ones."""
+"""Whole programs with an affine unit: every operand, accepted result and predicate of the bundled kernels, and of
+random ones, is that of functional execution."""
 
 from collections import Counter
 
@@ -55,7 +55,7 @@ def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
 
 
 def test_random_programs_reach_everything() -> None:
-    """The operations of address arithmetic and control, and all other outcomes of an instruction."""
+    """They reach the operations of address arithmetic and control, and all other outcomes of an instruction."""
     operations, counts = Counter[Op](), Counter[str]()
     for case in samples(18, 3, bypasses=ALL, affines=["abm"]):
         found, sm = accepted_operations(case)

@@ -1,5 +1,5 @@
-"""The rules of the affine unit (docs/contract/affine.md) are proved: what the table accepts is the result of each
-lane, for all bases and strides; and each condition is needed.
+"""Proof of the rules of the affine unit (docs/contract/affine.md): each accepted result is that of each lane, for all
+bases and strides; and each condition is needed.
 
 z3 reasons about `affine_terms` at full width; these are compared with the operations of the model and with its rules.
 """
@@ -32,7 +32,7 @@ CARRYING = (Op.IADD, Op.ISUB, Op.IMAD)
 
 
 def row_forms(op: Op) -> list[Instruction]:
-    """Legal forms; a comparison joins no other predicate, and what may carry does not and does."""
+    """Legal forms; comparisons without another predicate, and operations that may carry both with and without."""
     if op is Op.ISETP:
         return [Instruction(op=op, pdst=0, cond=cond, signed=sign) for cond in list(Cond)[:6] for sign in (False, True)]
     found = [i for i in forms(op) if is_legal(i) and not i.wrap]
@@ -41,8 +41,8 @@ def row_forms(op: Op) -> list[Instruction]:
 
 
 def slots_of(i: Instruction, without: str = "") -> tuple[Slot, Slot, Slot]:
-    """A shift without its other word: the rest of that word is a separate word, added to result and stride. If a
-    condition is omitted, one factor of a product is a number, so that z3 finds the other one."""
+    """The slots of an attempt. A shift has no second word: its contribution is a separate word, added to result and
+    stride. If a condition is omitted, one factor of a product is a number, so that z3 finds the other one."""
     a, b, c = SLOTS
     if i.op is Op.SHF:
         b = Slot(z3.IntVal(0), z3.IntVal(0))
@@ -63,7 +63,7 @@ def wrong(i: Instruction, claim: Rule, found: Answer, at: int) -> z3.BoolRef:
 
 
 def refute(i: Instruction, at: int, n: int = 0, without: str = "") -> z3.ModelRef | None:
-    """Slots that the table accepts although a lane has another answer; None if the rule is proved."""
+    """Slots that the table accepts although a lane has another result; None if the rule is proved."""
     slots, linear = slots_of(i, without), not without and (i.high or (i.op is Op.IMAD and i.pdst != PT))
     claim = rule(i, slots, n, PRED, "exact" if linear else without)
     broken = z3.And(claim.accepted, wrong(i, claim, answer(i, slots, at, n, PRED), at))
@@ -77,8 +77,8 @@ def refute(i: Instruction, at: int, n: int = 0, without: str = "") -> z3.ModelRe
 
 
 def with_linear_products(i: Instruction, text: z3.BoolRef, at: int) -> z3.BoolRef:
-    """The text with any products that are linear in the lane: those of exact factors, which H asks for, are
-    (`test_products_are_linear`)."""
+    """The text with products replaced by terms that are linear in the lane: products of exact factors, which H
+    requires, are linear (`test_products_are_linear`)."""
     a, b, _ = SLOTS
     product, step = z3.Ints("product step")
     places = [(factors(i, a.at(lane), b.at(lane)), product + lane * step) for lane in (0, at, LAST)]
@@ -125,7 +125,7 @@ ROWS_AND_FORMS = pytest.mark.parametrize(
 
 @ROWS_AND_FORMS
 def test_rows_are_proved(i: Instruction) -> None:
-    """For some lanes; of a shift by each distance for one."""
+    """For some lanes; for a shift, one lane with each distance."""
     if i.op is Op.SHF:
         check_row(i, [(n, 1 + 11 * n % 30) for n in range(BITS + 1)])
     else:
@@ -166,7 +166,7 @@ ends does not match the stride: a shift and a high product need `exact` for wide
 @pytest.mark.parametrize(("condition", "op"), [(name, op) for name, ops in NEEDED.items() for op in ops],
                          ids=lambda x: getattr(x, "name", x))
 def test_every_condition_is_needed(condition: str, op: Op) -> None:
-    """Without the condition, slots are accepted for which a lane has another answer, in the model and in the terms."""
+    """Without the condition, slots are accepted for which a lane has another result, in the model and in the terms."""
     assert any(breaks(i, condition, at, n) for i in row_forms(op) for at in (15, 30)
                for n in ((3, 30) if op is Op.SHF else (0,)))
 
@@ -195,7 +195,7 @@ UNIFORM_ONLY = {
 
 @pytest.mark.parametrize(("op", "named"), UNIFORM_ONLY.items(), ids=lambda x: getattr(x, "name", ""))
 def test_uniform_slots_are_needed(op: Op, named: dict[str, int]) -> None:
-    """For an operation on the bits of a thread index, the first and the last lane say nothing about those between."""
+    """For an operation on the bits of a thread index, the first and the last lane do not determine those between."""
     i = Instruction(op=op, **named)
     slots = (Compact(0, 1), Compact(7), Compact(0x3210 if op is Op.PRMT else 5, 4 * (op is Op.PRMT)))
     words = [lane(op, encode_modifiers(i), *(x.value(number) for x in slots), 0)[0] for number in range(LAST + 1)]

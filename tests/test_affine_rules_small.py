@@ -17,7 +17,7 @@ from warploom.golden_model.lane import decode_modifiers
 BITS = 4
 WORDS = 1 << BITS
 NARROW, WIDE = Shape(BITS, 2, 4), Shape(BITS, BITS, 4)
-"""Shapes with strides that seldom wrap on the way to the last lane, and with any strides."""
+"""Shapes in which strides rarely wrap before the last lane, and shapes with any strides."""
 
 Lane = Callable[..., tuple[int, int]]
 """Modifiers, words a, b, c and the predicate operand to the result and the predicate result."""
@@ -96,7 +96,7 @@ def operands(op: Op, shape: Shape) -> Iterator[tuple[Compact, Compact, Compact]]
 
 
 def compact(words: list[int], shape: Shape) -> Compact | None:
-    """The words of all lanes, if a base and a stride say them."""
+    """All lanes as base and stride, if possible."""
     step = _read((words[1] - words[0]) % WORDS, signed=1)
     half = 1 << shape.stride_bits - 1
     alike = all((words[0] + lane * step - word) % WORDS == 0 for lane, word in enumerate(words))

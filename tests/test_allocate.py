@@ -28,7 +28,7 @@ def compiled(function: Function, **limits: int) -> tuple[Checker, Emitted]:
 @settings(max_examples=150)
 @given(functions(), st.sampled_from([8, 16, 255]), st.sampled_from([5, 7]))
 def test_random_functions(function, max_registers, max_predicates):
-    """Every operand holds what it must, within the limits, and the code survives its encoding."""
+    """Every operand holds the right value, within the limits, and the code survives encoding and decoding."""
     checker, emitted = compiled(function, max_registers=max_registers, max_predicates=max_predicates)
     checker.run()
     program = emitted.program
@@ -77,7 +77,7 @@ def test_crowded_functions(function, max_registers):
 
 
 def test_thousands_of_live_values():
-    """All are spilled except those that fit beside the one being filled, and each is stored and loaded once."""
+    """All are spilled except those that fit with the one being loaded, and each is stored and loaded once."""
     count = 1500
     checker, emitted = compiled(sum_of_inputs(count))
     assert checker.run() == count
@@ -88,7 +88,7 @@ def test_thousands_of_live_values():
 
 
 def test_constants_are_made_again():
-    """Constants that live across pressure cost no local memory."""
+    """Constants that are live across high pressure need no local memory."""
     function = sum_of_inputs(8)
     constants = [function.new() for _ in range(6)]
     makers = [Node(Op.MOV, dst=c, src=[Imm(n + 1), None, None]) for n, c in enumerate(constants)]

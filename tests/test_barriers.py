@@ -1,4 +1,4 @@
-"""Barriers: which warps they wait for, what a vote counts, and which can never complete; also in the cycle model."""
+"""Barriers: the warps that they wait for, votes, and barriers that can never complete; also in the cycle model."""
 
 import dataclasses
 from pathlib import Path
@@ -45,7 +45,7 @@ def fails(asm: Assembler, launch: Launch) -> str:
 
 
 def early(asm: Assembler, cond: Cond, threads: int, *, exits: bool = True) -> None:
-    """Threads whose number compares so with `threads` go to `end`, or exit where they stand."""
+    """Threads for whose number the comparison with `threads` holds go to `end`, or exit at once."""
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.op(Op.ISETP, RZ, 0, Imm(threads), cond=cond, pdst=1)
     if exits:
@@ -108,7 +108,7 @@ def test_who_has_exited_is_not_waited_for(cond, threads, exits):
 @pytest.mark.parametrize("vote", [Vote.ALL, Vote.ANY, Vote.POPC])
 @pytest.mark.parametrize("exits", [True, False])
 def test_the_last_exit_opens_the_barrier_and_the_vote_counts_who_arrived(vote, exits):
-    """Warps 0 and 1 wait; warps 2 and 3, and ten lanes of warp 1, leave after much else."""
+    """Warps 0 and 1 wait; warps 2 and 3, and ten lanes of warp 1, exit much later."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)
     asm.op(Op.ISETP, RZ, 0, Imm(54), cond=Cond.GE, pdst=1)
@@ -132,7 +132,7 @@ def test_the_last_exit_opens_the_barrier_and_the_vote_counts_who_arrived(vote, e
 
 
 def test_exit_after_waiting():
-    """Each warp leaves after as many barriers as it has a number."""
+    """Each warp exits after a number of barriers equal to its own number."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.WARPID)
     for number in range(4):
@@ -193,7 +193,7 @@ def test_the_cycle_in_which_a_barrier_opens(last):
 
 
 def lanes_elsewhere() -> Assembler:
-    """Lanes below 20 skip the barrier and have something left to do."""
+    """Lanes below 20 skip the barrier and execute further instructions."""
     asm = Assembler()
     early(asm, Cond.LT, 20, exits=False)
     asm.op(Op.BAR, imm=3)

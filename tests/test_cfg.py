@@ -73,7 +73,7 @@ def test_side_that_leaves_the_loop_runs_first():
 
 
 def test_inner_loop_counts():
-    """A branch of the inner loop that leaves it goes first, though it stays in the outer loop."""
+    """The side that leaves the inner loop runs first, although it stays in the outer loop."""
     flow = ControlFlow(body(". A: . B: . ?C . >B C: . ?A x"))
     assert flow.depths == [0, 1, 2, 2, 1, 0]
     assert [flow.taken_first(block) for block in range(6)] == [False, False, True, False, False, False]

@@ -202,7 +202,7 @@ value = 64
 
 @pytest.fixture
 def sum_toml(tmp_path):
-    """A user's launch file, with PTX and the right expectation beside it."""
+    """A user's launch file, with PTX and the correct expected result in the same folder."""
     shutil.copy(kernel("vector_add").ptx, tmp_path)
     np.save(tmp_path / "expected.npy", np.arange(64, dtype=np.float32) + np.float32(0.5))
     path = tmp_path / "sum.toml"
@@ -274,7 +274,7 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
 
 
 def test_machine_code_that_is_not_optimised(capsys, tmp_path):
-    """The program is longer, and gives the same results, also in functional execution."""
+    """The program is longer, and has the same results, also in functional execution."""
     lengths = []
     for options in ([], ["--no-optimise"]):
         path = tmp_path / "code.json"

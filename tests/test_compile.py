@@ -70,7 +70,7 @@ def function(entry: str) -> Function:
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("predicates", [3, 7])
 def test_real_kernels_are_proved(entry, predicates):
-    """No two live values share a register, and the code survives its encoding."""
+    """No two live values share a register, and the code survives encoding and decoding."""
     ir = function(entry)
     allocation = allocate(ir, 16, predicates)
     emitted = emit(ir, allocation)
@@ -90,7 +90,7 @@ def test_results_with_few_predicates():
 
 @pytest.mark.parametrize("name", ["bfs", "histogram", "pathfinder"])
 def test_short_sides_become_guards(name):
-    """The results stay, and guards replace branches."""
+    """The results do not change, and guards replace branches."""
     file = kernel(name).load("tiny")
     plain_ir = lower(link(parse(file.ptx.read_text(), file.ptx.name), file.entry))
     plain, converted = emit(plain_ir, allocate(plain_ir)).program, compile_file(file.ptx, file.entry)

@@ -1,4 +1,4 @@
-"""Compiling takes time in proportion to the text, whatever its shape."""
+"""Compiling takes time in proportion to the text, for every shape of program."""
 
 import gc
 import time
@@ -38,7 +38,7 @@ def seconds(shape: str, count: int) -> float:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_growth(shape):
-    """The least of three measurements counts: other work on the machine only adds."""
+    """The least of three measurements counts: other processes on the machine only add time."""
     growth = []
     for _ in range(3):
         growth.append(seconds(shape, TIMES * SMALL) / max(seconds(shape, SMALL), LEAST_SECONDS))

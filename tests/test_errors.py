@@ -71,7 +71,7 @@ def fails(folder, capsys):
 
 @pytest.fixture
 def fails_to_run(folder, fails):
-    """Runs a launch file with a kernel, which must fail together."""
+    """Runs a launch file with a kernel, which must fail."""
 
     def run(body="", launch=LAUNCH, *options, ptx=PTX):
         (folder / "k.ptx").write_text(ptx.replace("BODY", body))

@@ -1,4 +1,4 @@
-"""The evaluation: definitions by number, figures by their bytes."""
+"""The evaluation: definitions checked with numbers, figures by their bytes."""
 
 import dataclasses
 

@@ -96,7 +96,8 @@ def test_instructions_by_kind():
 
 
 def test_who_executes():
-    """Two of five instructions that enter the datapath omit lanes; after half of the warp has exited none does."""
+    """Two of five instructions that enter the datapath do not execute in all lanes; none after half of the warp has
+    exited."""
     code = [mov(0), mov(0), mov(0), mov(0), Instruction(op=Op.EXIT), mov(0), mov(0)]
     found = structure(trace_of(code, lanes=[FULL_MASK, HALF, 1, 0, HALF, FULL_MASK ^ HALF, FULL_MASK ^ HALF]))
     assert {count: n for count, n in enumerate(found.active) if n} == {32: 1, 16: 3, 1: 1}

@@ -113,7 +113,8 @@ def test_classes_are_those_of_the_hints_each_time_that_they_execute() -> None:
 
 
 def test_registers_of_values_that_need_no_place() -> None:
-    """Three values live at once; a window of 2 keeps R2 only, one of 4 R1 too. A guard ends no value."""
+    """Three values are live at once; with a window of 2 only R2 needs no row, with 4 also R1. A guarded write does not
+    end a value."""
     code = [move(0), move(1), move(2), read(2), read(1), read(0), Instruction(op=Op.EXIT)]
     assert most_live(code) == 3
     program = trace_of(code).program

@@ -63,7 +63,7 @@ def test_bytes_of_a_value_are_those_below_its_leading_zeros(value, size):
 
 
 def test_a_register_keeps_what_other_lanes_have_written():
-    """R1 is written in lane 0 only: its other lanes are zero, as before."""
+    """R1 is written in lane 0 only: its other lanes are still zero."""
     found = values(trace([0x1, 0x3, 0, 0, 0], [5, 5]))
     assert found.operands == [1, 1, 0, 0, 0]
     assert found.zero_operand == 1

@@ -1,4 +1,4 @@
-"""Simulations of an evaluation are cached, and their possible failures."""
+"""Caching of an evaluation's simulations, and their possible failures."""
 
 import contextlib
 import dataclasses

@@ -43,7 +43,7 @@ def test_everything_kept_stays_in_its_place():
 
 @pytest.mark.parametrize("entry", ["two", "one"])
 def test_errors_are_placed_as_in_the_whole_file(entry):
-    """Behind parts that are left out, on lines before and on the same one."""
+    """After omitted parts, on earlier lines and on the same line."""
     text = MANY.replace("call other", "call othr")
     with pytest.raises(PtxError) as found:
         compile_ptx(text, "many.ptx", entry)

@@ -38,7 +38,7 @@ def command(name, tmp_path) -> Command:
 
 
 def cache(name, tmp_path) -> Path:
-    """The cache of a command: that of all tests if it runs hardware, else an empty one."""
+    """The cache of a command: that of all tests if it runs hardware, otherwise an empty one."""
     if name != "run":
         return tmp_path / "cache"
     runner.build(CONFIG, "Datapath")
@@ -69,7 +69,7 @@ def test_a_signal_ends_all_of_it(tmp_path, name, ending):
 @pytest.mark.rtl
 @pytest.mark.parametrize("part", ["simulators", pytest.param("runtimes", marks=pytest.mark.long)])
 def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
-    """A unit's, or that of Verilator's own library, which takes longer."""
+    """The build of a unit, or of Verilator's own library, which takes longer."""
     if part == "simulators":
         library = runner._library(False, [])
         shutil.copytree(library, tmp_path / library.relative_to(place()))
@@ -124,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
 
 @pytest.mark.long
 def test_simultaneous_writers_of_one_file_leave_it_whole(tmp_path):
-    """Two commands that write Verilog to one folder: the same result as from one."""
+    """Two commands that write Verilog to one folder have the same result as one command."""
     def verilog(number):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -28,7 +28,7 @@ def saturated(word: int | str) -> int:
 
 
 def matches(got: list[int], wanted: list[int | str], form: exact.Form) -> bool:
-    """Equal words; any f64 NaN serves, for f32 it is the one that PTX names."""
+    """Equal words; any NaN for f64, for f32 the one that PTX defines."""
     wanted = [0x7FFFFFFF if word == NAN and form is F32 else word for word in wanted]
     return all(g == w or (w == NAN and exact.decode(g, form).is_nan) for g, w in zip(got, wanted, strict=True))
 
@@ -75,7 +75,7 @@ def test_single(op, rounding, ftz):
 
 
 def test_fused_near_ties():
-    """Sums that lie next to a tie of float32, where rounding twice goes wrong."""
+    """Sums next to a tie of float32, for which rounding twice is wrong."""
     rng = np.random.default_rng(3)
     a = (rng.integers(0, 1 << 23, 4096, dtype=np.uint32) | np.uint32(0x3F800000)).view(np.float32)
     b = (rng.integers(0, 1 << 23, 4096, dtype=np.uint32) | np.uint32(0x3F800000)).view(np.float32)

@@ -24,13 +24,13 @@ class InFlight:
     unread: list[int]
 
     def writes(self, other: Instruction) -> bool:
-        """It still has to write what another instruction reads or writes."""
+        """Whether it still has to write a register that another instruction reads or writes."""
         own = self.instruction
         registers, predicates = {*other.sources, other.dst} - {RZ}, {*other.predicates_read, other.pdst} - {PT}
         return own.dst in registers or own.pdst in predicates
 
     def occupies(self, other: Instruction) -> bool:
-        """It has the unit latch that another instruction needs free."""
+        """Whether it occupies the unit latch that another instruction needs."""
         holds = self.instruction.op is Op.LATCH or self.instruction.latched or self.instruction.op is Op.DADD
         needs = (other.op in (Op.LATCH, Op.HIGH, Op.DADD)) and not other.latched
         return holds and needs and self.instruction.pipe is other.pipe
@@ -49,7 +49,7 @@ def expected(flights: list[InFlight], following: Instruction) -> int:
 
 
 def chosen(rng: random.Random) -> Instruction:
-    """Any instruction whose rules are written down here."""
+    """A random instruction whose rules are in this file."""
     if rng.random() < 0.3:
         return rng.choice([MEMBAR, *BEATS])
     return random_instruction(rng, 4)
@@ -75,11 +75,11 @@ def test_states_are_those_of_the_rules(seed: int, tracks_reads: bool) -> None:
     assert seen == everything - (set() if tracks_reads else {Stall.WAR})
 
 
-def _event(  # noqa: PLR0917 - what it changes
+def _event(  # noqa: PLR0917 - the state that it changes
     rng: random.Random, board: Scoreboard, slot: int, flights: list[InFlight], following: list[Instruction], state: int,
     *, tracks_reads: bool,
 ) -> bool:
-    """Something happens: the next instruction issues, an operand is read, or an instruction is done."""
+    """A random event: the next instruction issues, an operand is read, or an instruction is done."""
     instruction = following[slot]
     if state == READY and rng.random() < 0.6:
         if instruction.pipe is not Pipe.CONTROL:

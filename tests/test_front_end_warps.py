@@ -1,4 +1,4 @@
-"""Warps of the front end: their way through a program, the dispatch of blocks, and barriers."""
+"""Warps of the front end: their path through a program, the dispatch of blocks, and barriers."""
 
 import dataclasses
 import random
@@ -38,7 +38,7 @@ def test_a_walk_shows_every_instruction_once(name: str) -> None:
 
 
 def test_full_means_every_lane_that_is_still_there() -> None:
-    """An instruction of the lanes that others left behind is full; so is EXIT itself."""
+    """An instruction of all lanes that have not exited is full; so is EXIT itself."""
     code = [MOV, MOV, LEAVE, MOV, MOV]
     trace = trace_of(code, lanes=[ALL_LANES, HALF, HALF, ALL_LANES & ~HALF, 1 << 31]).warps[0]
     exits = [instruction.op is Op.EXIT for instruction in (*code, LEAVE)]

@@ -131,7 +131,8 @@ def test_warps_that_spin_do_not_starve_the_one_they_wait_for():
 
 
 def locked(atom: Atom) -> Assembler:
-    """One lane of each warp takes the lock, word 0, works for eight basic blocks, adds 1 to word 1 and lets it go."""
+    """One lane of each warp takes the lock (word 0), runs eight basic blocks, adds 1 to word 1 and releases the
+    lock."""
     asm = Assembler()
     asm.pointer(4, 0)
     asm.op(Op.S2R, 0, special=Special.LANEID)
@@ -163,7 +164,7 @@ def locked(atom: Atom) -> Assembler:
 
 @pytest.mark.parametrize("atom", [Atom.CAS, Atom.EXCH])
 def test_warps_that_spin_at_a_lock_let_its_holder_go_first(atom):
-    """Each of 32 warps tries once or twice while another one has the lock, however long that works."""
+    """Each of 32 warps tries only once or twice while another one has the lock."""
     launch = Launch((8, 1, 1), (128, 1, 1), (Buffer("words", np.zeros(2, np.uint32)),))
     execution = execute(locked(atom).program((8,)), launch, record=False)
     assert execution.buffers["words"].tolist() == [0, 32]
@@ -172,7 +173,8 @@ def test_warps_that_spin_at_a_lock_let_its_holder_go_first(atom):
 
 
 def test_who_spins_goes_on_when_all_others_wait_at_a_barrier():
-    """Every warp but the first finds at once what it tries to write, so it counts as spinning when it tries again."""
+    """Every warp except the first finds the value that it tries to write, so it counts as spinning when it tries
+    again."""
     asm = Assembler()
     asm.pointer(4, 0)
     asm.op(Op.MOV, 1, Imm(1))

@@ -27,7 +27,7 @@ PROGRAMS = 2048
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_kept_programs(path: Path) -> None:
-    """As all functional runs of tests, these are also timed, and their traces checked."""
+    """Like all functional runs of tests, these are also simulated, and their traces checked."""
     Case.read(path).run()
 
 
@@ -97,7 +97,7 @@ def test_shrinking_keeps_what_matters() -> None:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[int]]:
-    """No program is compiled, number 5 fails, number 70 crashes nvcc; the seeds that ran, each as often as it did."""
+    """No program is compiled, number 5 fails, number 70 crashes nvcc. Records the seed of every run."""
     log = tmp_path / "ran"
 
     def cases(programs: list[Program]) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Gating loses no data: lanes read the values that were written to them, whatever values and lanes are written.
+"""Gating loses no data: lanes read the values that were written to them, for all values and lanes.
 
 Banks are modelled as columns: R-bits, width and side decide the position of a byte, which is stored only in an enabled
 column; a column that is not enabled for reading shows poison. Meaningless data is random: banks at power-up, results in
@@ -39,26 +39,26 @@ class Write(NamedTuple):
 
 
 class WrongRead(AssertionError):
-    """A lane does not read the value last written to it, or counts as zero and is not."""
+    """A lane does not read the value last written to it, or counts as zero although it is not."""
 
 
 class WrongColumns(AssertionError):
-    """A column is enabled without need, or needed and not enabled."""
+    """A column is enabled although not needed, or needed but not enabled."""
 
 
 class Registers(ABC):
-    """A bank of columns beside its shadow; column c is bits 32c .. 32c + 31 of its row."""
+    """A bank of columns and its shadow; column c is bits 32c .. 32c + 31 of its row."""
 
     def __init__(self, gating: Gating) -> None:
         self.gating = gating
         self.columns = [random.getrandbits(1024) for _ in range(ROWS)]
         self.zero = [Zero(0)] * ROWS
         self.shadow = [0] * ROWS
-        self.defined = [0] * ROWS  # lanes whose shadow means something
+        self.defined = [0] * ROWS  # lanes whose shadow is defined
         self.covered: set[Name] = set()
 
     def forget(self, row: int, lanes: int) -> None:
-        """Lanes that have not written the register yet, or will not read it any more."""
+        """Mark lanes undefined: they have not written the register yet, or will not read it any more."""
         self.defined[row] &= ~lanes
 
     def write(self, write: Write) -> None:
@@ -84,14 +84,14 @@ class Registers(ABC):
             raise WrongRead(f"row {row}, lanes {lanes:#x}, {self.zero[row]}")
 
     def check_columns(self, columns: int, touched: int, known: int) -> None:
-        """The columns are those that hold one of the bytes touched; none that is known to be zero is written."""
+        """The columns are those with an accessed byte; none that is known to be zero is written."""
         wanted = sum(1 << column for column, bits in enumerate(split(touched)) if bits)
         if columns != wanted or known:
             raise WrongColumns(f"{columns:#x} enabled, {wanted:#x} needed, known: {known:#x}")
 
     @abstractmethod
     def renew(self, write: Write) -> Rewrite:
-        """Apply the rules of a write; the register is stored that way from now on."""
+        """Apply the rules of a write, and store the new metadata of the register."""
 
     @abstractmethod
     def place(self, row: int, word: int) -> int:
@@ -184,13 +184,13 @@ class Values:
         self.zero_lanes = [spread(random.getrandbits(32)) for _ in range(256)]
 
     def lanes(self, live: int) -> int:
-        """Some lanes of those still live: few, many, or any."""
+        """Some of the lanes that are still live: few, many, or a random set."""
         lanes = random.choice([1 << random.randrange(32), ~(1 << random.randrange(32)), 0x55555555,
                                random.getrandbits(32), random.getrandbits(32)])
         return lanes & live or live & -live
 
     def word(self, lanes: int) -> int:
-        """A result with some lanes and some granules zero, narrow at times, of either sign; garbage elsewhere."""
+        """A result with some lanes and some granules zero, sometimes narrow, of either sign; random elsewhere."""
         word = random.getrandbits(1024)
         if random.random() < 0.8:
             word &= random.choice(self.granules)
@@ -252,7 +252,7 @@ def test_reads_alone_catch(broken: Rules, gating: Gating) -> None:
 
 @pytest.mark.parametrize(("broken", "gating"), WASTE)
 def test_columns_alone_catch(broken: Rules, gating: Gating) -> None:
-    """Columns are enabled only where they are needed, though it would cost no data."""
+    """Errors that enable unneeded columns, without losing data, are caught."""
     random.seed(broken.__name__)
     with pytest.raises(WrongColumns):
         run(broken, gating, 2000)

@@ -30,7 +30,7 @@ def slots_of(given: tuple[Given, ...]) -> tuple[Compact, Compact, Compact]:
 
 
 def attempt(op: Op, *given: Given, p: int | None = 0, carry: bool = False, **modifiers: Any) -> Answer | None:
-    """The answer, with every lane checked if it is accepted. Slots not given are zero."""
+    """The result of an attempt, with every lane checked if it is accepted. Slots that are not given are zero."""
     operation = Operation(op, decode_modifiers(op, encode_modifiers(Instruction(op=op, **modifiers))), carry)
     slots = slots_of(given)
     answer = execute(operation, slots, p)
@@ -40,7 +40,7 @@ def attempt(op: Op, *given: Given, p: int | None = 0, carry: bool = False, **mod
 
 
 def check_lanes(operation: Operation, slots: Sequence[Compact], p: int | None, answer: Answer) -> None:
-    """All lanes compute what the answer says."""
+    """All lanes compute their values of the result."""
     compares = operation.op == Op.ISETP
     modifiers = vars(operation.modifiers) | ({"combine": Combine.AND} if compares else {})
     for number, values in enumerate(zip(*(split(x.word()) for x in slots), strict=True)):
@@ -207,7 +207,7 @@ COMPARISONS: list[tuple[Given, Given, bool, dict[str, int]]] = [
     ((0, 2), (31, 1), False, {"LE": 1, "GT": 0}),
     ((0, 2), (30, 1), False, {}),
 ]
-"""a, b, whether they are signed, and the conditions that are accepted, with what they give."""
+"""a, b, whether they are signed, and the accepted conditions with their results."""
 
 
 @pytest.mark.parametrize(("a", "b", "signed", "accepted"), COMPARISONS)
@@ -230,7 +230,7 @@ def test_a_left_shift_is_not_signed() -> None:
 
 
 def test_widths_are_of_the_shape() -> None:
-    """Words of 6 bits, strides of 4, 4 lanes: 3 * stride is the way to the last lane."""
+    """Words of 6 bits, strides of 4 bits, 4 lanes: the last lane is base + 3 * stride."""
     shape, carry = Shape(6, 4, 4), Operation(Op.IADD, decode_modifiers(Op.IADD, 0), True)
     lanes = {Op.IADD: lambda m, a, b, c, p: ((a + b + p) % 64, (a + b + p) // 64)}
     assert execute(carry, slots_of(((60, 1), 0)), 0, shape, lanes) == ((60, 1), 0)
@@ -287,7 +287,7 @@ STRIDES = [0, 0, 1, 2, 4, 8, 64, 100, -1, -2, -4, -64, 0x7FFF, -0x8000]
 
 
 def random_slot(rng: random.Random, affine: float) -> Compact:
-    """Often near a wrap, or near a power of two, so that conditions hold and do not hold."""
+    """A slot, often near a wrap or near a power of two, so that conditions hold in some cases and not in others."""
     stride = rng.choice(STRIDES) if rng.random() < affine else 0
     near = rng.choice(NEAR) + rng.randrange(-40, 41) - rng.choice((0, 31 * stride))
     return Compact(rng.choice((near & M, near & M, rng.getrandbits(32), rng.getrandbits(6))), stride)

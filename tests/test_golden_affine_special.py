@@ -38,7 +38,7 @@ def wanted_values(special: Special, block: tuple[int, int, int], number: int, wa
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_special_registers(block: tuple[int, int, int]) -> None:
-    """All compact registers are right in every thread; the indices are compact if the lanes are consecutive in x."""
+    """All compact registers are correct in every thread; the indices are compact if the lanes are consecutive in x."""
     launch = Launch(GRID, block, dynamic_shared=48)
     x, y, z = block
     consecutive = (y, z) == (1, 1) or x % 32 == 0

@@ -1,4 +1,4 @@
-"""The golden affine unit and its register file (docs/contract/affine.md): which cycle, which registers."""
+"""The golden affine unit and its register file (docs/contract/affine.md): cycles and registers."""
 
 import itertools
 import random
@@ -98,7 +98,7 @@ def test_compact_values(value: Compact, tag: Tag, lanes: list[int]) -> None:
 
 
 def test_registers_are_apart() -> None:
-    """All registers of all warps that fit, written at random, hold what was written to them last."""
+    """All registers of all warps that fit, written at random, hold the last values written to them."""
     registers = 20
     file, rng = AffineRegisterFile(CONFIG, registers), random.Random(6)
     wanted: dict[tuple[int, int], Compact | None] = {}
@@ -219,7 +219,7 @@ def test_a_destination_is_generic_when_its_instruction_has_issued() -> None:
     ({"full": 0, "lanes": HALF, "writes": 0}, True),
     ({"full": 1, "lanes": HALF}, True),
     ({"src2": 0, "reads": 0b111}, False),  # the column does not allow it
-    ({"pred": HALF}, False),  # a carry in of some lanes
+    ({"pred": HALF}, False),  # a carry in only in some lanes
     ({"pred": HALF, "lanes": HALF}, True),
     ({"pred": HALF << 16, "lanes": HALF}, True),
 ])
@@ -315,7 +315,7 @@ def test_the_uniform_unit_does_not_see_what_is_refused(change: dict[str, int]) -
 
 
 def test_the_uniform_answer_to_a_comparison_is_that_of_the_comparison_alone() -> None:
-    """1.0 < 2.0 holds, whatever `combine` is: the lanes combine it one by one."""
+    """1.0 < 2.0 holds for every `combine`: each lane combines it separately."""
     one, two, uniform = 0x3F800000, 0x40000000, UniformUnit(executed())
     for combine in Combine:
         less = Instruction(op=Op.FSETP, pdst=0, psrc=1, cond=Cond.LT, combine=combine)
@@ -339,7 +339,7 @@ def test_uniform_loads(access: Access, a: int, offset: int, value: int) -> None:
 
 
 def test_uniform_loads_of_parameters() -> None:
-    """The word that the launch gives."""
+    """The word given by the launch."""
     load = Instruction(op=Op.LD, dst=1, space=Space.PARAM, access=Access.B32)
     trace = execute(FIG_6, replace(FIG_6_LAUNCH, arguments=(Scalar("u32", bytes([8, 0, 0, 0])),))).trace
     assert trace is not None

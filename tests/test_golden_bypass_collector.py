@@ -89,7 +89,7 @@ def test_no_room_for_a_destination() -> None:
 
 @pytest.mark.parametrize("gating", ["off", "active"])
 def test_lanes_that_are_fetched(gating: str) -> None:
-    """R1 is valid in the lower lanes; R2 is not there. Gating makes no difference."""
+    """R1 is valid in the lower lanes; R2 has no entry. Gating makes no difference."""
     collector = Driven("bow_wr", f"gating={gating}")
     collector.write(1, LOW, 5)
     collector.take([1], lanes=0x10001)

@@ -45,7 +45,7 @@ def test_masks_of_the_seed() -> None:
 
 @pytest.mark.parametrize("diagonal", range(4))
 def test_eight_coalescable_requests_take_one_cycle(diagonal: int) -> None:
-    """[RADAIDEH], Fig. 3.16(b), with whatever priority."""
+    """[RADAIDEH], Fig. 3.16(b), with any priority."""
     arbiter = CoalescingArbiter(4, 4, Alignment.REG, PATHS)
     arbiter.advance(diagonal)
     assert all(read.mask == mask for read, mask in FIG_3_16B.items())
@@ -98,7 +98,7 @@ def test_two_reads_share_a_bank() -> None:
         bank.write(row, word, mask)
     decision = arbiter.decide(NO_WRITES, [left, right])
     assert set(decision.reads) == {left, right}
-    shown = bank.read(0) | bank.read(1)  # each sub-bank puts out the row of its access; both rows are zero elsewhere
+    shown = bank.read(0) | bank.read(1)  # each sub-bank outputs the row of its access; both rows are zero elsewhere
     first, second = crossbar.route([shown], slice_grants(1, decision.reads))
     assert (from_sub_banks(first, False), from_sub_banks(second, True)) == (broadcast(0x12), broadcast(0x3456))
 
@@ -210,8 +210,8 @@ def test_decisions_are_those_of_the_text(alignment: Alignment, banks: int, colle
 
 
 def waited(banks: int, collectors: int, victim: Read) -> int:
-    """The longest row of cycles without a write in its bank that the victim waited, among random requests of all other
-    collectors and two more operands of its own instruction."""
+    """The maximum number of consecutive cycles, without a write in its bank, that the victim waited, with random
+    requests of all other collectors and two more operands of its own instruction."""
     arbiter = CoalescingArbiter(banks, collectors, Alignment.REG, PATHS)
     arbiter.advance(random.randrange(arbiter.size))
     own = [Read(random.choice([victim.bank, random.randrange(banks)]), random.choice([RIGHT, LEFT]), victim.collector,
@@ -246,7 +246,8 @@ def test_no_read_starves(banks: int, collectors: int, side: int, turns: int) -> 
 
 @pytest.mark.parametrize(("side", "turns"), [(RIGHT, 1), (LEFT, 3)])
 def test_the_bound_is_reached(side: int, turns: int) -> None:
-    """Rivals with full words wherever the wave comes first, and two right operands of its own before a left one."""
+    """Competing full words in all cells that come first, and two right operands of the same collector before a left
+    one."""
     arbiter, victim = CoalescingArbiter(4, 4, Alignment.REG, PATHS), Read(1, side, 2, 1)
     arbiter.advance(4)  # its turn, cell (1, 2) on diagonal 3, is as far away as possible
     rivals = [Read(1, RIGHT, collector, 4) for collector in (0, 1, 3)]
@@ -261,7 +262,7 @@ def test_the_bound_is_reached(side: int, turns: int) -> None:
 
 @pytest.mark.parametrize("alignment", list(Alignment))
 def test_codes_are_kept(alignment: Alignment) -> None:
-    """One byte and positive after reset; the side is stored with `write` and is the reader's otherwise."""
+    """One byte and positive after reset. With `write` the side is stored; otherwise it follows from the register."""
     buffer = MaskBuffer(SmConfig(coalescing=Coalescing.ON, alignment=alignment, rows=16))
     stores_side = alignment is Alignment.WRITE
     for row in range(16):

@@ -82,8 +82,8 @@ def outcome_of_lane(port: dict, known: tuple[bool, bool, bool], operands: tuple[
 
 
 def random_port(op: Op, rng: random.Random) -> dict:
-    """A dispatch of the operation with any modifiers (often the truth tables of 0, a, b, c), now and then to a pipe
-    that it does not go to."""
+    """A dispatch of the operation with random modifiers (often the truth tables of 0, a, b, c), sometimes to a pipe
+    that does not execute it."""
     words = [[rng.choice(SPECIAL) if rng.random() < 0.7 else rng.getrandbits(32) for _ in range(LANES)] for _ in "abc"]
     return {
         "op": int(op), "pipe": rng.choice((0, 0, 0, 1, 2)),

@@ -82,7 +82,7 @@ def marked_in_lane_order(gating: Gating, old: Zero, result: Result) -> tuple[lis
 
 
 def lane_order(gating: Gating, old: Zero, result: Result) -> Rewrite:
-    """Which bytes a write stores, `coalescing = off`."""
+    """The bytes that a write stores, `coalescing = off`."""
     z, columns = bits(old.mask), set()
     new, reordered = marked_in_lane_order(gating, old, result)
 
@@ -99,7 +99,7 @@ def lane_order(gating: Gating, old: Zero, result: Result) -> Rewrite:
 
 
 def interleaved(gating: Gating, old: Zero, encoding: Encoding, new_encoding: Encoding, result: Result) -> Rewrite:
-    """Which bytes a write stores, `coalescing = on`."""
+    """The bytes that a write stores, `coalescing = on`."""
     z, new, columns = bits(old.mask), [False] * 32, set()
     was = [z[8 * k + g] if k < encoding.width else not encoding.sign for k in BYTES for g in GROUPS]
     if gating is Gating.IN_LANE:
@@ -129,7 +129,7 @@ def interleaved(gating: Gating, old: Zero, encoding: Encoding, new_encoding: Enc
 
 
 def random_word() -> int:
-    """A result with zeros of all sorts: lanes, upper bytes, granules, and the sign above narrow values."""
+    """A result with zeros of all kinds: lanes, upper bytes, granules, and the sign above narrow values."""
     keep = random.choice([0xFF, 0x7F, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF])
     values = []
     for _ in GROUPS:
@@ -145,7 +145,7 @@ def random_lanes() -> int:
 
 
 def random_zero(gating: Gating, *, reordered: bool) -> Zero:
-    """Possible knowledge of a register; with `ACTIVE` none."""
+    """A possible zero mask of a register; empty with `ACTIVE`."""
     if gating is Gating.ACTIVE:
         return Zero(0)
     mask = random.getrandbits(32) | random.choice([0, random.getrandbits(32)])
@@ -161,7 +161,7 @@ GATINGS = pytest.mark.parametrize("gating", [Gating.ACTIVE, Gating.IN_LANE, Gati
 
 @GATINGS
 def test_a_write_in_lane_order(gating: Gating) -> None:
-    """New mask, R-bits, word, bytes and columns, whatever was known before."""
+    """New mask, R-bits, word, bytes and columns, for all old zero masks."""
     random.seed(str(gating))
     rules = LaneOrder(gating)
     for _ in range(1000):
@@ -172,7 +172,7 @@ def test_a_write_in_lane_order(gating: Gating) -> None:
 
 @GATINGS
 def test_an_interleaved_write(gating: Gating) -> None:
-    """New mask, word, bytes and columns, whatever was known before and however the register was stored."""
+    """New mask, word, bytes and columns, for all old zero masks and encodings."""
     random.seed(str(gating))
     rules = Interleaved(gating)
     for _ in range(1000):
@@ -186,7 +186,7 @@ def test_an_interleaved_write(gating: Gating) -> None:
 
 @GATINGS
 def test_a_read_in_lane_order(gating: Gating) -> None:
-    """Which columns a read needs, `coalescing = off`: needed columns, forced zeros, known zeros."""
+    """A read with `coalescing = off`: needed columns, forced zeros, known zeros."""
     random.seed(str(gating))
     rules = LaneOrder(gating)
     for _ in range(1000):

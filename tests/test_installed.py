@@ -22,7 +22,7 @@ NOT_SOURCES = (".git", ".venv", "build", "*.egg-info", "__pycache__", ".*_cache"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this tree, made from a copy, since building leaves files beside the sources."""
+    """A wheel of this tree, made from a copy, since building leaves files in the source folder."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "tree", symlinks=True, ignore=shutil.ignore_patterns(*NOT_SOURCES))
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
@@ -33,8 +33,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the wheel, read-only; what it requires is taken from the environment of the tests. That of
-    the tests has the tree's own Warploom by a hook, which a folder on the path does not bring along."""
+    """A new environment with the wheel, read-only. Its dependencies come from the environment of the tests, whose own
+    Warploom is installed by a hook, so that it is not visible through a folder on the path."""
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
@@ -60,7 +60,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
 
 
 def test_what_is_required() -> None:
-    """The cell library is an extra: its wheel drops folders such as `docs` and `steps` beside everybody's packages."""
+    """The cell library is an extra: its wheel installs folders such as `docs` and `steps` next to all packages."""
     required = [Requirement(line) for line in metadata.requires("warploom") or []]
     assert {one.name for one in required if one.marker is None} == {
         Requirement(line).name for line in (ROOT / "requirements.txt").read_text().splitlines() if line[:1] not in "#"}
@@ -76,7 +76,7 @@ def test_a_folder_of_the_same_name_shadows_nothing(environment: Path, tmp_path: 
     for name in ("rtl", "tb", "synth", "golden_model"):
         (here / name).mkdir(parents=True)
         (here / name / "__init__.py").write_text(f"raise ImportError('this is my own {name}')\n")
-    made, cache = runner.build(CONFIG, "Datapath").folder, tmp_path / "cache"  # equal sources make equal hardware
+    made, cache = runner.build(CONFIG, "Datapath").folder, tmp_path / "cache"  # equal sources give equal hardware
     for folder in (made, place() / "designs"):  # not where the tests cache: a simulator puts a tree around it first
         shutil.copytree(folder, cache / folder.relative_to(place()))
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}

@@ -80,7 +80,7 @@ def test_fma_rounds_the_exact_value_once(a, b, c):
 
 
 def test_fma_is_right_where_rounding_twice_is_wrong():
-    """The exact sum lies a hair above the middle of two floats; the double sum falls on the middle itself."""
+    """The exact sum is slightly above the midpoint of two floats; the sum in double is the midpoint itself."""
     a, c = np.array([1 + 2.0**-12], np.float32), np.array([2.0**-60], np.float32)
     assert fma(a, a, c)[0] == 1 + 2.0**-11 + 2.0**-23
     assert np.float32(np.float64(a[0]) ** 2 + np.float64(c[0])) == 1 + 2.0**-11

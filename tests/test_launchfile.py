@@ -214,7 +214,7 @@ def test_a_file_that_does_not_exist(tmp_path):
 def test_no_text_gets_past_the_reader_without_a_launch_error(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("text") / "launch.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(LaunchError):  # no text of chance names a PTX file that exists
+    with pytest.raises(LaunchError):  # a random text does not name an existing PTX file
         load(path)
 
 

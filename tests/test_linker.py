@@ -42,7 +42,7 @@ def kernel(body: str, before: str = "", parameters: str = "") -> ptx.Kernel:
 
 
 def listing(linked: ptx.Kernel) -> list[str]:
-    """The flat body as text: opcode and names, enough to compare."""
+    """The flat body as text, for comparison: opcode and names."""
     return [f"{item.name}:" if isinstance(item, ptx.Label) else _line(item) for item in linked.body]
 
 

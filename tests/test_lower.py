@@ -182,7 +182,7 @@ def test_one_of_two_products_is_fused():
 
 @pytest.mark.parametrize("between", ["L: add.u32 %r2, %r2, 1;", "add.u32 %r1, %r1, 1;", "st.global.u64 [%d7], %d2;"])
 def test_a_product_used_otherwise_is_not_fused(between):
-    """A label, a changed factor, or a second use lies between the product and the sum."""
+    """There is a label, a changed factor, or a second use between the product and the sum."""
     function = lowered("mul.wide.s32 %d2, %r1, 12;", between, "add.s64 %d3, %d1, %d2;", keep="%d3 %r2")
     assert [node.op for node in nodes(function) if node.line == 7] == [Op.IMUL, Op.IMUL]
 

@@ -1,4 +1,4 @@
-"""Descriptors of mechanisms: what they name is there, and few files name them."""
+"""Descriptors of mechanisms: the objects that they name exist, and few files name a mechanism."""
 
 import ast
 import pkgutil
@@ -32,7 +32,7 @@ def paths(mechanism: Mechanism) -> Iterator[str]:
 
 
 def needs(mechanism: Mechanism) -> Iterator[Needs]:
-    """Everything that a descriptor makes depend on settings."""
+    """All needs in a descriptor."""
     yield mechanism.is_on
     yield from (described.needs for described in (*mechanism.fields, *mechanism.units, *mechanism.coverage))
     for conflict in mechanism.conflicts:

@@ -45,7 +45,7 @@ def test_highest_lane_wins_a_store():
 
 
 def test_generic_addresses_of_one_warp_in_several_spaces():
-    """Lane modulo 5 picks the window; the trace gives addresses in their own spaces."""
+    """Lane modulo 5 selects the window; the trace gives addresses in their own spaces."""
     windows = [SHARED_WINDOW, LOCAL_WINDOW, CONST_WINDOW, PARAM_WINDOW, GLOBALS_BASE]
     table = np.array([windows[lane % 5] for lane in range(32)], np.uint64)
     asm = Assembler()
@@ -168,7 +168,7 @@ def test_one_buffer_given_twice_is_one_buffer():
 
 
 def one_by_one(memory: list, accesses: list[tuple], atom: Atom, bits: int, *, is_signed: bool) -> tuple[list, list]:
-    """Atomics (index, operand) in order, on Python integers: the value that each found, and whether it changed it."""
+    """Atomics (index, operand) in order, on Python integers: for each the old value, and whether it changed."""
 
     def value(word: int) -> int:
         return word - (1 << bits) if is_signed and word >> bits - 1 else word

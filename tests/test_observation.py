@@ -1,4 +1,4 @@
-"""What parts show is gathered by name, and a bench refuses sides that show different things."""
+"""Observed values are collected by name, and a bench rejects hardware and model with different names."""
 
 from collections.abc import Callable
 from typing import Any

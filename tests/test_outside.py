@@ -1,4 +1,4 @@
-"""Answers of a bench's outside units if the hardware's operands are meaningless."""
+"""Results of a bench's outside units for undefined operands."""
 
 from types import SimpleNamespace
 

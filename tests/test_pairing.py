@@ -54,7 +54,7 @@ def best_sides(edges: Edges, registers: int) -> int:
 
 
 def test_partners_are_not_chosen_greedily() -> None:
-    """The heaviest pair alone weighs less than the two beside it."""
+    """The heaviest pair alone has less weight than the other two."""
     assert partners(graph_of({(1, 2): 5, (2, 3): 8, (3, 4): 5})) == ((1, 2), (3, 4))
     assert partners(graph_of({(1, 2): 5, (2, 3): 11, (3, 4): 5})) == ((2, 3),)
     assert partners(graph_of({(7, 2): 1, (7, 3): 1, (7, 4): 2})) == ((4, 7),)
@@ -70,7 +70,7 @@ def test_partners_weigh_the_most(seed: int) -> None:
 
 
 def test_sides_where_all_can_be_apart() -> None:
-    """A ring of six, and registers that all meet one."""
+    """A ring of six, and registers that are all read with the same one."""
     ring = {(0, 1): 1, (1, 2): 3, (2, 3): 2, (3, 4): 2, (4, 5): 9, (0, 5): 1}
     assert left_registers(graph_of(ring)) in ({0, 2, 4}, {1, 3, 5})
     star = {(4, other): other + 1 for other in (0, 1, 2, 3, 9)}
@@ -84,7 +84,8 @@ def test_sides_of_a_triangle_part_its_heavy_edges() -> None:
 
 
 def test_a_register_changes_sides_where_the_tree_misleads() -> None:
-    """The tree is 0-1, 0-2, 0-3 with 0 alone on its side; that leaves 6 inside, and moving one register gains."""
+    """The tree is 0-1, 0-2, 0-3 with 0 alone on its side; a weight of 6 remains within a side, and moving one register
+    gains."""
     edges = {(0, 1): 3, (0, 2): 3, (0, 3): 3, (1, 2): 2, (1, 3): 2, (2, 3): 2}
     assert between(edges, frozenset({0})) == 9
     assert between(edges, left_registers(graph_of(edges))) == best_sides(edges, 4) == 10

@@ -237,7 +237,7 @@ def test_integers_of_every_base(value: int) -> None:
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.ptx")), ids=lambda path: path.stem)
 def test_plain_instructions_are_what_the_rules_make_of_them(path: Path) -> None:
-    """A comment makes the rules take every instruction and every list of integers apart."""
+    """With a comment the grammar's rules parse every instruction and every list of integers."""
     text = path.read_text()
     taken_apart = re.sub(r"(?m)(?<=[^\s;}]);[ \t]*$|(?<=\{)(?=\d)", r"/**/\g<0>", text)
     assert taken_apart != text

@@ -1,4 +1,4 @@
-"""Programs that we start end when we do."""
+"""Child processes end when their parent ends."""
 
 import fcntl
 import os

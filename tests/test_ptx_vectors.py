@@ -1,5 +1,5 @@
-"""PTX instructions, one by one, through the compiler and the golden model, against recorded exact answers and, where
-PTX only bounds the answer, against mpmath. `vectors/README.md` describes the recordings."""
+"""PTX instructions, one by one, through the compiler and the golden model, against recorded exact results and, if PTX
+only gives an error bound, against mpmath. `vectors/README.md` describes the recordings."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -152,7 +152,7 @@ BOUNDS = {
 
 
 def check_bound(row: dict, operands: np.ndarray, results: np.ndarray) -> int:
-    """Checks one approximate row; returns how many of its tuples PTX bounds."""
+    """Checks one approximate row. Returns the number of its tuples for which PTX gives a bound."""
     function, domain, bound = next(entry for start, entry in BOUNDS.items() if row["name"].startswith(start))
     double = row["outs"][0] == "f64"
     smallest = 2.0**-1022 if double else 2.0**-126

@@ -1,4 +1,4 @@
-"""Random kernels on the cycle model against sequential execution, with bypassing and without; right and wrong hints.
+"""Random kernels on the cycle model against sequential execution, with and without bypassing; correct and wrong hints.
 
 A failing kernel is shrunk, printed, and left in `build/random_programs`; if stored in `tests/programs/machine`, it runs
 first from then on.
@@ -108,7 +108,7 @@ def test_hints_lose_nothing(case: Case) -> None:
 
 
 def wrong_hints(program: Program) -> Iterator[Program]:
-    """The program with one value after the other as if the register file did not need it."""
+    """For each value, the program with the hint that the register file does not need it."""
     code = program.instructions
     for pc, i in enumerate(code):
         if i.dst != RZ and i.to_file:
@@ -119,10 +119,10 @@ def wrong_hints(program: Program) -> Iterator[Program]:
 def test_wrong_hints_are_caught() -> None:
     """The model catches a value that is read after it was dropped, and never one that is not.
 
-    `Mismatch` concerns values (`check=True`), and no wrong hint may raise it: a value not yet dropped is right, and a
+    `Mismatch` concerns values (`check=True`), and no wrong hint may raise it: a value not yet dropped is correct, and a
     dropped one is caught before use. A window may lose a value long before the collector drops it, in a cycle without
-    an instruction; a read in between is right, and counts as missed. More than a third of the hints by which the window
-    loses a value that is read must be caught, which shows that the model drops the values that hints allow.
+    an instruction; a read in between is correct, and counts as missed. More than a third of the hints by which the
+    window loses a value that is read must be caught, which shows that the model drops the values that hints allow.
     """
     caught = missed = 0
     for case in samples(6, 1, bypasses=["bow_hints"]):

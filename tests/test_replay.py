@@ -1,4 +1,4 @@
-"""Replays: they find every kind of difference, in the cycle in which the bench finds it, which then takes over."""
+"""Replays find every kind of difference, in the same cycle as the bench, which then takes over."""
 
 import json
 import random
@@ -41,8 +41,8 @@ def file(tmp_path: Path) -> LaunchFile:
 
 
 class Spoiled(Recorder):
-    """Expects one bit of a port to be another one, in `cycle`: when something is expected of it for the n-th time.
-    `expected` counts that by port."""
+    """Inverts one bit of the expected value of a port, in `cycle`: at its n-th expected value. `expected` counts these
+    by port."""
 
     port, number, rng = "", 0, random.Random()
 
@@ -105,7 +105,7 @@ def test_every_port_is_compared_in_every_cycle(
 @on("baseline")
 @pytest.mark.parametrize("port", ["issue__payload", "result_mem__payload", "credit_mem"])
 def test_what_is_driven_counts(port: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Hardware that gets no such input differs."""
+    """Hardware that does not get this input differs."""
     file = kernel("vector_add").load("tiny")
     drive = Recorder.drive
     monkeypatch.setattr(Recorder, "drive", lambda recorder, stimulus: drive(

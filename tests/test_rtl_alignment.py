@@ -47,7 +47,7 @@ def kinds(module: dict[str, Any]) -> Counter[str]:
 
 @pytest.mark.parametrize("convert", [interleave, deinterleave])
 def test_conversion_is_wiring(convert: Callable[..., Value], tmp_path: Path) -> None:
-    """No cell, and bit b of byte k of lane l meets bit b of byte l of slice k."""
+    """No cell, and bit b of byte k of lane l is connected to bit b of byte l of slice k."""
     module = synthesised(Function(lambda word, left: convert(word)), tmp_path)
     assert not module["cells"]
     outside, inside = module["ports"]["word"]["bits"], module["ports"]["result"]["bits"]

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Lanes that hold, on their netlists: which registers an enable reaches, and that no outcome changes a result."""
+"""Lanes that hold their registers, as netlists: the registers of each enable, and that no outcome changes a result."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from warploom.synth import yosys
 STAGES = {"conditioned": {"loads[0]"}, "computed": {"loads[1]"}, "result": {"loads[2]"}, "verdict": {"loads[2]"}}
 BYPASS = {"beside": {"bypass_loads[0]", "bypass_loads[1]"}}
 FLAGS = {HoldingLane: 2, GatedLane: 6}
-"""Registers that always load: those that make the enables."""
+"""Registers that always load: those from which the enables are computed."""
 
 
 def enables(lane: wiring.Component, folder: Path) -> tuple[dict[str, set[str]], int]:
@@ -51,10 +51,10 @@ def test_loads_are_the_enables(lane: type, registers: dict[str, set[str]], tmp_p
 
 
 class Theorem(wiring.Component):
-    """Lane 0 of a decoded detector beside a lane without registers.
+    """Lane 0 of a decoded detector, and a lane without registers.
 
-    `legal` says that slots known to be zero are zero; `right` that an outcome, if there is one, equals the result of
-    the lane, with a false predicate.
+    `legal`: slots known to be zero are zero; `right`: an outcome, if there is one, equals the result of the lane, with
+    a false predicate.
     """
 
     op: In(8)
@@ -104,7 +104,7 @@ MULTIPLICATIONS = (Op.IMUL, Op.IMAD)
 
 
 def proven(operations: Iterable[Op], folder: Path) -> list[bool]:
-    """For each operation whether no outcome changes a result, whatever modifiers, operands and known zeros are."""
+    """For each operation, whether no outcome changes a result, for all modifiers, operands and known zeros."""
     (folder / "theorem.il").write_text(verilog.to_rtlil(Theorem(), "theorem"))
     claims = [f"sat -seq 1 -set op {op.value} -set legal 1 -prove right 1\n" for op in operations]
     yosys.run("read_rtlil theorem.il; hierarchy -top theorem; proc; flatten; opt\n" + "".join(claims), folder, "prove")

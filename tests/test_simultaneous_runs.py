@@ -70,7 +70,7 @@ def cycles(file: LaunchFile) -> int:
 
 @pytest.mark.rtl
 def test_two_commands_have_each_its_own_result(tmp_path: Path) -> None:
-    """As from two users: in two folders, with the same relative path."""
+    """Like two users: in two folders, with the same relative path."""
     files = launches(tmp_path, 2)
     runner.build(CONFIG, "Datapath")
     command = [sys.executable, "-m", "warploom.cli", "run", "k.toml", "--preset", "small", "--rtl", "--json", "k.json"]

@@ -84,7 +84,7 @@ def fill(folder: Path) -> None:
 
 
 def no_more(_: Path) -> str:
-    """A maker that must not be called."""
+    """A function that must not be called."""
     return pytest.fail("made again")
 
 
@@ -163,7 +163,7 @@ def test_what_a_maker_leaves_goes_and_what_it_was_made_of_stays():
 
 @pytest.mark.parametrize(("error", "left"), [(ToolError, ["log"]), (OSError, None), (KeyboardInterrupt, None)])
 def test_a_maker_that_fails_leaves_nothing_or_a_log(error, left):
-    """That of a tool, which the message names."""
+    """The log of a tool, which the message names."""
     def fail(folder):
         (folder / "log").touch()
         raise error
@@ -216,10 +216,10 @@ MEANS = {
     "filelock": {"warploom/store/entries.py", "warploom/store/folders.py", "warploom/store/holdings.py"},
     "fcntl": {"warploom/store/entries.py"},
     "platformdirs": {"warploom/store/key.py"},
-    # beside the store: the seeds of tests, what a lockstep run is, which its result carries, and long names of files
+    # outside the store: seeds of tests, the identity of a lockstep run in its result, and long names of files
     "hashlib": {"warploom/store/key.py", "warploom/store/entries.py", "tb/seeds.py", "tb/identity.py", "rtl/emit.py"},
 }
-"""With what one could keep things by oneself, and who may."""
+"""Names with which code could store files without the store, and the code that may use them."""
 
 
 def test_nobody_keeps_things_in_a_way_of_his_own() -> None:
@@ -298,7 +298,7 @@ def test_a_kind_that_is_none(capsys):
 
 
 def use(ready, end):
-    """A process that has got a folder, makes a text and runs a bench."""
+    """A process that uses a folder, makes a text and runs a bench."""
     def make(_):
         ready.set()
         end.wait()
@@ -310,7 +310,7 @@ def use(ready, end):
 
 
 def test_what_a_process_uses_stays(tmp_path):
-    """A folder that it has got, an entry that it makes, the run of a bench."""
+    """A folder that it uses, an entry that it makes, the run of a bench."""
     context = multiprocessing.get_context("spawn")
     ready, end = context.Event(), context.Event()
     process = context.Process(target=use, args=(ready, end))
@@ -326,7 +326,7 @@ def test_what_a_process_uses_stays(tmp_path):
 
 
 def clear_and_make(times):
-    """A process that makes and clears, over and over."""
+    """A process that makes and clears entries, repeatedly."""
     for _ in range(times):
         assert store.text(KEY, lambda _: "1") == 1
         assert main(["cache", "clear", "reports"]) == 0
@@ -338,7 +338,7 @@ def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
     assert capfd.readouterr().err == ""
 
 
-# ------------------------------------------------------------------ what is kept
+# ------------------------------------------------------------------ cached files
 
 
 @pytest.mark.parametrize("name", ["text", "record.kept"])
@@ -372,7 +372,7 @@ def test_a_run_that_differs_is_not_kept(place, monkeypatch):
 
 @pytest.fixture
 def library(place, monkeypatch):
-    """A copy of Verilator's own library, in the place where builds are now kept."""
+    """A copy of Verilator's own library, in the present cache."""
     with monkeypatch.context() as patch:
         patch.setenv("WARPLOOM_CACHE", str(EVERYBODYS))
         known = runner._library(False, [])
@@ -395,7 +395,7 @@ def damage(capsys, made, *paths):
 
 @pytest.mark.rtl
 def test_a_damaged_build_is_made_again(place, capsys, library):
-    """Whatever is kept of it, in turn: Verilog, simulator, ports."""
+    """Each cached part in turn: Verilog, simulator, ports."""
     made = runner.build(SMALL, "SubBank")
     design, = place.glob("designs/*/text")
     damage(capsys, made, design, made.folder / made.module)
@@ -410,7 +410,7 @@ def test_a_damaged_library_is_made_again(capsys, library, name):
     damage(capsys, made, made.folder / made.module, library / name)
 
 
-# ------------------------------------------------------------------ files that appear whole
+# ------------------------------------------------------------------ atomic writes
 
 KILLED = """
 import os, signal, sys

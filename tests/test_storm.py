@@ -18,7 +18,7 @@ from warploom.store.holdings import clear
 COMMANDS = {"run": RUN, "regress": REGRESS, "synth": SYNTH, "verilog": VERILOG, "evaluate": EVALUATE}
 
 QUICK = [kind for kind in Kind if kind not in (Kind.SIMULATORS, Kind.RUNTIMES, Kind.RUNS)]
-"""Kinds of entries that are quickly made again."""
+"""Kinds of entries that are made again in little time."""
 
 ROUNDS = 12
 
@@ -43,7 +43,7 @@ class Storm:
         return results(folder)
 
     def calm(self, name: str) -> None:
-        """The command gives its usual result, beside files that others have left in the folder."""
+        """The command gives its usual result, even with files that others have left in the folder."""
         found = self.undisturbed(name, self.folder / "here")
         assert {key: found[key] for key in self.expected[name]} == self.expected[name], name
 

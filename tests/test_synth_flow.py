@@ -1,4 +1,4 @@
-"""Synthesis end to end on designs small enough to know the answer."""
+"""Synthesis end to end on designs that are small enough to know the result."""
 
 import json
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Pair(wiring.Component):
 
 
 class Stored(wiring.Component):
-    """A memory whose words are written as they come and read into outputs."""
+    """A memory with words written from inputs and read into outputs."""
 
     def __init__(self) -> None:
         super().__init__({"row": In(8), "word": In(16), "out": Out(16)})
@@ -189,7 +189,7 @@ def test_second_run_takes_everything_from_the_cache(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The library's summary, mapped modules, the report: each alone, with what depends on it."""
+    """The library's summary, mapped modules, the report: each alone, with its dependents."""
     def report() -> str:
         return synthesise(SmConfig.preset("small"), ["sub_bank"], top="Bank").to_json()
 

@@ -1,4 +1,4 @@
-"""Tapes: what they say is what the hardware must show, and they are made again when they are damaged or do not fit."""
+"""Tapes have the expected outputs of the hardware, and are made again when they are damaged or do not fit."""
 
 import dataclasses
 import json
@@ -111,7 +111,7 @@ def test_other_undefined_operands_are_left_out(place, file):
 
 @pytest.mark.parametrize("name", ["print", "symbols", "early", "taps"])
 def test_answers_do_not_depend_on_operands_that_are_not_compared(place, monkeypatch, name, seed):
-    """A recorder that shows anything in these bits writes the same tape."""
+    """A recorder with random values in these bits writes the same tape."""
     rng, expect = random.Random(seed), Recorder.expect
     file = load(Path(__file__).parent / "ptx" / f"{name}.toml")
     items, about = tape(CONFIG, hardware(), file)

@@ -25,7 +25,7 @@ OPERANDS = z3.BitVecs("a b c", 32)
 PRED = z3.BitVec("pred", 1)
 SEED = 11
 PATTERNS = range(1, 8)
-"""Which operands are known to be zero: bits 2, 1, 0 for a, b, c."""
+"""The operands that are known to be zero: bits 2, 1, 0 for a, b, c."""
 
 
 def modifiers(i: Instruction):
@@ -73,7 +73,7 @@ def refute(i: Instruction, pattern: int, outcome: Outcome, assumed: list[z3.Bool
 
 
 def samples(count: int) -> list[list[int]]:
-    """Columns of values for a, b, c, special ones and at random."""
+    """Columns of values for a, b, c, special and random ones."""
     rng = random.Random(SEED)
     return [[rng.choice(SPECIAL) if rng.random() < 0.8 else rng.getrandbits(32) for _ in range(count)] for _ in "abc"]
 
@@ -91,7 +91,7 @@ def test_every_row_is_proved() -> None:
 
 @pytest.mark.parametrize("op", TERMS, ids=lambda op: op.name)
 def test_terms_are_the_operations(op: Op) -> None:
-    """Those of functional execution, and those of integer lanes."""
+    """The terms equal the operations of functional execution, and of integer lanes."""
     print(f"seed {SEED}")
     columns = samples(32 if op is Op.LOP3 else 128)
     pred = [bool(word & 4) for word in columns[1]]
@@ -169,7 +169,7 @@ LEFT_OUT = [
     (Instruction(op=Op.IMAX), A_ZERO, Outcome.ZERO),
     (Instruction(op=Op.LOP3, lut=0x3C), 0b001, Outcome.A),
 ]
-"""Plausible outcomes that the table does not have."""
+"""Plausible outcomes that are not in the table."""
 
 
 @pytest.mark.parametrize(("i", "pattern", "outcome"), LEFT_OUT)

@@ -50,8 +50,8 @@ def tried(op: int) -> list[Trial]:
 
 
 def combinations(values: list[int]) -> np.ndarray:
-    """Rows of known zeros, a, b, c and predicate operand: all values of operands that are not known, but not of three.
-    In any order, so that each warp has lanes of all kinds."""
+    """Rows of known zeros, a, b, c and predicate operand: all values of operands that are not known, unless these are
+    three. In random order, so that each warp has lanes of all kinds."""
     rng = random.Random(SEED)
     found = []
     for known in range(1, 8):
@@ -125,7 +125,7 @@ DENORMAL, INFINITY, NAN = 1, 0x7F800000, 0x7FC00001
     ("fields", "operands", "wrong"),
     [
         ({"op": Op.FADD}, (MINUS_ZERO, 0, 0), Outcome.A),  # +0
-        ({"op": Op.FADD, "rounding": Rounding.RP}, (NAN, 0, 0), Outcome.A),  # the one NaN
+        ({"op": Op.FADD, "rounding": Rounding.RP}, (NAN, 0, 0), Outcome.A),  # the canonical NaN
         ({"op": Op.FADD, "ftz": True}, (DENORMAL, 0, 0), Outcome.A),
         ({"op": Op.FADD, "sat": True}, (MINUS_ONE, 0, 0), Outcome.A),
         ({"op": Op.FMUL}, (INFINITY, 0, 0), Outcome.ZERO),  # a NaN

@@ -1,4 +1,4 @@
-"""Generated files as tools and people read them: lint, types, names, the circuit, the sidecar."""
+"""Generated files: lint, types, names, the circuit, the sidecar."""
 
 import json
 import os
@@ -30,7 +30,7 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
          "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter", "Banks", "RegisterFile", "OperandStore"}
-"""Units that take long, or are almost like another one: only the long regression checks them."""
+"""Units that take long, or are similar to another one: only the long regression checks them."""
 
 
 def cases() -> Iterator[Any]:
@@ -88,7 +88,7 @@ def test_icarus_finds_nothing(unit: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["AffineUnit", "Writeback", "EvictionUnit"])
 def test_types_match_ports_bit_for_bit(unit: str, tmp_path: Path) -> None:
-    """As slang lays them out; signs too. The sidecar's fields are Amaranth's."""
+    """By slang's layout, including signs. The sidecar's fields are Amaranth's."""
     files = generate(ALL, tmp_path, unit)
     described = json.loads(files.sidecar.read_text())
     compilation = ast.Compilation()

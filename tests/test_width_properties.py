@@ -52,14 +52,14 @@ class WrongCode(AssertionError):
 
 
 def needed(values: list[int]) -> tuple[int, int]:
-    """Width and sign by the lanes' values: the bytes of the one that differs most from copies of the sign."""
+    """Width and sign from the lanes' values: the bytes of the value that needs most."""
     sign = int(any(value >> 31 for value in values))
     extreme = max(value ^ (0xFFFFFFFF if sign else 0) for value in values)
     return max(1, -(-extreme.bit_length() // 8)), sign
 
 
 class Registers:
-    """A bank of stored registers beside its shadow. `renew` is the function under test."""
+    """A bank of stored registers and its shadow. `renew` is the function under test."""
 
     def __init__(self, alignment: Alignment, renew: Renew) -> None:
         self.buffer = MaskBuffer(SmConfig(coalescing=Coalescing.ON, alignment=alignment, rows=ROWS))
@@ -71,7 +71,7 @@ class Registers:
         self.covered: Counter[tuple[int, int, int, int, bool]] = Counter()
 
     def forget(self, row: int, lanes: int) -> None:
-        """Lanes that have not written the register yet, or will not read it any more."""
+        """Mark lanes undefined: they have not written the register yet, or will not read it any more."""
         self.shadow[row] = [None if lanes >> lane & 1 else value for lane, value in enumerate(self.shadow[row])]
 
     def code(self, row: int) -> Encoding:
@@ -114,14 +114,14 @@ class Registers:
 
 
 def random_lanes(live: int) -> int:
-    """Some lanes of those still live: few, many, half a warp, or any."""
+    """Some of the lanes that are still live: few, many, half a warp, or a random set."""
     lanes = random.choice([1 << random.randrange(32), ~(1 << random.randrange(32)), 0xFFFF, 0x55555555,
                            random.getrandbits(32)])
     return lanes & live or live & -live
 
 
 def random_word(lanes: int) -> int:
-    """A result of random width and sign, now and then of both signs; garbage elsewhere."""
+    """A result of random width and sign, sometimes of both signs; random elsewhere."""
     garbage = random.getrandbits(1024)
     positive = garbage & broadcast(_POSITIVE[random.choice(WIDTHS)])
     word = random.choice([positive, ~positive, positive, ~positive, random.getrandbits(1024)])
@@ -179,7 +179,7 @@ def fill_with_the_new_sign(old: Encoding, word: int, lanes: int, full: bool, sid
 
 
 def narrow_on_a_change_of_sign(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Stored:
-    """Two signs in one register, without its upper bytes."""
+    """Two signs in one register without its upper bytes."""
     stored, (width, sign) = renew(old, word, lanes, full, side), detect(word, lanes)
     if full or sign == old.sign:
         return stored

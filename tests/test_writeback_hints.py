@@ -131,7 +131,7 @@ def test_barriers():
 
 
 def test_what_is_no_register():
-    """RZ, immediates, and the predicates in the slots of PLOP3."""
+    """RZ, immediates, and the predicates in the slots of PLOP3 are not registers."""
     code = of(Instruction(op=Op.MOV, dst=1), Instruction(op=Op.IADD, dst=RZ, pdst=0),
               Instruction(op=Op.PLOP3, pdst=1, src=(1, 1, PT)),
               Instruction(op=Op.ISETP, pdst=0, src=(1, RZ, RZ), imm_slot=0), Instruction(op=Op.EXIT))
@@ -207,7 +207,7 @@ def test_random_programs_along_all_paths():
 
 def lost(programs: int, size: int = 0) -> int:
     """The number of random programs that read a dropped value, if the hints assume a window that is `size` instructions
-    longer than it is."""
+    too long."""
     random, found = Random(2), 0
     for number in range(programs):
         window = WINDOWS[number % len(WINDOWS)]
@@ -254,7 +254,7 @@ def trace(request) -> Trace:
 
 
 def replay(trace: Trace, code: Program, window: int) -> None:
-    """Follow the window of every warp. Raises `LostValueError`."""
+    """Simulate the window of every warp. Raises `LostValueError`."""
     for warp in trace.warps:
         follower = Window(window, code.registers)
         for pc, executing in zip(warp.pc.tolist(), warp.lanes.tolist(), strict=True):
@@ -271,7 +271,7 @@ def test_kernels_never_read_a_dropped_value(trace, window):
 
 
 def test_a_wrong_hint_in_a_kernel_is_caught(trace):
-    """Each value that must be in the file, in turn, as if it were transient."""
+    """Each value that the file needs, in turn, is marked transient."""
     code = annotate(trace.program, 3)
     wrong = [pc for pc, i in enumerate(code.instructions) if i.dst != RZ and i.to_file]
     caught = 0

@@ -13,7 +13,7 @@ from warploom.arch.isa import NO_RECONVERGENCE, RZ, Instruction, Op, Pipe
 from warploom.arch.program import Program
 
 LANES = 0xFF
-"""The number of lanes that take part: enough for every way to diverge and join."""
+"""The number of lanes: enough for every kind of divergence and reconvergence."""
 
 
 def program(text: str, registers: int = 8) -> Program:

@@ -76,7 +76,7 @@ class State:
         store.write(self.path, json.dumps({"batches": self.batches, "refused": self.refused}))
 
     def try_again(self, say: Callable[[str], None]) -> None:
-        """Run failed programs again, and forget those that pass now."""
+        """Run failed programs again, and remove those that now pass."""
         for seed in self.failures:
             path = self.failed / f"{seed}.ptx"
             wrong = verdict(Case.read(path), CORES)

@@ -24,7 +24,7 @@ from warploom.golden_model.functional.executor import Execution, execute
 from warploom.golden_model.simulate import simulate
 
 CORES = (OFF, ON)
-"""The cores on which programs are timed: without any mechanism, and with all."""
+"""The cores on which programs are simulated: without any mechanism, and with all."""
 
 FEW: dict[str, Any] = {"max_registers": 10}
 WAYS: tuple[dict[str, Any], ...] = ({}, {}, FEW, {}, {}, FEW, {}, {"optimise": False})
@@ -75,8 +75,8 @@ class Case:
         return cls(seed, version, grid, (x, y), dynamic, tuple(checks.tolist()), b64decode(common.split(": ")[1]), ptx)
 
     def run(self, cores: Sequence[SmConfig] = ()) -> None:
-        """Compile and execute it, and time it on some cores, every operand checked. Raises `AssertionError` if a result
-        differs from the host's, and all errors of compiler and models."""
+        """Compile and execute it, and simulate it on some cores, with every operand checked. Raises `AssertionError` if
+        a result differs from the host's, and all errors of compiler and models."""
         previous = signal.signal(signal.SIGPROF, _endless)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
@@ -127,5 +127,5 @@ def verdict(case: Case, cores: Sequence[SmConfig] = ()) -> str | None:
 
 
 def signature(wrong: str) -> str:
-    """The part of a verdict that stays while a program shrinks: its kind, and the message without numbers."""
+    """The part of a verdict that does not change while a program shrinks: its kind, and the message without numbers."""
     return re.sub(r"0x[0-9a-f]+|\d+|\(.*?\)|%\w+", "#", wrong)[:60]

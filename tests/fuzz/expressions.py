@@ -30,8 +30,8 @@ class Expressions:
         self.functions: list[tuple[str, list[str], bool]] = []
 
     def fill(self, template: str, scope: Scope, depth: int, kind: str = STATEMENT, *, uniform: bool = False) -> Node:
-        """A template as a node, its holes filled by expressions up to one less than `depth` deep. Those of a `uniform`
-        one have one value for all threads that take part."""
+        """A template as a node, with its holes filled by expressions of a depth up to `depth` - 1. Those of a `uniform`
+        one have one value for all participating threads."""
         text, kids, end = "", [], 0
         for match in PLACEHOLDER.finditer(template):
             text += template[end : match.start()]
@@ -41,7 +41,7 @@ class Expressions:
         return Node(kind, text + template[end:], kids)
 
     def _hole(self, mark: str, kind: str, scope: Scope, depth: int, *, uniform: bool) -> tuple[str, list]:
-        """Text and kids of one hole."""
+        """Text and children of one hole."""
         if mark == "=":
             return self._dice.choice(scope.write[kind]), []
         if mark == "+":
@@ -63,7 +63,7 @@ class Expressions:
         return self.expression("u32", scope, 0 if chance < 9 else 1, uniform=uniform)
 
     def expression(self, kind: str, scope: Scope, depth: int, *, uniform: bool = False) -> Node:
-        """An expression of a type, or `b` for a condition, at most so deep; `uniform` as in `fill`."""
+        """An expression of a type, or `b` for a condition, of a maximum depth; `uniform` as in `fill`."""
         if depth <= 0 or self._dice.chance(0.15):
             return self._leaf(kind, scope, uniform=uniform)
         if not uniform and kind == "u32" and self.functions and not scope.in_function and self._dice.chance(0.04):
@@ -96,7 +96,7 @@ class Expressions:
         return Node(kind, self._constant(kind))
 
     def _constant(self, kind: str, *, zero: bool = True) -> str:
-        """Small ones, powers of two, masks, their complements, and any."""
+        """Small numbers, powers of two, masks, their complements, and random numbers."""
         dice = self._dice
         if kind in ("f32", "f64"):
             return f"{'(f64)' if kind == 'f64' else ''}{dice.choice(REALS)}"

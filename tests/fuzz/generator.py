@@ -1,4 +1,4 @@
-"""Random CUDA C kernels, by seed: legal, free of races, and the same under every order of threads."""
+"""Random CUDA C kernels, by seed: legal, free of races, with the same results in every order of threads."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from fuzz.templates import LISTS, TYPES, UNSIGNED
 from fuzz.tree import STATEMENT, Node
 
 VERSION = 9
-"""Changes whenever a seed generates another program."""
+"""The version; changes whenever a seed generates another program."""
 
 ROW = {"u8": ("m8", 16), "u16": ("m16", 8), "u32": ("m32", 8), "u64": ("m64", 4), "f32": ("mf", 4), "f64": ("md", 2)}
 """The parts of a thread's row of output by type, name and elements; variables are left in its second half."""
@@ -23,7 +23,7 @@ LOCAL = {"u32": ("la32", 8), "u64": ("la64", 4), "f32": ("laf", 4), "u8": ("la8"
 BLOCKS = (*((32, 1),) * 6, *((64, 1),) * 4, (96, 1), (16, 4), (8, 4), (25, 1), (33, 1), (45, 1), (13, 5))
 
 SCALARS = ("u32", "s16", "u8", "u64", "f32", "s32")
-"""Types that further parameters may have."""
+"""Types of further parameters."""
 
 STATEMENTS = ("assignments", "stores", "row_stores", "own_atomics", "common_atomics", "shared_atomics", "votes",
               "shuffles", "meetings")
@@ -96,7 +96,7 @@ class Generator:
         return node
 
     def _pick(self, kind: str, scope: Scope) -> str:
-        """A template of a list, one whose results have variables and places of their types."""
+        """A template of a list, for whose results there are variables of their types."""
         for _ in range(20):
             text = self._dice.choice(self._lists[kind])
             if all(self._has(mark, written, scope) for mark, written in PLACEHOLDER.findall(text)):
@@ -179,8 +179,8 @@ class Generator:
         return node
 
     def _count(self, scope: Scope) -> Node:
-        """Counters in shared memory: set, counted by all, read by all. The float starts at zero, as does the lock,
-        and what is counted up to a bound below it."""
+        """Counters in shared memory: initialised, incremented by all, read by all. The float and the lock
+        start at zero, and counters with an upper bound below it."""
         within = replace(scope, level="lane")
         counted = [self._fill(f"{self._dice.choice(self._lists['shared_atomics'])}\n", within, self._deep)
                    for _ in range(1 + self._dice.below(3))]

@@ -7,7 +7,8 @@ from typing import Any
 
 
 class Dice:
-    """Reproducible choices: of `random.Random` only `random()` is promised to stay the same from version to version."""
+    """Reproducible choices: only `random()` of `random.Random` is guaranteed to be the same in all versions of
+    Python."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -21,7 +22,7 @@ class Dice:
         return items[self.below(len(items))]
 
     def chance(self, probability: float) -> bool:
-        """True so often."""
+        """True with this probability."""
         return self._random() < probability
 
 
@@ -32,7 +33,7 @@ Names = dict[str, list[str]]
 @dataclass(frozen=True)
 class Scope:
     """The names in scope: variables to read and to write, elements of the thread's arrays (those that atomics access
-    are listed separately), and `uniform` words, equal in all threads that take part.
+    are listed separately), and `uniform` words, equal in all participating threads.
 
     Depending on `level`, these are the threads of a block, those of a warp, or a single lane. `work` limits the
     iterations of a loop. Inside a function, names of the kernel are unknown.
@@ -51,11 +52,12 @@ class Scope:
     in_function: bool = False
 
     def at(self, level: str) -> "Scope":
-        """The scope of a branch in which those of a level take part; fewer than around it may not leave a loop."""
+        """The scope of a branch in which the threads of a level take part; if these are fewer than outside, they may
+        not leave a loop."""
         return replace(self, level=level, depth=self.depth + 1, in_loop=self.in_loop and level == self.level)
 
     def agreeing(self, level: str) -> "Scope":
-        """The scope of a condition on which those of a level agree."""
+        """The scope of a condition that is the same in the threads of a level."""
         return replace(self, uniform=(*self.uniform, "(tid >> 5)")) if level == "warp" else self
 
     def loop(self, level: str, variable: str, times: int) -> "Scope":

@@ -1,4 +1,4 @@
-"""Shrink a failing program: statements are removed, expressions become a part of themselves or a constant."""
+"""Shrinks a failing program: statements are removed, expressions become one of their parts or a constant."""
 
 import copy
 import re
@@ -13,7 +13,7 @@ CHUNK = 32
 """Candidates that are built in one call."""
 
 Path = tuple[int, ...]
-"""From the root: the number of a kid, and for a list of statements the index in it, and so on."""
+"""A path from the root: the number of a child, and for a list of statements the index in it, and so on."""
 
 Edit = tuple[Path, Callable[[Node], list[Node]]]
 """The replacement of the node at a path: for an expression one node, for a statement any number."""
@@ -23,7 +23,7 @@ Fails = Callable[[Sequence[Program]], list[bool]]
 
 
 def shrink(program: Program, fails: Fails, say: Callable[[str], None] = print) -> Program:
-    """The smallest program found that fails as this one does. Raises `ValueError` if it does not fail."""
+    """The smallest program found that fails in the same way. Raises `ValueError` if the program does not fail."""
     if fails([program]) != [True]:
         raise ValueError(f"program {program.seed} does not fail")
     smaller: Program | None = program

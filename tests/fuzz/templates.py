@@ -1,4 +1,4 @@
-"""The templates of random programs, as C with holes: the lists of `templates.txt`."""
+"""The templates of random programs, C with holes: the lists of `templates.txt`."""
 
 from pathlib import Path
 

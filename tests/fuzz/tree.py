@@ -1,4 +1,4 @@
-"""A program as a tree: text with holes, and their contents. Generation builds it, shrinking cuts it."""
+"""A program as a tree: text with holes, and their contents."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 HOLE = "$"
-"""Marks the next kid in a node's text; CUDA C does not use this character."""
+"""Marks the next child in a node's text; CUDA C does not use this character."""
 
 STATEMENT = "statement"
 
 
 @dataclass(eq=False)
 class Node:
-    """An expression (`kind` is its type) or a statement. `text` has a hole for each kid: an expression, or a list of
-    statements. A `fixed` kid may change inside, but not be removed."""
+    """An expression (`kind` is its type) or a statement. `text` has a hole for each child: an expression, or a list of
+    statements. A `fixed` child may change inside, but not be removed."""
 
     kind: str
     text: str
