@@ -8,7 +8,7 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.inputs import NO_INPUTS, Inputs
+from warploom.golden_model.inputs import NO_INPUTS, Inputs, Issues
 from warploom.golden_model.integer import Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
@@ -32,7 +32,7 @@ class Datapath:
     `operands` (or `None`), and `sent`, what the port shows: the choice of the cycle before; `done` and `ready`, by
     writer.
     `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
-    instructions. With an affine unit the issue port brings `reads` of all registers; the operand store sees those that
+    instructions. With an affine unit issue ports bring `reads` of all registers; the operand store sees those that
     are generic, and `compact`, the values of the other slots, travels with the instruction.
     """
 
@@ -73,12 +73,12 @@ class Datapath:
             self.affine.settle()
 
     def clock(self, inputs: Inputs = NO_INPUTS) -> None:
-        """The end of the cycle. An issue is taken when the operand store does; results of SFU and memory are when
+        """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
-        issue, _, given, attempts = inputs
+        issue, _, given, attempts, first_port = inputs
         operands, register_file = self.operands, self.register_file
-        if issue is not None:
-            self._issue(issue)
+        if issue:
+            self._issue([*issue[first_port:], *issue[:first_port]])
         operands.read()
         register_file.write(operands.results(self.done, self._results(inputs.results)))
         dispatch = self.sent = self.dispatch
@@ -141,14 +141,17 @@ class Datapath:
 
     # ------------------------------------------------------------------ issue and dispatch
 
-    def _issue(self, fields: Mapping[str, Any]) -> None:
-        """An instruction is on the issue port."""
-        if self.affine is not None:
-            fields = self._masked(fields, self.affine)
-        if self.operands.takes(fields):
-            if self.affine is not None:
-                self.affine.issued(fields)
-            self.operands.issue(fields, *self._addresses_of(fields))
+    def _issue(self, issues: Issues) -> None:
+        """Instructions are on the issue ports, in claim order."""
+        operands, affine = self.operands, self.affine
+        for issue in issues:
+            if issue is None:
+                continue
+            fields = issue if affine is None else self._masked(issue, affine)
+            if operands.takes(fields):
+                if affine is not None:
+                    affine.issued(fields)
+                operands.issue(fields, *self._addresses_of(fields))
 
     def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:
         """The instruction as the operand store sees it."""

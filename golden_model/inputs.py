@@ -9,14 +9,20 @@ Attempts = Sequence[Mapping[str, int] | None]
 """By set of the affine registers: the fields of an attempt (`interfaces.attempt_fields`)."""
 
 
-class Inputs(NamedTuple):
-    """Fields of the issue port, and of the units outside, by pipe, results with `data` and the mask of those that give
-    a credit. Without any result `results` may be empty. With an affine unit the attempts."""
+Issues = Sequence[Mapping[str, int] | None]
+"""By issue port: the fields of an instruction (`interfaces.issue_fields`)."""
 
-    issue: Mapping[str, int] | None = None
+
+class Inputs(NamedTuple):
+    """Instructions, by issue port, and of the units outside, by pipe, results with `data` and the mask of those that
+    give a credit. Without any instruction `issue`, without any result `results` may be empty. `first_port` is the issue
+    port whose claim goes first. With an affine unit the attempts."""
+
+    issue: Issues = ()
     results: Sequence[Result | None] = ()
     credits: int = 0
     attempts: Attempts = ()
+    first_port: int = 0
 
 
 NO_INPUTS = Inputs()

@@ -1,17 +1,38 @@
 """`Placement`: where every warp register lies, remembered."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import address, left
+from warploom.arch.layout import address, left, metadata_address
 
 
 class Address(NamedTuple):
-    """Bank and row of a warp register, and whether its number puts it on the left."""
+    """Bank and row of a warp register, and whether its number puts it on the left; then whose part of the metadata
+    tables it is in, and where (`warploom.arch.layout.metadata_address`)."""
 
     bank: int
     row: int
     left: bool
+    group: int = 0
+    entry: int = 0
+
+
+class Entries:
+    """Finds the metadata of a register in its table: its part, counted by group and bank, and its entry there."""
+
+    def __init__(self, config: SmConfig) -> None:
+        self._banks, self._divided = config.banks, config.divides_metadata
+
+    def at(self, address: Address) -> tuple[int, int, bool]:
+        """Those of an address, and its side."""
+        return address.group * self._banks + address.bank, address.entry, address.left
+
+    def of(self, result: Mapping[str, int]) -> tuple[int, int]:
+        """Those of the register that a result writes."""
+        if self._divided:
+            return result["group"] * self._banks + result["bank"], result["entry"]
+        return result["bank"], result["row"]
 
 
 class Placement(dict[int, Address]):
@@ -23,6 +44,8 @@ class Placement(dict[int, Address]):
 
     def __missing__(self, key: int) -> Address:
         warp, register = key >> 8, key & 0xFF
-        found = Address(*address(self.config, self.stride, warp, register), left(self.config, register))
+        config, stride = self.config, self.stride
+        found = Address(*address(config, stride, warp, register), left(config, register),
+                        *metadata_address(config, stride, warp, register))
         self[key] = found
         return found

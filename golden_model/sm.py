@@ -19,7 +19,7 @@ from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.front_end.warps import Warp
-from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Trace
@@ -62,6 +62,7 @@ class Sm:
         self._flights: dict[int, Flight] = {}
         self._tag = 0
         self._picked: list[Warp] = []
+        self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath, in claim order
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
         self._no_inputs = Inputs(attempts=self.decisions.attempts(()))
 
@@ -105,12 +106,11 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         operands = datapath.operands
-        free = operands.free if operands.issue_ready else NONE_FREE
-        self._picked = self.front_end.select(cycle, len(self._flights) < _TAGS, free)
-        issue, attempts = None, self.decisions.attempts(self._picked)
-        for warp in self._picked:
-            if warp.enters:
-                issue = self._issue_fields(warp)
+        free = operands.free if operands.free_collectors else NONE_FREE
+        self._picked = self.front_end.select(cycle, _TAGS - len(self._flights), operands.free_collectors, free)
+        attempts = self.decisions.attempts(self._picked)
+        self._entering = [warp for warp in self._picked if warp.enters]
+        issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         sfu, left = self.sfu.settle(cycle, datapath.ready[self._sfu])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
@@ -120,14 +120,22 @@ class Sm:
             self._ended.append(stored)
         results: Sequence[Result | None] = [outside.result(cycle) for outside in self.outside_sp] + [sfu, mem]
         given = (left is not None) << self._sfu | taken << self._mem
-        self.inputs = Inputs(issue, results if any(results) else (), given, attempts)
+        self.inputs = Inputs(issue, results if any(results) else (), given, attempts, first_port)
 
-    def _issue_fields(self, warp: Warp) -> dict[str, int]:
-        while self._tag in self._flights:
+    def _issues(self, cycle: int) -> tuple[Issues, int]:
+        """What enters the datapath, by port, and the port whose claim goes first."""
+        ports = self.config.issue_ports
+        first = cycle // self.config.front_end_interval % ports
+        self._entering.sort(key=lambda warp: (warp.slot - first) % ports)
+        issues: list[dict[str, int] | None] = [None] * ports
+        for warp in self._entering:
+            while self._tag in self._flights:
+                self._tag = (self._tag + 1) % _TAGS
+            fields = self.decisions.fields(warp)
+            fields["tag"], fields["pipe"] = self._tag, self._pipes[fields["pipe"]][warp.slot]
+            issues[warp.slot % ports] = fields
             self._tag = (self._tag + 1) % _TAGS
-        fields = self.decisions.fields(warp)
-        fields["tag"], fields["pipe"] = self._tag, self._pipes[fields["pipe"]][warp.slot]
-        return fields
+        return issues, first
 
     # ------------------------------------------------------------------ the end of a cycle
 
@@ -151,17 +159,18 @@ class Sm:
         for dispatch in dispatches:
             if dispatch is not None:
                 self._dispatched(dispatch)
+        for warp in self._entering:
+            fields = inputs.issue[warp.slot % len(inputs.issue)]
+            assert fields is not None
+            self._launch(warp, fields)
         for warp in self._picked:
-            if inputs.issue is not None and warp.enters:
-                self._launch(warp, inputs.issue)
             front_end.issued(warp)
         front_end.answered()
 
     def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""
-        flight = self.decisions.flight(warp, self._tag, self.cycle)
-        self._flights[self._tag] = flight
-        self._tag = (self._tag + 1) % _TAGS
+        flight = self.decisions.flight(warp, fields["tag"], self.cycle)
+        self._flights[flight.tag] = flight
         if self.checker is not None:
             self.checker.issued(flight, fields)
 

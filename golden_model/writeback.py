@@ -7,9 +7,9 @@ Result = Mapping[str, int]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 
-_STORED = ("size", "sign", "zero", "reorder", "to_collector", "to_file")
-"""What `interfaces.stored_fields` and `interfaces.hint_fields` may be; which of them there are, the configuration
-says."""
+_STORED = ("group", "entry", "size", "sign", "zero", "reorder", "to_collector", "to_file")
+"""What else `interfaces.address_fields`, `interfaces.stored_fields` and `interfaces.hint_fields` may be; which of them
+there are, the configuration says."""
 
 
 def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:

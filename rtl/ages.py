@@ -10,8 +10,8 @@ from warploom.rtl.sizes import check_positive
 class AgeMatrix(wiring.Component):
     """Remembers the order of issue among holders of instructions: one bit for each pair of them.
 
-    A holder that takes an instruction is younger than all others from the next cycle on. What is said of a holder that
-    is empty means nothing.
+    A holder that takes an instruction is younger than all others from the next cycle on, but for those of higher number
+    that take one in the same cycle. What is said of a holder that is empty means nothing.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class AgeMatrix(wiring.Component):
 
     Members
     -------
-    take : the holder (at most one) that takes an instruction at the end of the cycle.
+    take : the holders that take an instruction at the end of the cycle.
     older : for each holder, the mask of holders whose instruction was issued before its own.
 
     Raises

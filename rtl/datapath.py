@@ -8,7 +8,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import FREE_BITS, WARP_BITS
+from warploom.arch.interfaces import FREE_BITS, WARP_BITS, issue_names
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.activity import ActivityCounters
@@ -42,6 +42,8 @@ class Datapath(wiring.Component):
     -------
     issue : decoded warp instructions, one a cycle at most. With an address slot `ready` concerns those for collectors,
         with windows an instruction comes only of a warp with room for it.
+    issue_0, ..., free_collectors, first_port : several issue ports; how many collectors are free, at most one for each
+        of them; the port whose claim goes first. With windows only the ports.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
         `dispatch_0`, ... where there are several dispatch ports.
@@ -51,7 +53,8 @@ class Datapath(wiring.Component):
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
     registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
-    address_ready : with an address slot, it is free for a load that reads no register of the register file.
+    address_ready : with address slots, the issue ports whose slot is free for a load that reads no register of the
+        register file.
     probe : the state of the cycle, as the parts show it (`warploom.rtl.observation`).
     stored_data, stored_bytes : what banks store (`warploom.rtl.ports.observed_banks`).
     activity : counters of what was enabled or loaded (`warploom.rtl.activity`).
@@ -69,7 +72,7 @@ class Datapath(wiring.Component):
     def _ports(self) -> dict[str, wiring.Member]:
         config = self._config
         return {
-            "issue": In(stream.Signature(issue_layout(config))),
+            **self._issue_ports(),
             "stride": In(STRIDE_BITS),
             **{name: Out(unstoppable(sent_layout(config))) for name in config.dispatch_ports},
             **ports.results(config),
@@ -77,8 +80,18 @@ class Datapath(wiring.Component):
             **ports.completions(config),
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
             **(edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
-            **({"address_ready": Out(1)} if config.has_address_slot else {}),
+            **({"address_ready": Out(config.address_slots)} if config.has_address_slot else {}),
         }
+
+    def _issue_ports(self) -> dict[str, wiring.Member]:
+        config, layout = self._config, issue_layout(self._config)
+        if config.issue_ports == 1:
+            return {"issue": In(stream.Signature(layout))}
+        several = {name: In(unstoppable(layout)) for name in issue_names(config)}
+        if config.has_window:
+            return several
+        return several | {"free_collectors": Out(self.operands.free_collectors.shape()),
+                          "first_port": In(self.operands.first_port.shape())}
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -125,35 +138,42 @@ class Datapath(wiring.Component):
 
     def _connect_issue(self, m: Module) -> None:
         """The operand store takes instructions, with the affine unit without their compact slots."""
-        operands, sets = self.operands, self.affine_sets
+        operands = self.operands
         m.d.comb += operands.stride.eq(self.stride)
+        for port, name in enumerate(issue_names(self._config)):
+            issue = getattr(self, name)
+            m.d.comb += [operands.issue[port].valid.eq(issue.valid), operands.issue[port].payload.eq(issue.payload)]
         if self._config.has_window:
             m.d.comb += self.free_entries.eq(operands.free_entries)
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
-        if sets is None:
-            connect(m, flipped(self.issue), operands.issue)
-            return
+        if self._config.issue_ports == 1:
+            m.d.comb += self.issue.ready.eq(operands.free_collectors)
+        elif not self._config.has_window:
+            m.d.comb += [self.free_collectors.eq(operands.free_collectors), operands.first_port.eq(self.first_port)]
+        if self.affine_sets is not None:
+            self._connect_sets(m, self.affine_sets)
+
+    def _connect_sets(self, m: Module, sets: AffineSets) -> None:
+        """Attempts reach their sets; these tell which slots of an instruction are compact."""
+        m.d.comb += sets.registers.eq(self.registers)
         for name in edges(self._config):
             connect(m, flipped(getattr(self, name)), getattr(sets, name))
-        connect(m, sets.compact, operands.compact)
-        issue = self.issue.payload
-        m.d.comb += [
-            sets.registers.eq(self.registers),
-            sets.issue.eq(issue),
-            operands.issue.valid.eq(self.issue.valid),
-            operands.issue.payload.eq(issue),
-            operands.issue.payload.reads.eq(issue.reads & ~sets.compact.slots.compact),
-            self.issue.ready.eq(operands.issue.ready),
-        ]
+        for port, name in enumerate(issue_names(self._config)):
+            issue, compact = getattr(self, name).payload, sets.compact[port]
+            connect(m, compact, self.operands.compact[port])
+            m.d.comb += [
+                sets.issue[port].eq(issue),
+                self.operands.issue[port].payload.reads.eq(issue.reads & ~compact.slots.compact),
+            ]
 
     def _connect_operands(self, m: Module) -> None:
         """Operands are read, and go to the pipes."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
         for asked, answered in zip(operands.read, file.read, strict=True):
             connect(m, asked, answered)
-        if ports.metadata(self._config):
-            connect(m, operands.lookup, file.lookup)
+        for asked, answered in zip(operands.lookup, file.lookup, strict=True) if ports.metadata(self._config) else ():
+            connect(m, asked, answered)
         if self._config.has_window:
             connect(m, file.delivery, operands.delivery)
         for name in self._config.dispatch_ports:

@@ -7,6 +7,7 @@ from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.arch.layout import metadata_banks
 from warploom.arch.mechanisms import Alignment, Layout
 from warploom.rtl.interfaces import SOURCES, address_layout, issue_layout
 
@@ -52,7 +53,27 @@ class Placer(wiring.Component):
                 address.row.eq(first + row),
                 address.left.eq(register[0] if self._sided else 0),
             ]
+            if self._config.divides_metadata:
+                self._divide(m, address, row)
         return m
+
+    def _divide(self, m: Module, address: data.View, row: Value) -> None:
+        """Where the metadata of a register are; `row` is that of the register among those of its warp."""
+        warp, config = self.issue.warp, self._config
+        one_bank = config.layout is Layout.WID
+        apart = max(config.banks, config.issue_ports) if one_bank else config.issue_ports  # warps between neighbours
+        m.d.comb += [
+            address.group.eq(warp[: exact_log2(config.issue_ports)]),
+            address.entry.eq((warp >> exact_log2(apart)) * self.stride + row),
+        ]
 
     def _registers(self) -> list[Value]:
         return [*(self.issue[source] for source in SOURCES), self.issue.dst]
+
+
+def entry_in_group(config: SmConfig, address: data.View) -> tuple[Value, Value]:
+    """Of a register, among the metadata of its group: the bank, counted among those that the group has, and the entry.
+    """
+    banks = metadata_banks(config)
+    bank = address.bank[exact_log2(config.banks // banks) :][: exact_log2(banks)]
+    return bank, address.entry if config.divides_metadata else address.row

@@ -12,8 +12,10 @@ from warploom.arch.interfaces import (
     ENCODING_FIELDS,
     FREE_BITS,
     Outcome,
+    address_fields,
     hint_fields,
     issue_fields,
+    issue_names,
     result_fields,
     stored_fields,
     trivial_fields,
@@ -44,9 +46,6 @@ from warploom.tb.zero_values import outcome_bits
 CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
 """Fields of the dispatch port that are compared."""
 
-ADDRESS = ("bank", "row", "left")
-"""Where the destination lies: these too, and how it is stored so far, but only if there is one."""
-
 OPERANDS = ("a", "b", "c")
 
 
@@ -76,13 +75,15 @@ class Comparison:
         self.cycle = 0
         self.activity: Mapping[str, int] = {}
         """The activity counters."""
-        stored, hints = stored_fields(config), hint_fields(config)
-        self._destination = (*ADDRESS, *(name for name, _ in (*stored, *hints)))
+        # Where the destination lies, and how it is stored so far: compared only if there is one.
+        tables = address_fields(config), stored_fields(config), hint_fields(config)
+        self._destination = tuple(name for table in tables for name, _ in table)
         self._ports, self._sp = tuple(config.dispatch_ports), config.numbers(Pipe.SP)
         self._dispatch = self._codecs[f"{self._ports[0]}__payload"]
         self._silent, self._writing = ((names, self._dispatch.mask(names))
                                        for names in (CONTROL, CONTROL + self._destination))
-        self._issued = [name for name, _ in issue_fields(config)]
+        self._issue_ports, self._issued = issue_names(config), [name for name, _ in issue_fields(config)]
+        self._has_claims = config.issue_ports > 1 and not config.has_window
         self._returned = [name for name, _ in result_fields(config)]
         self._has_outcomes, self._zero_names = bool(trivial_fields(config)), dict(zero_fields(config))
         if self._has_outcomes:
@@ -114,6 +115,8 @@ class Comparison:
             self._expect(f"{port}__valid", int(sent is not None))
         if isinstance(datapath.operands, WindowStore):
             self._expect("free_entries", join(datapath.operands.free_entries, FREE_BITS))
+        if self._has_claims:
+            self._expect("free_collectors", min(datapath.operands.free_collectors, len(self._issue_ports)))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
@@ -210,11 +213,13 @@ class Comparison:
         stimulus |= {f"credit_{pipe.name}": inputs.credits >> i & 1 for i, pipe in enumerate(pipes) if pipe.credits}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
-        if inputs.issue is not None:
-            issued = {name: inputs.issue[name] for name in self._issued}
-            stimulus |= {"issue__valid": 1, "issue__payload": issued}
-            if inputs.issue.get("first"):
-                self.shadow.restart(inputs.issue["warp"])
+        if self._has_claims:
+            stimulus["first_port"] = inputs.first_port
+        for port, issue in zip(self._issue_ports, inputs.issue, strict=bool(inputs.issue)):
+            if issue is not None:
+                stimulus |= {f"{port}__valid": 1, f"{port}__payload": {name: issue[name] for name in self._issued}}
+                if issue.get("first"):
+                    self.shadow.restart(issue["warp"])
         for pipe, result in zip(pipes, inputs.results, strict=bool(inputs.results)):
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, result_fields
+from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, issue_names, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES
@@ -18,6 +18,9 @@ from warploom.tb.bench import Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises, Register, sources
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 from warploom.tb.narrow_values import narrow_word
+
+Issues = list[dict[str, int] | None]
+"""By issue port, the fields of an instruction."""
 
 REGISTERS = 24
 DRAIN = 80
@@ -96,41 +99,70 @@ class Surroundings:
         self._credits = busy(rng, 0.4)
         self._in_flight = InFlight(ports.config)
         self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
-        self._warp = 0  # of the last random instruction
+        self._warps = list(range(ports.config.issue_ports))  # of the last random instruction of each issue port
         self._recent: defaultdict[int, deque[int]] = defaultdict(lambda: deque([0], maxlen=RECENT))  # by warp
         self._tags = iter(range(1 << 62))
         self.expected = 0
 
     def stimuli(self) -> Iterator[Stimulus]:
         """One cycle each."""
-        issue, cycle, left = self._instructions(), 0, DRAIN
-        active, offered = busy(self._rng, 0.9), next(issue)
+        streams, cycle, left = [self._instructions(port) for port in range(self._config.issue_ports)], 0, DRAIN
+        active, offered = [busy(self._rng, 0.9) for _ in streams], [next(stream) for stream in streams]
         while left:
             self._dispatched(cycle)
-            fields = None if offered is None else self._before(offered)
-            issuing = fields if fields is not None and next(active) and self._may_issue(fields) else None
+            fields = [None if one is None else self._before(one) for one in offered]
+            issuing = [one if one is not None and next(may) and self._may_issue(one) else None
+                       for one, may in zip(fields, active, strict=True)]
             self._completed()
-            taken = issuing if issuing is not None and self._is_taken(issuing) else None
-            yield {"stride": rows_per_warp(self._config, REGISTERS), "issue__valid": issuing is not None,
-                   "issue__payload": fields or {}, **self._answers(cycle),
-                   **self._beside(cycle, issuing, over=offered is None)}
-            if taken is not None:
-                self._issued(taken)
-                if taken is offered:
-                    offered = next(issue)
-            left -= offered is None and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
+            first = self._rng.randrange(len(streams))
+            taken, over = self._taken(issuing, first), not any(offered)
+            yield {"stride": rows_per_warp(self._config, REGISTERS), **self._shown(fields, issuing, first),
+                   **self._answers(cycle), **self._beside(cycle, issuing, over=over)}
+            for port, one in enumerate(taken):
+                if one is not None:
+                    self._issued(one)
+                    if one is offered[port]:
+                        offered[port] = next(streams[port])
+            left -= over and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
             cycle += 1
+
+    def _shown(self, fields: Issues, issuing: Issues, first: int) -> dict[str, Any]:
+        """What is on the issue ports."""
+        names = list(enumerate(issue_names(self._config)))
+        return {**{f"{name}__valid": issuing[port] is not None for port, name in names},
+                **{f"{name}__payload": fields[port] or {} for port, name in names},
+                **({"first_port": first} if "first_port" in self._ports.inputs else {})}
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
         """The instruction that issues next: the one that is to issue, or one that goes before it."""
         return fields
 
-    def _beside(self, cycle: int, fields: dict[str, int] | None, *, over: bool) -> dict[str, Any]:
-        """Further inputs of the cycle; `fields` are on the issue port, and `over` says that no instruction is left."""
+    def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
+        """Further inputs of the cycle; `issuing` are on the issue ports, and `over` says that no instruction is left.
+        """
         return {}
 
-    def _is_taken(self, fields: dict[str, int]) -> bool:
-        return bool(self._ports.peek("issue__ready"))
+    def _taken(self, issuing: Issues, first: int) -> Issues:
+        """Of the instructions on the issue ports those that are taken: in claim order, while there is a collector."""
+        free, taken = self._free_collectors(), list(issuing)
+        for turn in range(len(taken)):
+            port = (first + turn) % len(taken)
+            if (fields := taken[port]) is not None and not self._is_apart(fields):
+                taken[port] = fields if free else None
+                free -= bool(free)
+            elif fields is not None and not self._ports.peek("address_ready") >> port & 1:
+                taken[port] = None
+        return taken
+
+    def _free_collectors(self) -> int:
+        """How many instructions find a collector, at most one of each port; with windows all do."""
+        if self._config.issue_ports == 1:
+            return self._ports.peek("issue__ready")
+        return self._config.issue_ports if self._has_window else self._ports.peek("free_collectors")
+
+    def _is_apart(self, fields: dict[str, int]) -> bool:
+        """An instruction needs no collector."""
+        return False
 
     def _issued(self, fields: dict[str, int]) -> None:
         self.expected += fields["op"] not in SILENT
@@ -148,27 +180,28 @@ class Surroundings:
         free = self._ports.codecs["free_entries"].field(self._ports.peek("free_entries"), str(fields["warp"]))
         return free > len(self._sources(fields))
 
-    def _instructions(self) -> Iterator[dict[str, int] | None]:
-        """Fields of the issue port; `None` in a pause, and at the end."""
+    def _instructions(self, port: int) -> Iterator[dict[str, int] | None]:
+        """Fields of an issue port, of the warps that it serves; `None` at the end."""
         again = range(self._config.window if self._has_window else 0)  # the others leave the collector for the file
         hints = dict.fromkeys((name for name, _ in hint_fields(self._config)), 1)
-        for warp in range(self._config.warps):
+        ports = self._config.issue_ports
+        for warp in range(port, self._config.warps, ports):
             for number, register in enumerate([*range(REGISTERS), *again]):
                 fields = self._fields(next(self._tags), Op.MOV, warp) | {
                     "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": ALL_LANES, "full": 1, **hints,
                 }
                 yield self._with_window(fields, first=number == 0)
-        for _ in range(self._count):
+        for _ in range(self._count // ports):
             op = self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE])
-            fields = self._fields(next(self._tags), op, self._draw_warp())
+            fields = self._fields(next(self._tags), op, self._draw_warp(port))
             yield self._with_window(fields, first=self._rng.random() < 0.01)
         while True:
             yield None
 
-    def _draw_warp(self) -> int:
+    def _draw_warp(self, port: int) -> int:
         if not self._has_window or self._rng.random() < 0.3:
-            self._warp = self._rng.randrange(self._config.warps)
-        return self._warp
+            self._warps[port] = self._rng.randrange(port, self._config.warps, self._config.issue_ports)
+        return self._warps[port]
 
     def _with_window(self, fields: dict[str, int], *, first: bool) -> dict[str, int]:
         """With windows: whether the warp is new, few registers, and none that is lost."""

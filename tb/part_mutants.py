@@ -29,12 +29,12 @@ def _overheard(register_file: Any, m: Module) -> None:
 
 def _sideless(table: Any, m: Module) -> None:
     """Late metadata are looked up on the side that the number tells."""
-    m.d.comb += table.parts["late"].lookup.address.eq(table.lookup.address)
+    m.d.comb += table.groups[0]["late"].lookup.address.eq(table.lookup[0].address)
 
 
 def _deaf(table: Any, m: Module) -> None:
     """The table is not told what MEM writes."""
-    m.d.comb += [part.renewal[-1].enable.eq(0) for part in table.parts.values()]
+    m.d.comb += [part.renewal[-1].enable.eq(0) for parts in table.groups for part in parts.values()]
 
 
 def _lost(store: Any, m: Module) -> None:
@@ -49,8 +49,8 @@ def _ageless(store: Any, m: Module) -> None:
 
 def _exchanged(store: Any, m: Module) -> None:
     """The late metadata of the second and the third source are taken for each other's."""
-    first, second, third, destination = (known.as_value() for known in store.lookup.late)
-    m.d.comb += store.collectors.instruction.late.eq(Cat(first, third, second, destination))
+    first, second, third, destination = (known.as_value() for known in store.lookup[0].late)
+    m.d.comb += store.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
 
 
 def _swapped(banks: Any, m: Module) -> None:

@@ -51,14 +51,17 @@ class Readback:
         self.datapath.settle()
         self.inputs = NO_INPUTS
         if self._pending and self._may_issue(*self._pending[-1]):
-            self.inputs = NO_INPUTS._replace(issue=self._fields(*self._pending.pop()))
+            warp, read = self._pending.pop()
+            ports = self._config.issue_ports
+            issue = [self._fields(warp, read) if port == warp % ports else None for port in range(ports)]
+            self.inputs = NO_INPUTS._replace(issue=issue)
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:
         """There is a collector for the instruction, and room in it."""
         operands = self.datapath.operands
         if isinstance(operands, WindowStore):
             return operands.free_entries[warp] > sum(not self._is_compact(warp, register) for register in read)
-        return operands.issue_ready
+        return operands.free_collectors > 0
 
     def _is_compact(self, warp: int, register: int) -> bool:
         """The register file does not have the register."""

@@ -21,11 +21,12 @@ class AgesBench:
         self._order: list[int] = []  # holders, the oldest instruction first
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random holders, bursts and pauses."""
+        """Random holders, one or several at once, bursts and pauses."""
         rng = source()
         takes = busy(rng, 0.5)
         for _ in range(CYCLES):
-            yield {"take": next(takes) << rng.randrange(self._holders)}
+            take = rng.choice((1 << rng.randrange(self._holders), rng.getrandbits(self._holders)))
+            yield {"take": take if next(takes) else 0}
 
     def check(self, seen: Observation) -> None:
         """Check the order of all that took an instruction."""
@@ -34,6 +35,7 @@ class AgesBench:
                 before = self._order[: self._order.index(number)]
                 known = sum(1 << holder for holder in self._order if holder != number)
                 self._checker.equal(f"older than {number}", older & known, sum(1 << holder for holder in before))
+        self._coverage.hit("several at once", seen["take"].bit_count() > 1)
         for number in range(self._holders):
             if seen["take"] >> number & 1:
                 self._coverage.hit("again", number in self._order)
@@ -44,7 +46,8 @@ class AgesBench:
 @cocotb.test()
 async def random_order(dut: cocotb.handle.SimHandleBase) -> None:
     """Random holders take instructions."""
-    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage("again", "all hold one")
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
+    coverage = Coverage("again", "all hold one", "several at once")
     bench = AgesBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()

@@ -14,6 +14,7 @@ from warploom.arch.interfaces import (
     WARP_BITS,
     address_fields,
     hint_fields,
+    issue_names,
     stored_fields,
 )
 from warploom.arch.isa import Pipe
@@ -71,7 +72,7 @@ class DatapathCheck:
             for name, expected in zip(self._probe.names, probe, strict=True):
                 equal(name, actual[name], expected)
         equal("activity", self._codecs["activity"].unpack(seen["activity"]), model.activity())
-        equal("issue.ready", seen["issue__ready"], int(model.operands.issue_ready))
+        self._claims(seen, model.operands.free_collectors)
         for port, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
             equal(f"{port}.valid", seen[f"{port}__valid"], int(sent is not None))
             if sent is not None and seen[f"{port}__valid"]:
@@ -90,10 +91,11 @@ class DatapathCheck:
         if self._config.has_compact_slots:
             self._affine(seen, model)
         model.clock(Inputs(
-            issue=self._fields(seen, "issue"),
+            issue=[self._fields(seen, name) for name in issue_names(self._config)],
             results=[self._fields(seen, f"result_{writer}") for writer in self._config.writers],
             credits=sum(seen.get(f"credit_{writer}", 0) << i for i, writer in enumerate(self._config.writers)),
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
+            first_port=seen.get("first_port", 0),
         ))
 
     def _cover_pipes(self, model: Any) -> None:
@@ -104,6 +106,19 @@ class DatapathCheck:
             self._coverage.hit("a latch of SP is refused", refused)
         if len(self._config.dispatch_ports) > 1:
             self._coverage.hit("several are dispatched", sum(sent is not None for sent in model.sent) > 1)
+
+    def _claims(self, seen: Observation, free: int) -> None:
+        """Free collectors, and instructions that claim them."""
+        ports = self._config.issue_ports
+        if ports == 1:
+            self._checker.equal("issue.ready", seen["issue__ready"], int(free > 0))
+            return
+        if not self._has_window:
+            self._checker.equal("free_collectors", seen["free_collectors"], min(free, ports))
+        claims = sum(seen[f"{name}__valid"] for name in issue_names(self._config))
+        self._coverage.hit("instructions on all issue ports", claims == ports)
+        if not self._has_window:
+            self._coverage.hit("more instructions than free collectors", claims > free > 0)
 
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""
@@ -137,7 +152,7 @@ class DatapathCheck:
                 self._coverage.hit("accepted" if outcome["accepted"] else "refused")
             self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
-            self._checker.equal("address_ready", seen["address_ready"], int(model.operands.address_ready))
+            self._checker.equal("address_ready", seen["address_ready"], model.operands.address_ready)
             self._coverage.hit("the address slot is taken", not model.operands.address_ready)
         everywhere = all(seen[f"attempt_{number}__valid"] for number in range(self._sets))
         self._coverage.hit("attempts of all sets", everywhere)

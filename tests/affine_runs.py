@@ -54,8 +54,8 @@ def happenings(sm: Sm) -> list[tuple[int, str]]:
         for outcome in sm.datapath.affine.outcomes:
             if outcome is not None:
                 found.append((sm.cycle, "accepted" if outcome["accepted"] else "refused"))
-        if sm.inputs.issue is not None:
-            found.append((sm.cycle, Op(sm.inputs.issue["op"]).name))
+        if sm.inputs.issue:
+            found.append((sm.cycle, Op(sm.inputs.issue[0]["op"]).name))
     return found
 
 

@@ -63,7 +63,7 @@ class Watched:
                 self.granted.append([register for _, register in sm.datapath.operands.granted])
             if sm.finished:
                 break
-            if sm.inputs.issue is not None:
+            if sm.inputs.issue:
                 self.issued.append(sm.cycle)
             self.done += [(sm.cycle, sm.flight(done["tag"]).warp.slot) for done in sm.datapath.done if done]
         self.register_file = corf_file(sm)

@@ -27,6 +27,7 @@ class Abreast:
     """No warp enters the datapath that is `lead` instructions ahead of another one."""
 
     counts = None
+    apart = 0
 
     def __init__(self, direct: Direct, lead: int) -> None:
         self._direct, self._lead = direct, lead
@@ -50,6 +51,7 @@ class Delayed:
     """What enters the datapath has been asked for before, and waits so many cycles for the answer."""
 
     counts = None
+    apart = 0
 
     def __init__(self, direct: Direct, cycles: int) -> None:
         self._direct, self._cycles = direct, cycles
@@ -90,8 +92,8 @@ def entries(sm: Sm) -> list[tuple[int, int]]:
     """(slot, cycle) of everything that enters the datapath, run to the end."""
     found = []
     while not sm.finished:
-        if sm.cycle >= 0 and sm.inputs.issue is not None:
-            found.append((sm.inputs.issue["warp"], sm.cycle))
+        if sm.cycle >= 0 and sm.inputs.issue:
+            found.append((sm.inputs.issue[0]["warp"], sm.cycle))
         assert sm.cycle < 10_000
         sm.step()
     return found

@@ -46,7 +46,7 @@ def test_a_compact_operand_takes_no_bank() -> None:
     """The product needs no read: it goes from issue to dispatch in one cycle."""
     sm, spent = Sm(config("a"), executed(LANE, SPREAD)), []
     for datapath in cycles(sm):
-        if sm.inputs.issue is not None:
+        if sm.inputs.issue:
             spent.append(sm.cycle)
         if datapath.dispatch[0] is not None:
             spent.append(sm.cycle)
@@ -71,7 +71,7 @@ def test_warps_of_all_schedulers_attempt_at_once() -> None:
     for _ in cycles(sm):
         count = sum(attempt is not None for attempt in sm.inputs.attempts)
         most = max(most, count)
-        beside |= count > 0 and sm.inputs.issue is not None
+        beside |= count > 0 and bool(sm.inputs.issue)
     assert most == 2 and beside
 
 
@@ -127,8 +127,8 @@ def test_an_expansion_comes_before_a_partial_write(bypass: str) -> None:
     issued = []
     sm = Sm(setting, diverging())
     for _ in cycles(sm):
-        if sm.inputs.issue is not None:
-            issued.append((Op(sm.inputs.issue["op"]).name, sm.inputs.issue["lanes"], sm.inputs.issue["full"]))
+        if sm.inputs.issue:
+            issued.append((Op(sm.inputs.issue[0]["op"]).name, sm.inputs.issue[0]["lanes"], sm.inputs.issue[0]["full"]))
     assert issued == [("ISETP", ALL_LANES, 1), ("MOV", ALL_LANES, 1), ("IADD", 0xFFFF, 0), ("IADD", ALL_LANES, 1)]
     run = checked(setting, diverging())
     counts = run.statistics.counted["affine"]
@@ -154,8 +154,8 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
     sm, left, issued, attempted = Sm(config("a"), trace), 0xFFFF0000, [], []
     for _ in cycles(sm):
         attempted += [(Op(each["op"]), each["lanes"], each["full"]) for each in sm.inputs.attempts if each is not None]
-        if sm.inputs.issue is not None:
-            issued.append((Op(sm.inputs.issue["op"]), sm.inputs.issue["lanes"], sm.inputs.issue["full"]))
+        if sm.inputs.issue:
+            issued.append((Op(sm.inputs.issue[0]["op"]), sm.inputs.issue[0]["lanes"], sm.inputs.issue[0]["full"]))
     assert attempted == [(Op.S2R, ALL_LANES, 1), (Op.IADD, left, 1)]
     assert issued == [(Op.ISETP, ALL_LANES, 1), (Op.ISETP, left, 1), (Op.MOV, ALL_LANES, 1), (Op.IADD, 0xFF0000, 0),
                       (Op.IADD, left, 1)]
@@ -191,17 +191,17 @@ def test_a_warp_finds_the_tags_of_the_one_before() -> None:
 @pytest.mark.parametrize("bypass", ["bow", "bow_wr"])
 def test_without_hints_an_expansion_ages_entries_like_any_instruction(bypass: str) -> None:
     sm = Sm(config("a", f"bypass={bypass}"), diverging())
-    issued = [sm.inputs.issue for _ in cycles(sm) if sm.inputs.issue is not None]
+    issued = [sm.inputs.issue[0] for _ in cycles(sm) if sm.inputs.issue]
     assert len(issued) == 4 and not any(fields["aside"] for fields in issued)
 
 
 def test_with_hints_an_expansion_ages_nothing() -> None:
     sm, aside = Sm(config("a", "bypass=bow_hints"), diverging()), []
     for _ in cycles(sm):
-        if sm.inputs.issue is not None:
-            pack(issue_fields(sm.config), sm.inputs.issue)
-            aside.append(sm.inputs.issue["aside"])
-            assert sm.inputs.issue["to_collector"] != aside[-1] and sm.inputs.issue["to_file"]
+        if sm.inputs.issue:
+            pack(issue_fields(sm.config), sm.inputs.issue[0])
+            aside.append(sm.inputs.issue[0]["aside"])
+            assert sm.inputs.issue[0]["to_collector"] != aside[-1] and sm.inputs.issue[0]["to_file"]
     assert aside == [0, 1, 0, 0]
     collector = Driven("bow_hints")
     collector.take([3])

@@ -56,8 +56,8 @@ def test_what_is_shown_fits_the_ports() -> None:
     port = probe_of(setting, sm)
     for datapath in cycles(sm):
         assert port.unpack(port.pack(datapath.observe())) == shown_by(datapath)
-        if sm.inputs.issue is not None:
-            pack(issue_fields(setting), sm.inputs.issue)
+        if sm.inputs.issue:
+            pack(issue_fields(setting), sm.inputs.issue[0])
         assert len(sm.inputs.attempts) == setting.schedulers
         for number, attempt in enumerate(sm.inputs.attempts):
             if attempt is not None:

@@ -32,7 +32,7 @@ def test_loads_with_a_compact_address_wait_in_the_address_slot() -> None:
     sm = Sm(config("abm"), executed(LANE, mov(5, 4), *loads))
     issued, dispatched, busy = [], [], []
     for datapath in cycles(sm):
-        if sm.inputs.issue is not None:
+        if sm.inputs.issue:
             assert datapath.operands.address_ready
             issued.append(sm.cycle)
         if datapath.dispatch[0] is not None:
@@ -53,7 +53,8 @@ def test_memory_operations_keep_their_order() -> None:
     trace = executed(LANE, SPREAD, store, load(3, 1, access=Access.U8))
     sm, order, waited = Sm(config("abm"), trace), [], False
     for datapath in cycles(sm):
-        waited |= datapath.operands.address_busy and any(collector.busy for collector in datapath.operands.collectors)
+        operands = datapath.operands
+        waited |= not operands.address_ready and any(collector.busy for collector in operands.collectors)
         if datapath.dispatch[0] is not None and datapath.dispatch[0]["pipe"] == Pipe.MEM:
             order.append(Op(datapath.dispatch[0]["op"]))
     assert order == [Op.ST, Op.LD] and waited
@@ -72,15 +73,15 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     setting = config("abm", "mem.credits=1", "line_bytes=32")
     sm, loads, beside, held, behind = Sm(setting, executed(*code)), [], [], False, False
     for datapath in cycles(sm):
-        issue, dispatch = sm.inputs.issue, datapath.dispatch[0]
-        if datapath.operands.address_busy and issue is not None:
+        issue, dispatch = next(iter(sm.inputs.issue), None), datapath.dispatch[0]
+        if not datapath.operands.address_ready and issue is not None:
             beside.append((Op(issue["op"]), issue["dst"]))
         if dispatch is not None and dispatch["op"] == Op.LD:
             loads.append((dispatch["dst"], dispatch["collector"] == setting.collectors))
-        if datapath.operands.address_busy:
+        if not datapath.operands.address_ready:
             behind |= any(collector.ready and collector.fields["op"] == Op.LD
                           for collector in datapath.operands.collectors)
-            held |= datapath.operands.issue_ready and sm.front_end.stalls.now == [Stall.COLLECTOR]
+            held |= datapath.operands.free_collectors > 0 and sm.front_end.stalls.now == [Stall.COLLECTOR]
     assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
     assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
     checked(setting, executed(*code))
@@ -179,10 +180,10 @@ def test_a_slower_front_end_picks_in_every_second_cycle(affine: str) -> None:
         sm.step()
         if sm.finished:
             break
-        if sm.inputs.issue is not None or any(sm.inputs.attempts):
+        if sm.inputs.issue or any(sm.inputs.attempts):
             assert sm.cycle % 2 == 0
-        if sm.inputs.issue is not None:
-            turns.add(sm.inputs.issue["warp"] % 2)
+        if sm.inputs.issue:
+            turns.add(sm.inputs.issue[0]["warp"] % 2)
     patient = collect(sm)
     run = checked(setting, trace)
     assert run.statistics == patient and turns == {0, 1}

@@ -66,7 +66,7 @@ def events(trace: Trace, setting: SmConfig) -> list[tuple[list[int], list[int], 
         sm.step()
         if sm.finished:
             return found
-        datapath, issue = sm.datapath, sm.inputs.issue
+        datapath, issue = sm.datapath, next(iter(sm.inputs.issue), None)
         found.append((
             [] if issue is None else [issue["tag"]],
             [] if datapath.dispatch[0] is None else [datapath.dispatch[0]["tag"]],
@@ -122,7 +122,7 @@ def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
     for datapath in cycles(sm):
         if datapath.operands.evictions.blocked:
             blocked += 1
-            assert datapath.operands.free_entries[0] == 0 and sm.inputs.issue is None
+            assert datapath.operands.free_entries[0] == 0 and not sm.inputs.issue
     counts = sm.datapath.counts
     assert blocked >= counts.slid > 1 and counts.fetched == 1
 
@@ -225,7 +225,7 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
                 assert probe[f"collector{collector.index}_{name}"] == value
             blocked = bool(datapath.operands.evictions.blocked >> collector.index & 1)
             assert datapath.operands.free_entries[collector.index] == collector.free_entries(blocked)
-        assert datapath.operands.issue_ready == any(datapath.operands.free_entries)
+        assert datapath.operands.free_collectors == any(datapath.operands.free_entries)
         _fits(setting, sm, datapath)
         evictions += probe["evict_latched"]
         assert probe["evict_valid"] == (datapath.operands.evictions.held is not None)
@@ -234,8 +234,8 @@ def test_what_is_shown_fits_the_ports(files: list[str]) -> None:
 
 
 def _fits(setting: SmConfig, sm: Sm, datapath: Datapath) -> None:
-    if sm.inputs.issue is not None:
-        pack(issue_fields(setting), sm.inputs.issue)
+    if sm.inputs.issue:
+        pack(issue_fields(setting), sm.inputs.issue[0])
     if datapath.sent[0] is not None and datapath.sent[0]["writes"]:
         pack(dispatch_fields(setting), datapath.sent[0])
     for writer, result in enumerate(datapath.register_file.writeback.latches):

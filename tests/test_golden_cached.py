@@ -174,7 +174,7 @@ def cycle(register_file: CachedFile) -> None:
 def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() -> None:
     first, second = (Eviction(Address(0, row, False), broadcast(row), HALF) for row in (3, 4))
     register_file = evicting(first, second)
-    load = {"tag": 1, "writes": 1, "bank": 1, "row": 2, "left": False, "lanes": ALL_LANES, "data": 5, "pred": 0}
+    load = {"tag": 1, "writes": 1, **Address(1, 2, False)._asdict(), "lanes": ALL_LANES, "data": 5, "pred": 0}
     register_file._warps[Address(1, 2, False)] = 0
     assert [(write.row, write.lanes) for write in register_file.writes()] == [(3, HALF)]
     register_file.write((None, None, load))

@@ -140,7 +140,7 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
     trace = trace_of([mov(2, values[0]), mov(second, values[1]), add(7, 2, second)])
     sm, issued, waited = Sm(config(*settings), trace, check=True), 0, 0
     for datapath in cycles(sm):
-        if sm.inputs.issue is not None:
+        if sm.inputs.issue:
             issued = sm.cycle
         if datapath.dispatch[0] is not None:
             waited = sm.cycle - issued

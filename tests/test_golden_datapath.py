@@ -61,10 +61,10 @@ def test_everything_dispatches_and_completes_once(config: SmConfig) -> None:
             dispatched[sm.datapath.dispatch[0]["tag"]] += 1
             assert sm.datapath.dispatch[0]["tag"] in live
         live -= {done["tag"] for done in sm.datapath.done if done} | {flight.tag for flight in sm._ended}
-        if sm.inputs.issue is not None:
+        if sm.inputs.issue:
             issued += 1
-            assert sm.inputs.issue["tag"] not in live
-            live.add(sm.inputs.issue["tag"])
+            assert sm.inputs.issue[0]["tag"] not in live
+            live.add(sm.inputs.issue[0]["tag"])
     assert not live and issued == sum(dispatched.values()) > 200
 
 

@@ -63,8 +63,8 @@ def test_schedulers_share_the_port_in_turn() -> None:
         sm.step()
         if sm.finished:
             break
-        if sm.inputs.issue is not None:
-            issued[sm.inputs.issue["warp"] % 2] += 1
+        if sm.inputs.issue:
+            issued[sm.inputs.issue[0]["warp"] % 2] += 1
         if sum(issued) == 100:
             break
     assert abs(issued[0] - issued[1]) <= 8

@@ -72,7 +72,7 @@ def _issue_cycles(trace: Any, config: SmConfig) -> list[int]:
         sm.step()
         if sm.finished:
             return cycles
-        if sm.inputs.issue is not None:
+        if sm.inputs.issue:
             cycles.append(sm.cycle)
 
 
@@ -138,8 +138,8 @@ def test_a_barrier_holds_until_the_last_warp() -> None:
         sm.step()
         if sm.finished:
             break
-        if sm.inputs.issue is not None:
-            order.append(Op(sm.inputs.issue["op"]))
+        if sm.inputs.issue:
+            order.append(Op(sm.inputs.issue[0]["op"]))
     assert order == [Op.LD] * 4 + [Op.MOV] * 4 + [Op.IADD] * 4
     assert sm.front_end.stalls.counts[Stall.BARRIER] > 0
 

@@ -36,8 +36,9 @@ def readback(bypass: str, *, filed: int = 0, dirty: int = 0, restarted: bool = F
         shadow.restart(WARP)
     reader = Readback(setting, REGISTERS, datapath, shadow)
     reader.step()
-    assert reader.inputs.issue is not None
-    return {"defined": reader.defined[reader.inputs.issue["tag"]].operands[0], "lanes": reader.inputs.issue["lanes"]}
+    (issue,) = reader.inputs.issue
+    assert issue is not None
+    return {"defined": reader.defined[issue["tag"]].operands[0], "lanes": issue["lanes"]}
 
 
 @pytest.mark.parametrize("bypass", ["bow_wr", "bow_hints"])
@@ -70,7 +71,7 @@ def test_compact_registers_are_read_in_all_lanes(stored: bool) -> None:
         shadow.assign(WARP, where, LOW, False)
     reader = Readback(setting, REGISTERS, datapath, shadow)
     reader.step()
-    issue = reader.inputs.issue
+    issue = reader.inputs.issue[0]
     assert issue is not None and (issue["warp"], issue["reads"], issue["src0"]) == (WARP, 1, REGISTER)
     assert reader.defined[issue["tag"]].operands == (ALL_LANES,) * 3
     assert reader.compared == 1

@@ -140,7 +140,7 @@ def register_writes(config: SmConfig, program: Program) -> tuple[int, ...]:
     registers = {address(config, sm.stride, 0, register): register for register in range(program.registers)}
     while not issued:
         sm.step()
-        issued = sm.inputs.issue is not None and sm.inputs.issue["op"] == Op.ISETP
+        issued = sm.inputs.issue and sm.inputs.issue[0]["op"] == Op.ISETP
         for write in sm.datapath.writes():
             found[registers[write.bank, write.row]] += 1
     return tuple(found[:4])
@@ -182,7 +182,7 @@ def labels(trace: Trace) -> list[tuple[Op, str]]:
             found.append((Op(written["op"]), "gua"[registers.tag(0, written["dst"])]))
         if sm.finished:
             return found
-        if (issue := sm.inputs.issue) is not None:
+        if (issue := next(iter(sm.inputs.issue), None)) is not None:
             tag = registers.tag(0, issue["src0"]) if issue["op"] in (Op.LD, Op.ST) else Tag.GENERIC
             found.append((Op(issue["op"]), "gua"[tag]))
         attempt = next(filter(None, sm.inputs.attempts), attempt)

@@ -15,6 +15,7 @@ from warploom.golden_model.front_end.decisions import NO_PORT, Issued
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.instructions import Instructions
+from warploom.golden_model.front_end.pickers import slots_of_ports
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.operands.port import OperandStore
@@ -28,7 +29,7 @@ OFFSET_SLOT = 2
 class AffineDecisions:
     """A warp's registers become compact or generic through its own instructions only, so what becomes of the next one
     is planned when the warp comes to it. An attempt needs no port, like a CONTROL instruction; the warp then waits for
-    the outcome. `unit` has the tags, and the store of `operands` the address slot; `checker` sees what is accepted.
+    the outcome. `unit` has the tags, and the store of `operands` the address slots; `checker` sees what is accepted.
     """
 
     def __init__(  # noqa: PLR0917 - what it looks at
@@ -43,15 +44,23 @@ class AffineDecisions:
         self._planner = Planner(config, trace, statics)
         self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it does something
         self._addressing = 0  # slots whose next instruction goes to the address slot
+        self._ports = slots_of_ports(config)
 
     # ------------------------------------------------------------------ wires
 
     def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`."""
         if self._config.has_address_slot:
-            address = self._addressing if self._operands.address_ready else 0
-            return (free[0] & ~self._addressing | address, *free[1:])
+            addressing = self._addressing
+            ready = sum(addressing & mask for port, mask in enumerate(self._ports)
+                        if self._operands.address_ready >> port & 1)
+            return (free[0] & ~addressing | ready, *free[1:])
         return free
+
+    @property
+    def apart(self) -> int:
+        """See `Decisions`."""
+        return self._addressing if self._config.has_address_slot else 0
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         """By set: the fields of the attempts among what was picked."""

@@ -38,7 +38,7 @@ class AffineUnit:
         self._idle: list[Fields | None] = [None] * config.schedulers
         self._due: dict[int, list[tuple[Fields, Answer | None]]] = {}  # attempts by the cycle of their outcome
         self._requests: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
-        self._served = (-1, 0)
+        self._served: set[int] = set()  # sets whose instruction has issued into the datapath in this cycle
         self.settle()
 
     def settle(self) -> None:
@@ -60,7 +60,7 @@ class AffineUnit:
 
     def issued(self, fields: Fields) -> None:
         """The end of a cycle, before `clock`: an instruction has issued into the datapath."""
-        self._served = self.cycle, self._set(fields)
+        self._served.add(self._set(fields))
         if fields["writes"]:
             self.registers.make_generic(fields["warp"], fields["dst"])
 
@@ -73,8 +73,9 @@ class AffineUnit:
         for number, attempt in enumerate(attempts):
             if attempt is not None:
                 assert self._set(attempt) == number, "an attempt of another set's warp"
-                assert self._served != (self.cycle, number), "two instructions for a set in one cycle"
+                assert number not in self._served, "two instructions for a set in one cycle"
                 self._due.setdefault(self.cycle + ATTEMPT_CYCLES, []).append((attempt, self._attempt(attempt)))
+        self._served.clear()
         self.cycle += 1
 
     def next_event(self) -> int | None:

@@ -293,8 +293,9 @@ class BypassingCollector:
         ])
         if fields["writes"]:
             self._destination(take, sources, available)
-        address, stored = take.destination, take.stored[-1]
-        held = {**fields, "bank": address.bank, "row": address.row, "left": int(address.left), **stored}
+        address = take.destination
+        held = {**fields, "bank": address.bank, "row": address.row, "left": int(address.left), "group": address.group,
+                "entry": address.entry, **take.stored[-1]}
         entries = tuple([entry for entry in slots if entry is not None])
         for entry in entries:
             entry.pins += 1

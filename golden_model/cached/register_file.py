@@ -188,7 +188,7 @@ class CachedFile:
 
     def _register(self, result: Result) -> tuple[int, Address]:
         """Warp and address of the register that a result writes."""
-        address = Address(result["bank"], result["row"], bool(result["left"]))
+        address = Address(result["bank"], result["row"], bool(result["left"]), result["group"], result["entry"])
         return self._warps[address], address
 
     def _cache_bank(self, number: int) -> int:

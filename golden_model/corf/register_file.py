@@ -163,7 +163,7 @@ class CorfFile:
 
 def _address(result: Result) -> Address:
     """The address that names the register of a result."""
-    return Address(result["bank"], result["row"], bool(result["left"]))
+    return Address(result["bank"], result["row"], bool(result["left"]), result["group"], result["entry"])
 
 
 def _positions(location: Location) -> int:

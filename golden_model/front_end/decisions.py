@@ -38,6 +38,10 @@ class Decisions(Protocol):
         """The masks of warps that may issue an instruction which reads 0 to 3 registers, of those of the operand store.
         """
 
+    @property
+    def apart(self) -> int:
+        """The mask of warps whose instruction needs no collector."""
+
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
         """What the warps that issue in this cycle send to the units beside the datapath."""
 

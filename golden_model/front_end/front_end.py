@@ -39,10 +39,10 @@ class FrontEnd:
         """A block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
 
-    def select(self, cycle: int, port: bool, free: Sequence[int]) -> list[Warp]:
-        """The warps that issue in this cycle, one of them into the datapath if `port` says that it is open and `free`
-        that there is room for the registers that its instruction reads (`OperandStore`)."""
-        slots = self._issue.select(cycle, port, free)
+    def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> list[Warp]:
+        """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and
+        collectors, and `free` says that an instruction may enter that reads so many registers (`OperandStore`)."""
+        slots = self._issue.select(cycle, tags, collectors, free)
         return [self.warps[slot] for slot in slots] if slots else []
 
     # ------------------------------------------------------------------ the end of a cycle

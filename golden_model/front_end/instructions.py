@@ -49,6 +49,7 @@ class Direct:
     is."""
 
     counts = None
+    apart = 0
 
     def __init__(self, instructions: Instructions) -> None:
         self.fields, self.flight = instructions.fields, instructions.flight

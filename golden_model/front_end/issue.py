@@ -1,16 +1,16 @@
-"""`Issue`: what each scheduler issues in a cycle, and why not (docs/contract/front_end.md, *One port*)."""
+"""`Issue`: what each scheduler issues in a cycle, and why not (docs/contract/front_end.md, *Issue ports*)."""
 
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
 from warploom.golden_model.front_end.decisions import NONE_FREE, Decisions
-from warploom.golden_model.front_end.pickers import pickers_of
+from warploom.golden_model.front_end.pickers import pickers_of, slots_of_ports
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 
 
 class Issue:
-    """The schedulers, which claim the issue port in turn: a picker each. Warps are named by their slots; `state` and
+    """The schedulers, which claim the issue ports in turn: a picker each. Warps are named by their slots; `state` and
     `demand` are those of `Candidates`. A scheduler without any warp stalls for `empty`."""
 
     def __init__(self, config: SmConfig, decisions: Decisions) -> None:
@@ -21,12 +21,14 @@ class Issue:
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
         count = len(self._pickers)
-        self._turns = [[self._pickers[(first + turn) % count] for turn in range(count)] for first in range(count)]
+        self._turns = [[(first + turn) % count for turn in range(count)] for first in range(count)]
+        self._ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
         self._idle: Sequence[Stall] = ()  # why the schedulers stall while no warp may issue, if it is known
 
-    def select(self, cycle: int, port: bool, free: Sequence[int]) -> Sequence[int]:
-        """The slots whose warps issue in this cycle, at most one of them into the datapath: if `port` says that it is
-        open, and `free` has the slot in the mask of those that may with so many registers to read, 0 to 3."""
+    def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> Sequence[int]:
+        """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
+        `tags` and `collectors`, and `free` are the masks of slots that may enter with so many registers to read, 0 to
+        3."""
         if cycle % self._interval:
             self.stalls.count(())
             return ()
@@ -36,17 +38,21 @@ class Issue:
             self.stalls.count(self._idle)
             return ()
         picked: list[int] = []
-        portless, entering = candidates.able(self._decisions.free_entries(free) if port else NONE_FREE)
-        refusal = Stall.COLLECTOR
-        for picker in self._turns[cycle // self._interval % len(self._turns)]:
+        portless, entering = candidates.able(self._decisions.free_entries(free) if tags else NONE_FREE)
+        apart, served = self._decisions.apart, 0  # slots whose port has been claimed
+        for number in self._turns[cycle // self._interval % len(self._turns)]:
+            picker = self._pickers[number]
             able = picker.scope & (portless | entering)
             if able:
                 slot = picker.pick(able)
                 picked.append(slot)
                 if not portless >> slot & 1:
-                    entering, refusal = 0, Stall.PORT
+                    served |= self._ports[number]
+                    tags -= 1
+                    collectors -= not apart >> slot & 1
+                    entering &= ~served & (-1 if collectors else apart) if tags else 0
             elif picker.scope & candidates.ready:
-                stalled.append(refusal)
+                stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
             else:
                 stalled.append(candidates.cause(picker.scope or picker.own, self.empty))
         self.stalls.count(stalled)

@@ -111,6 +111,12 @@ class TwoLevel:
             self.scope |= 1 << self._queue.pop(0)
 
 
+def slots_of_ports(config: SmConfig) -> list[int]:
+    """The masks of warp slots that each issue port serves."""
+    ports = config.issue_ports
+    return [sum(1 << slot for slot in range(port, config.warps, ports)) for port in range(ports)]
+
+
 def pickers_of(config: SmConfig) -> list[Picker]:
     """Those of an SM; warp slot mod schedulers = scheduler."""
     kinds: dict[Scheduler, Callable[[int], Picker]] = {

@@ -1,11 +1,13 @@
 """`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
 
 from warploom.arch.config import SmConfig
+from warploom.arch.layout import metadata_rows
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Zero
 
 
 class ZeroBuffer:
-    """An entry for every row of every bank and, with coalescing, side. After reset nothing is known of any register.
+    """An entry for every (part, entry) and, with coalescing, side: a part for each bank, with several issue ports of
+    each of their groups of warps. After reset nothing is known of any register.
 
     In hardware the entries are SRAM that is cleared row by row during reset, and what is looked up in one cycle is
     there in the next.
@@ -13,12 +15,13 @@ class ZeroBuffer:
 
     def __init__(self, config: SmConfig) -> None:
         sides = 2 if config.has_sides else 1
-        self._entries = [[[NOTHING_KNOWN] * config.rows for _ in range(config.banks)] for _ in range(sides)]
+        entries, parts = metadata_rows(config), config.banks * config.issue_ports
+        self._entries = [[[NOTHING_KNOWN] * entries for _ in range(parts)] for _ in range(sides)]
 
-    def read(self, bank: int, row: int, left: bool) -> Zero:
+    def read(self, part: int, entry: int, left: bool) -> Zero:
         """What is known of a register, which is on the left or not."""
-        return self._entries[left][bank][row]
+        return self._entries[left][part][entry]
 
-    def write(self, bank: int, row: int, left: bool, zero: Zero) -> None:
+    def write(self, part: int, entry: int, left: bool, zero: Zero) -> None:
         """The end of the cycle in which the register is written, on the side where it then is."""
-        self._entries[left][bank][row] = zero
+        self._entries[left][part][entry] = zero

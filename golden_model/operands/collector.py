@@ -75,7 +75,8 @@ class Slots:
         """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
         `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
         self.busy = True
-        self.fields = {**fields, "bank": destination.bank, "row": destination.row, "left": destination.left, **stored}
+        bank, row, left, group, entry = destination
+        self.fields = {**fields, "bank": bank, "row": row, "left": left, "group": group, "entry": entry, **stored}
         self.waiting, self._fills = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"])
         self.present = ALL_SLOTS & ~fields["reads"]
         self.sources, self.columns = sources, columns

@@ -33,26 +33,28 @@ class OperandStore(Protocol):
 
     @property
     def free(self) -> Sequence[int]:
-        """If `issue_ready`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3 registers."""
+        """If there are `free_collectors`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3
+        registers."""
 
     @property
     def counts(self) -> Any:
         """A dataclass of further events, where there are any."""
 
     @property
-    def issue_ready(self) -> bool:
-        """An instruction may be issued."""
+    def free_collectors(self) -> int:
+        """How many instructions may be issued into collectors."""
 
     @property
-    def address_ready(self) -> bool:
-        """A load that reads no register of the register file may be issued, whatever `issue_ready` says."""
+    def address_ready(self) -> int:
+        """The mask of issue ports of which a load that reads no register of the register file may be issued, whatever
+        collectors there are."""
 
     @property
     def quiet(self) -> bool:
         """No operand is on its way."""
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the instruction on the issue port is taken."""
+        """Whether an instruction on its issue port is taken, after those before it in claim order."""
 
     def hold_back(self) -> int:
         """The mask of write latches that wait for others."""

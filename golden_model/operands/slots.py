@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import address_names
 from warploom.arch.isa import Op
 from warploom.golden_model.dispatch import Chosen, Dispatcher, OldestFirst
 from warploom.golden_model.observation import Gathered
@@ -17,11 +18,12 @@ _ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
 
 class SlotStore:
-    """The lowest-numbered free collector takes an instruction. Where the configuration has an address slot, it is the
-    last of the holders and takes loads that read no register of the register file.
+    """The lowest-numbered free collector takes an instruction. Where the configuration has address slots, one for each
+    issue port, they are the last of the holders and take loads that read no register of the register file.
 
     `granted` lists the (warp, register) pairs read in the cycle before, where that lets others issue. `free` are the
-    masks of warps that may issue an instruction which reads so many different registers, 0 to 3, if `issue_ready`.
+    masks of warps that may issue an instruction which reads so many different registers, 0 to 3, if there are
+    `free_collectors`.
     """
 
     counts = None
@@ -33,32 +35,28 @@ class SlotStore:
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []
         self._file = register_file
-        self._address = config.collectors if config.has_address_slot else None
+        self._addresses = self.holders[config.collectors :]
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
+        self._taken: list[int] = []  # holders that take an instruction in this cycle
         self._arriving: Sequence[Grant] = ()
         self._parts = Gathered(self.dispatcher, collector=self.collectors)
-        self.observed = (*self._parts.observed, *(["address_busy"] if config.has_address_slot else []))
+        self.observed = (*self._parts.observed, *([f"{name}_busy" for name in address_names(config)]))
 
     # ------------------------------------------------------------------ wires
 
     @property
-    def issue_ready(self) -> bool:
-        """A collector takes an instruction."""
-        return self._free != 0
+    def free_collectors(self) -> int:
+        """How many collectors take an instruction."""
+        return self._free.bit_count()
 
     @property
-    def address_busy(self) -> bool:
-        """An instruction is in the address slot."""
-        return self._address is not None and self.holders[self._address].busy
-
-    @property
-    def address_ready(self) -> bool:
-        """The address slot takes an instruction."""
-        return self._address is not None and not self.address_busy
+    def address_ready(self) -> int:
+        """The mask of issue ports whose address slot takes an instruction."""
+        return sum((not slot.busy) << port for port, slot in enumerate(self._addresses))
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the instruction on the issue port is taken."""
-        return self.address_ready if self._addresses(fields) else self.issue_ready
+        """Whether an instruction on its issue port is taken, after those before it in claim order."""
+        return not self._slot(fields).busy if self._is_addressed(fields) else self._free != 0
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
@@ -77,23 +75,27 @@ class SlotStore:
         """No operand is on its way."""
         return not self._arriving
 
-    def _addresses(self, fields: Mapping[str, Any]) -> bool:
-        """An instruction goes to the address slot."""
-        return self._address is not None and fields["op"] == Op.LD and not fields["reads"]
+    def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
+        """An instruction goes to the address slot of its port."""
+        return bool(self._addresses) and fields["op"] == Op.LD and not fields["reads"]
+
+    def _slot(self, fields: Mapping[str, Any]) -> Any:
+        """The address slot of an instruction's port."""
+        return self._addresses[fields["warp"] % len(self._addresses)]
 
     # ------------------------------------------------------------------ the end of a cycle
 
     def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
-        index = self._address if self._addresses(fields) else None
-        if index is None:
-            index = (self._free & -self._free).bit_length() - 1
-            self._free &= ~(1 << index)
-        holder = self.holders[index]
+        if self._is_addressed(fields):
+            holder = self._slot(fields)
+        else:
+            holder = self.holders[(self._free & -self._free).bit_length() - 1]
+            self._free &= ~(1 << holder.index)
         holder.issue(fields, sources, destination, self._file.lookup(fields, sources, destination))
         if holder.waiting:
-            self._file.request(index, holder.requests())
-        self.dispatcher.issued(index)
+            self._file.request(holder.index, holder.requests())
+        self._taken.append(holder.index)
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
@@ -115,17 +117,17 @@ class SlotStore:
     def release(self, index: int) -> None:
         """A holder's instruction is dispatched."""
         self.holders[index].release()
-        if index != self._address:
+        if index < len(self.collectors):
             self._free |= 1 << index
 
     def clock(self) -> None:
-        """The cycle ends: nothing is left to do."""
+        """The cycle ends: of the instructions taken in it, that of the lowest holder counts as the oldest."""
+        for index in sorted(self._taken):
+            self.dispatcher.issued(index)
+        self._taken.clear()
 
     # ------------------------------------------------------------------ observation
 
     def observe(self) -> Sequence[int]:
-        """The collectors, and whether the address slot is busy."""
-        values = self._parts.observe()
-        if self._address is not None:
-            values.append(self.address_busy)
-        return values
+        """The collectors, and whether the address slots are busy."""
+        return [*self._parts.observe(), *[slot.busy for slot in self._addresses]]

@@ -27,7 +27,7 @@ class WindowStore:
     A collector costs nothing in a cycle in which nothing happens to it. `free_entries` is a wire, by warp.
     """
 
-    address_ready = False
+    address_ready = 0
     granted: Sequence[tuple[int, int]] = ()
 
     def __init__(self, config: SmConfig, register_file: RegisterFile) -> None:
@@ -42,7 +42,7 @@ class WindowStore:
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
-        (self._mem,) = config.numbers(Pipe.MEM)
+        self._ports, (self._mem,) = config.issue_ports, config.numbers(Pipe.MEM)
         self._delivers = [False] * len(config.pipes)  # what each latch holds goes to the collector of its warp
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
@@ -56,13 +56,13 @@ class WindowStore:
     # ------------------------------------------------------------------ wires
 
     @property
-    def issue_ready(self) -> bool:
-        """Some warp may issue an instruction."""
-        return self.free[0] != 0
+    def free_collectors(self) -> int:
+        """How many instructions may be issued: one of each port, if there is a warp that may."""
+        return self._ports if self.free[0] else 0
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the instruction on the issue port is taken."""
-        return self.issue_ready
+        """Whether an instruction on its issue port is taken."""
+        return self.free[0] != 0
 
     def hold_back(self) -> int:
         """The mask of latches that wait for others: for their path, or for the result port of a collector."""
@@ -113,7 +113,7 @@ class WindowStore:
         """An instruction is taken, with the addresses of its registers."""
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
-        self._taking = 1 << fields["warp"]
+        self._taking |= 1 << fields["warp"]
         self._events[fields["warp"]]["take"] = Taken(fields, sources, destination, stored)
 
     def release(self, index: int) -> None:

@@ -11,7 +11,7 @@ from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.operands.collector import NOTHING_STORED, SLOTS
-from warploom.golden_model.placement import Address
+from warploom.golden_model.placement import Address, Entries
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
@@ -68,7 +68,7 @@ class Plain:
     def renew(self, result: Result) -> Written:
         return Written(None, result["data"], spread(result["lanes"]), ALL_COLUMNS)
 
-    def write(self, bank: int, row: int, metadata: None) -> None:
+    def write(self, result: Result, metadata: None) -> None:
         pass
 
     def show(self, metadata: None) -> Sequence[int]:
@@ -82,14 +82,14 @@ class Narrow:
     shown = ("encoding",)
 
     def __init__(self, config: SmConfig) -> None:
-        self.mask_buffer = MaskBuffer(config)
+        self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
-        reads, read = fields["reads"], self.mask_buffer.read
-        encodings = [read(*sources[slot]) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
-        encodings.append(read(*destination) if fields["writes"] else NO_REGISTER)
+        reads, read, at = fields["reads"], self.mask_buffer.read, self._entries.at
+        encodings = [read(*at(sources[slot])) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
+        encodings.append(read(*at(destination)) if fields["writes"] else NO_REGISTER)
         return encodings
 
     def fields(self, metadata: Encoding) -> Mapping[str, int]:
@@ -122,8 +122,8 @@ class Narrow:
         encoding = stored.encoding
         return Written(encoding, stored.word, stored.byte_mask, _COLUMNS[encoding.width, encoding.left])
 
-    def write(self, bank: int, row: int, metadata: Encoding) -> None:
-        self.mask_buffer.write(bank, row, metadata)
+    def write(self, result: Result, metadata: Encoding) -> None:
+        self.mask_buffer.write(*self._entries.of(result), metadata)
 
     def show(self, metadata: Encoding) -> Sequence[int]:
         return (metadata.packed,)
@@ -140,10 +140,12 @@ class ZeroMasked:
 
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
+        self._entries = Entries(config)
         self.shown = [name for name, _ in zero_fields(config)]
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Zero]:
-        return _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), _RIGHT)
+        entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
+        return _zeros(self.zero_buffer, self._rules, fields, entries, _RIGHT)
 
     def fields(self, metadata: Zero) -> Mapping[str, int]:
         return dict(zip(self.shown, metadata, strict=False))
@@ -166,8 +168,8 @@ class ZeroMasked:
     def renew(self, result: Result) -> Written:
         return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], bool(result["full"])))
 
-    def write(self, bank: int, row: int, metadata: Zero) -> None:
-        self.zero_buffer.write(bank, row, False, metadata)
+    def write(self, result: Result, metadata: Zero) -> None:
+        self.zero_buffer.write(*self._entries.of(result), False, metadata)
 
     def show(self, metadata: Zero) -> Sequence[int]:
         return metadata[: len(self.shown)]
@@ -186,13 +188,15 @@ class NarrowZeroMasked:
     def __init__(self, config: SmConfig) -> None:
         self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
         self.mask_buffer, self.zero_buffer = self._narrow.mask_buffer, ZeroBuffer(config)
+        self._entries = Entries(config)
         self._names = [name for name, _ in zero_fields(config)]
         self.shown = (*self._narrow.shown, *self._names)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Packed]:
         encodings = self._narrow.lookup(fields, sources, destination)
         lefts = [encoding.left for encoding in encodings]
-        zeros = _zeros(self.zero_buffer, self._rules, fields, (*sources, destination), lefts)
+        entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
+        zeros = _zeros(self.zero_buffer, self._rules, fields, entries, lefts)
         return list(map(Packed, encodings, zeros))
 
     def fields(self, metadata: Packed) -> Mapping[str, int]:
@@ -224,27 +228,27 @@ class NarrowZeroMasked:
             result["lanes"], bool(result["full"]))
         return Written(Packed(encoding, zero), word, byte_mask, columns)
 
-    def write(self, bank: int, row: int, metadata: Packed) -> None:
-        self.mask_buffer.write(bank, row, metadata.encoding)
-        self.zero_buffer.write(bank, row, metadata.encoding.left, metadata.zero)
+    def write(self, result: Result, metadata: Packed) -> None:
+        entry = self._entries.of(result)
+        self.mask_buffer.write(*entry, metadata.encoding)
+        self.zero_buffer.write(*entry, metadata.encoding.left, metadata.zero)
 
     def show(self, metadata: Packed) -> Sequence[int]:
         return (metadata.encoding.packed, *metadata.zero[: len(self._names)])
 
 
 def _zeros(
-    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], addresses: Sequence[Address],
+    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], entries: Sequence[tuple[int, int]],
     lefts: Sequence[bool],
 ) -> list[Zero]:
     """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
     tells."""
     reads, imm_slot = fields["reads"], fields["imm_slot"]
     zeros = [
-        buffer.read(addresses[slot].bank, addresses[slot].row, lefts[slot]) if reads >> slot & 1
+        buffer.read(*entries[slot], lefts[slot]) if reads >> slot & 1
         else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
     ]
-    destination = addresses[-1]
-    zeros.append(buffer.read(destination.bank, destination.row, lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
+    zeros.append(buffer.read(*entries[-1], lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
     return zeros
 
 

@@ -1,25 +1,27 @@
 """`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
 from warploom.arch.config import SmConfig
+from warploom.arch.layout import metadata_rows
 from warploom.golden_model.register_file.width import Encoding
 
 
 class MaskBuffer:
-    """The encoding of every (bank, row). The side is stored with `Alignment.WRITE` only; otherwise it is the reader's.
+    """The encoding of every (part, entry): a part for each bank, with several issue ports of each of their groups of
+    warps. The side is stored with `Alignment.WRITE` only; otherwise it is the reader's.
 
-    After reset a register is one byte wide and positive, and where the side is stored, on the left in odd rows.
+    After reset a register is one byte wide and positive, and where the side is stored, on the left in odd entries.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self._stores_side = config.stores_sides
-        rows = [Encoding(1, 0, self._stores_side and row % 2 == 1) for row in range(config.rows)]
-        self._encodings = [rows.copy() for _ in range(config.banks)]
+        entries = [Encoding(1, 0, self._stores_side and entry % 2 == 1) for entry in range(metadata_rows(config))]
+        self._encodings = [entries.copy() for _ in range(config.banks * config.issue_ports)]
 
-    def read(self, bank: int, row: int, left: bool) -> Encoding:
-        """The encoding of a row; `left` is the side by register number (`warploom.arch.layout.left`)."""
-        encoding = self._encodings[bank][row]
+    def read(self, part: int, entry: int, left: bool) -> Encoding:
+        """The encoding of an entry; `left` is the side by register number (`warploom.arch.layout.left`)."""
+        encoding = self._encodings[part][entry]
         return encoding if self._stores_side or encoding.left == left else encoding._replace(left=left)
 
-    def write(self, bank: int, row: int, encoding: Encoding) -> None:
+    def write(self, part: int, entry: int, encoding: Encoding) -> None:
         """The end of the cycle in which the register is written."""
-        self._encodings[bank][row] = encoding
+        self._encodings[part][entry] = encoding

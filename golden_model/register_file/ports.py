@@ -84,8 +84,8 @@ class Form(Protocol):
     def renew(self, result: Result) -> Written:
         """The write of a result, which brings what is known of its register."""
 
-    def write(self, bank: int, row: int, metadata: Metadata) -> None:
-        """The end of the cycle in which the register is written."""
+    def write(self, result: Result, metadata: Metadata) -> None:
+        """The end of the cycle in which the register of a result is written."""
 
     @property
     def shown(self) -> Sequence[str]:

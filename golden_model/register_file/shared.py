@@ -128,7 +128,7 @@ class SharedFile:
         return [self._read(read.collector, self._asked[read.collector][read]) for read in decision.reads]
 
     def _read(self, client: int, read: Read) -> Grant:
-        bank, row, _ = read.address
+        bank, row = read.address.bank, read.address.row
         self.bank_reads[bank] += 1
         if self.meter is not None:
             self.meter.read(read.columns)
@@ -140,12 +140,13 @@ class SharedFile:
         if not writeback.held and not any(results):
             return
         for _, latch, written in self._writing:
-            self._store(latch["bank"], latch["row"], written)
+            self._store(latch, written)
         writeback.step(results, self.decision.writes)
 
-    def _store(self, bank: int, row: int, written: Written) -> None:
-        self.banks[bank].write(row, written.word, written.byte_mask)
-        self.form.write(bank, row, written.metadata)
+    def _store(self, latch: Result, written: Written) -> None:
+        bank = latch["bank"]
+        self.banks[bank].write(latch["row"], written.word, written.byte_mask)
+        self.form.write(latch, written.metadata)
         self.bank_writes[bank] += 1
         if self.meter is not None:
             self.meter.write(written.columns)

@@ -133,7 +133,7 @@ class SingleFile:
         assert latch is not None and written is not None
         bank, row = latch["bank"], latch["row"]
         self.banks[bank].write_bytes(row, written.word, written.byte_mask)
-        self.form.write(bank, row, written.metadata)
+        self.form.write(latch, written.metadata)
         self.bank_writes[bank] += 1
         if self.meter is not None:
             self.meter.write(written.columns)

@@ -39,35 +39,43 @@ class AffineSets(wiring.Component):
     outcome_0, ... : what became of the attempts.
     uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its answers, which are exactly in time.
     registers : registers of a thread; static during a launch.
-    issue : the instruction at the issue port of the datapath.
-    compact : its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
+    issue : the instruction at each issue port of the datapath.
+    compact : for each port, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         super().__init__({
-            **edges(config), "registers": In(8), "issue": In(issue_layout(config)), "compact": Out(ports.compact()),
+            **edges(config), "registers": In(8), "issue": In(issue_layout(config)).array(config.issue_ports),
+            "compact": Out(ports.compact()).array(config.issue_ports),
         })
         self.units = [AffineUnit(config=config) for _ in range(config.schedulers)]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        sets = len(self.units)
-        mine, was_mine = Signal(sets, name="set"), Signal(sets, name="previous_set")
-        m.d.comb += mine.eq(1 << self.issue.warp[: exact_log2(sets)] if sets > 1 else 1)
-        m.d.sync += was_mine.eq(mine)
         for s, unit in enumerate(self.units):
             m.submodules[f"affine_unit_{s}"] = share(platform, "affine_unit", unit)
             for name in EDGES:
                 connect(m, getattr(unit, name), flipped(getattr(self, f"{name}_{s}")))
+            m.d.comb += unit.registers.eq(self.registers)
+        for port in range(len(self.issue)):
+            self._look_up(m, port)
+        return m
+
+    def _look_up(self, m: Module, port: int) -> None:
+        """The sets of the schedulers that a port serves: that of the warp serves its instruction."""
+        issue, compact, count = self.issue[port], self.compact[port], len(self.issue)
+        units, ports_bits = self.units[port::count], exact_log2(count)
+        mine, was_mine = (Signal(len(units), name=f"{name}_{port}") for name in ("set", "previous_set"))
+        selected = issue.warp[ports_bits:][: exact_log2(len(units))]
+        m.d.comb += mine.eq(1 << selected if len(units) > 1 else 1)
+        m.d.sync += was_mine.eq(mine)
+        for s, unit in enumerate(units):
             lookup = unit.lookup.payload
             m.d.comb += [
-                unit.registers.eq(self.registers),
-                unit.lookup.valid.eq(self.compact.taken & mine[s]),
-                *(lookup[name].eq(self.issue[name]) for name, _ in lookup.shape()),
+                unit.lookup.valid.eq(compact.taken & mine[s]),
+                *(lookup[name].eq(issue[name]) for name, _ in lookup.shape()),
             ]
-        slots = self.compact.slots
         m.d.comb += [
-            slots.compact.eq(merge(mine, [unit.compact for unit in self.units])),
-            Value.cast(slots["values"]).eq(merge(was_mine, [Value.cast(unit.values) for unit in self.units])),
+            compact.slots.compact.eq(merge(mine, [unit.compact for unit in units])),
+            Value.cast(compact.slots["values"]).eq(merge(was_mine, [Value.cast(unit.values) for unit in units])),
         ]
-        return m

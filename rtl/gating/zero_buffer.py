@@ -11,18 +11,20 @@ from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.rtl import ports
 from warploom.rtl.interfaces import zero_layout
+from warploom.rtl.placement import entry_in_group
 
 
 class ZeroBuffer(wiring.Component):
-    """The zero masks, and R-bits, of all warp registers.
+    """The zero masks, and R-bits, of all warp registers of a group.
 
     One SRAM with a read and a write port for each reader and each bank, with sides each side of a bank: no more
     than one register of it is written in a cycle. What is looked up is there in the next cycle; only the SRAM that has
     it is read. No register is looked up in the cycle in which it is written: hazards keep its readers from issuing.
 
-    While the reset is asserted one row of all is cleared in each cycle, by a counter that the reset leaves alone: it
+    While the reset is asserted one entry of all is cleared in each cycle, by a counter that the reset leaves alone: it
     must last for at least `rows` cycles.
 
     Parameters
@@ -47,11 +49,11 @@ class ZeroBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        cleared = Signal(index_bits(self._config.rows), reset_less=True)
+        cleared = Signal(index_bits(metadata_rows(self._config)), reset_less=True)
         with m.If(ResetSignal()):
             m.d.sync += cleared.eq(cleared + 1)
         parts = [self._part(m, bank, side, cleared)
-                 for bank, side in product(range(self._config.banks), range(self._sides))]
+                 for bank, side in product(range(metadata_banks(self._config)), range(self._sides))]
         for found, shown in zip(self.lookup.found, zip(*parts, strict=True), strict=True):
             m.d.comb += found.eq(reduce(or_, shown))
         return m
@@ -63,29 +65,33 @@ class ZeroBuffer(wiring.Component):
         m.d.comb += written.eq(Cat(
             renewal.enable & self._lies(renewal.address, bank, side) for renewal in self.renewal))
         *before, last = self.renewal
-        row, zero = last.address.row, last.metadata.as_value()
+        entry, zero = self._entry(last.address), last.metadata.as_value()
         for number, renewal in reversed(list(enumerate(before))):
-            row = Mux(written[number], renewal.address.row, row)
+            entry = Mux(written[number], self._entry(renewal.address), entry)
             zero = Mux(written[number], renewal.metadata.as_value(), zero)
-        row, zero = Mux(clearing, cleared, row), Mux(clearing, 0, zero)
+        entry, zero = Mux(clearing, cleared, entry), Mux(clearing, 0, zero)
         shown = []
         for reader, address in enumerate(self.lookup.address):
             m.submodules[f"{name}_reader_{reader}"] = cells = Memory(
-                shape=unsigned(len(zero)), depth=self._config.rows, init=())
+                shape=unsigned(len(zero)), depth=metadata_rows(self._config), init=())
             read_port, write_port = cells.read_port(), cells.write_port()
             here = Signal(name=f"found_{name}_reader_{reader}")
             m.d.sync += here.eq(read_port.en)
             m.d.comb += [
-                read_port.addr.eq(address.row),
+                read_port.addr.eq(self._entry(address)),
                 read_port.en.eq(self.lookup.taken[reader] & self._lies(address, bank, side)),
-                write_port.addr.eq(row),
+                write_port.addr.eq(entry),
                 write_port.data.eq(zero),
                 write_port.en.eq(written.any() | clearing),
             ]
             shown.append(Mux(here, read_port.data, 0))
         return shown
 
+    def _entry(self, address: data.View) -> Value:
+        """The entry of an address, in its part."""
+        return entry_in_group(self._config, address)[1]
+
     def _lies(self, address: data.View, bank: int, side: int) -> Value:
         """Whether an address is in this part."""
-        in_bank = address.bank == bank
+        in_bank = entry_in_group(self._config, address)[0] == bank
         return in_bank & (address.left == side) if self._sides > 1 else in_bank

@@ -20,6 +20,7 @@ class AddressSlot(wiring.Component):
     Parameters
     ----------
     config : how registers are stored.
+    name : under which a bench sees it.
 
     Members
     -------
@@ -32,8 +33,8 @@ class AddressSlot(wiring.Component):
     oldest : its slots.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
-        self._config = config
+    def __init__(self, *, config: SmConfig, name: str = "address") -> None:
+        self._config, self._name = config, name
         super().__init__({
             "take": In(1),
             "instruction": In(ports.instruction(config)),
@@ -45,7 +46,7 @@ class AddressSlot(wiring.Component):
 
     def observe(self) -> Shown:
         """Whether a load is held."""
-        return {"address_busy": self.offer.busy}
+        return {f"{self._name}_busy": self.offer.busy}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -1,24 +1,30 @@
 # amaranth: UnusedElaboratable=no
 """Slot collectors: any of them takes any instruction ([RADAIDEH], section 2.1.4)."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
-from amaranth.lib import wiring
+from functools import reduce
+from operator import or_
+
+from amaranth import Cat, Module, Signal, Value
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import address_names, index_bits
 from warploom.arch.isa import Op
 from warploom.rtl import ports
 from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.address_slot import AddressSlot
+from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.operands.compact_slots import CompactSlots
+from warploom.rtl.select import pick
 from warploom.rtl.shared import module_name, share
 
 
 class SlotCollectors(wiring.Component):
-    """Collectors that hold one instruction each, of which the lowest free one takes an instruction. With an address
-    slot a load that reads no register of the register file waits there.
+    """Collectors that hold one instruction each, of which the lowest free ones take the instructions at the issue
+    ports. With address slots, one for each port, a load that reads no register of the register file waits there.
 
     Parameters
     ----------
@@ -27,31 +33,35 @@ class SlotCollectors(wiring.Component):
 
     Members
     -------
-    valid, ready : an instruction is at the issue port; a collector is free.
-    address_ready : with an address slot, it is free.
-    instruction : the instruction (`warploom.rtl.ports.instruction`).
-    compact : with compact slots, those of the instruction, and the values of those of the one before.
-    taken, take : the instruction is taken at the end of the cycle, and by which holder: a collector or, last, the
-        address slot.
+    valid, first_port : an instruction is at each issue port; the port whose claim goes first.
+    free_collectors : how many are free, at most one for each port.
+    address_ready : with address slots, the ports whose slot is free.
+    instruction : for each port, the instruction (`warploom.rtl.ports.instruction`).
+    compact : with compact slots, for each port those of the instruction, and the values of those of the one before.
+    taken, take : the ports whose instruction is taken at the end of the cycle, and the holders that take one:
+        collectors and, last, address slots.
     read : what each collector requests (`warploom.rtl.ports.read`).
-    offer, address : what each collector, and the address slot, has for dispatch (`warploom.rtl.ports.offer`).
+    offer, address : what each collector, and each address slot, has for dispatch (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of each holder's instruction.
     probe, loads : with a probe, the state, and the columns of operand registers that load.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        address = {"address_ready": Out(1), "address": Out(ports.offer(config, stores=False))}
-        compact = {"compact": In(COMPACT_SLOTS), "slots": Out(COMPACT_SLOTS).array(config.holders)}
+        count = config.issue_ports
+        address = {"address_ready": Out(count), "address": Out(ports.offer(config, stores=False)).array(count)}
+        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(COMPACT_SLOTS).array(config.holders)}
         self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
         self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
-        self.address_slots = [AddressSlot(config=config) for _ in range(config.has_address_slot)]
+        self.address_slots = [AddressSlot(config=config, name=name) for name in address_names(config)]
+        self.claims = CollectorClaims(collectors=config.collectors, ports=count)
         loads = {"loads": Out(column_masks(SLOTS * config.collectors))}
         super().__init__({
-            "valid": In(1),
-            "ready": Out(1),
-            "instruction": In(ports.instruction(config)),
-            "taken": Out(1),
+            "valid": In(count),
+            "first_port": In(index_bits(count)),
+            "free_collectors": Out(self.claims.free.shape()),
+            "instruction": In(ports.instruction(config)).array(count),
+            "taken": Out(count),
             "take": Out(config.holders),
             "read": Out(ports.read(config)).array(config.collectors),
             "offer": Out(ports.offer(config)).array(config.collectors),
@@ -66,17 +76,21 @@ class SlotCollectors(wiring.Component):
         for kind, units in kinds.items():
             for number, unit in enumerate(units):
                 m.submodules[f"{kind}_{number}"] = share(platform, module_name(type(unit).__name__), unit)
+        m.submodules.claims = share(platform, "collector_claims", self.claims, clocked=False)
         self._take(m)
         for c, collector in enumerate(self.collectors):
             m.d.comb += collector.take.eq(self.take[c])
-            connect(m, flipped(self.instruction), collector.instruction)
+            self._connect_collector(m, c, collector)
             connect(m, collector.read, flipped(self.read[c]))
             connect(m, collector.offer, flipped(self.offer[c]))
-        for address_slot in self.address_slots:
-            m.d.comb += [address_slot.take.eq(self.take[-1]), self.address_ready.eq(~address_slot.offer.busy)]
-            connect(m, flipped(self.instruction), address_slot.instruction)
-            connect(m, address_slot.offer, flipped(self.address))
-        self._connect_compact(m)
+        for port, address_slot in enumerate(self.address_slots):
+            m.d.comb += [
+                address_slot.take.eq(self.take[len(self.collectors) + port]),
+                self.address_ready[port].eq(~address_slot.offer.busy),
+            ]
+            connect(m, flipped(self.instruction[port]), address_slot.instruction)
+            connect(m, address_slot.offer, flipped(self.address[port]))
+            self._connect_compact(m, len(self.collectors) + port, address_slot, self.compact[port])
         if self._with_probe:
             m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
             show(m, self)
@@ -87,29 +101,52 @@ class SlotCollectors(wiring.Component):
         return gather(*self.address_slots, collector=self.collectors, compact_slots=self.compact_slots)
 
     def _take(self, m: Module) -> None:
-        """The lowest free collector takes the instruction at the port, or the address slot does."""
-        free, first = (Signal(len(self.collectors), name=name) for name in ("free", "first"))
-        collected, ready = self.valid, self.ready
-        taken_up: list[Value] = []
-        if self.address_slots:
-            addressed = (self.instruction.issue.op == Op.LD) & ~self.instruction.issue.reads.any()
-            collected, ready = self.valid & ~addressed, Mux(addressed, self.address_ready, self.ready)
-            taken_up = [self.valid & addressed & self.address_ready]
+        """Free collectors take the instructions at the ports, or the address slot of a port does."""
+        claims, addressed = self.claims, Signal.like(self.valid, name="addressed")
         m.d.comb += [
-            free.eq(~Cat(offer.busy for offer in self.offer)),
-            self.ready.eq(free.any()),
-            self.taken.eq(self.valid & ready),
-            first.eq(Mux(collected, free & (~free + 1), 0)),
-            self.take.eq(Cat(first, *taken_up)),
+            claims.busy.eq(Cat(offer.busy for offer in self.offer)),
+            claims.claim.eq(self.valid & ~addressed),
+            claims.first.eq(self.first_port),
+            self.free_collectors.eq(claims.free),
+            self.take.eq(reduce(or_, claims.take)),
+            self.taken.eq(claims.granted),
         ]
-
-    def _connect_compact(self, m: Module) -> None:
-        """Compact slots are kept beside each collector."""
-        for c, kept in enumerate(self.compact_slots):
-            m.d.comb += [kept.take.eq(self.take[c]), kept.dispatched.eq(self.offer[c].dispatched)]
-        for h, holder in enumerate([*self.compact_slots, *self.address_slots] if self.compact_slots else []):
+        if self.address_slots:
+            slots = Signal.like(self.valid, name="taken_by_slots")
             m.d.comb += [
-                holder.compact.eq(self.compact.compact),
-                holder.values.eq(self.compact["values"]),
-                self.slots[h].eq(holder.oldest),
+                addressed.eq(Cat((instruction.issue.op == Op.LD) & ~instruction.issue.reads.any()
+                                 for instruction in self.instruction)),
+                slots.eq(self.valid & addressed & self.address_ready),
+                self.take.eq(Cat(reduce(or_, claims.take), slots)),
+                self.taken.eq(claims.granted | slots),
             ]
+
+    def _connect_collector(self, m: Module, c: int, collector: Collector) -> None:
+        """A collector sees the instruction of the port that it serves; what comes a cycle later, of the same port."""
+        served = Cat(take[c] for take in self.claims.take)
+        before = served
+        if len(served) > 1:
+            before = Signal.like(self.valid, name=f"served_{c}")
+            m.d.sync += before.eq(served)
+        for name in collector.instruction.signature.members:
+            port = before if name == "late" else served
+            values = [getattr(instruction, name) for instruction in self.instruction]
+            m.d.comb += Value.cast(getattr(collector.instruction, name)).eq(pick(port, values))
+        if self.compact_slots:
+            kept = self.compact_slots[c]
+            compact = Signal(COMPACT_SLOTS, name=f"compact_{c}")
+            m.d.comb += [
+                compact.compact.eq(pick(served, [slots.compact for slots in self.compact])),
+                Value.cast(compact["values"]).eq(pick(before, [slots["values"] for slots in self.compact])),
+                kept.take.eq(self.take[c]),
+                kept.dispatched.eq(self.offer[c].dispatched),
+            ]
+            self._connect_compact(m, c, kept, compact)
+
+    def _connect_compact(self, m: Module, h: int, holder: CompactSlots | AddressSlot, compact: data.View) -> None:
+        """Compact slots are kept beside each collector, or in an address slot."""
+        m.d.comb += [
+            holder.compact.eq(compact.compact),
+            holder.values.eq(compact["values"]),
+            self.slots[h].eq(holder.oldest),
+        ]

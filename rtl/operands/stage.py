@@ -39,8 +39,8 @@ class DispatchStage(wiring.Component):
 
     Members
     -------
-    offer, address : what each collector and, with one, the address slot offers (`warploom.rtl.ports.offer`).
-    slots : with compact slots, those of each instruction that is offered, the address slot's last.
+    offer, address : what each collector and, if there are any, each address slot offers (`warploom.rtl.ports.offer`).
+    slots : with compact slots, those of each instruction that is offered, those of address slots last.
     older, credit_sfu, ..., queued_sp, ... : what the dispatcher knows of ages and pipes
         (`warploom.rtl.dispatch.Dispatcher`).
     dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
@@ -55,7 +55,8 @@ class DispatchStage(wiring.Component):
         self.known = [name for name in members if name.startswith(("older", "credit_", "queued_"))]
         super().__init__({
             "offer": In(ports.offer(config)).array(config.collectors),
-            **({"address": In(ports.offer(config, stores=False))} if config.has_address_slot else {}),
+            **({"address": In(ports.offer(config, stores=False)).array(config.address_slots)}
+               if config.address_slots else {}),
             **({"slots": In(COMPACT_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
             **{name: members[name] for name in self.known},
             "dispatch": Out(ports.dispatch(config)),
@@ -67,7 +68,7 @@ class DispatchStage(wiring.Component):
         self._sp_pipes = len(ports.sp_pipes(config))
         serves_lanes = any(pipe.dispatch_port == port for pipe in ports.sp_pipes(config))
         self.trivial_detector = TrivialDetector() if config.has_zero_mask and serves_lanes else None
-        self._holders = [*self.offer, *([self.address] if config.has_address_slot else [])]
+        self._holders = [*self.offer, *(self.address if config.address_slots else [])]
         self._select = self.dispatcher.select
         self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
 
@@ -195,7 +196,7 @@ class DispatchStage(wiring.Component):
         return merge(self._select, [holder.held[name] for holder in self._holders])
 
     def _of_selected(self, values: Sequence[ValueLike]) -> Value:
-        """What the collector has that is selected in this cycle. The address slot may be left out, as it comes last."""
+        """What the collector has that is selected in this cycle. Address slots may be left out, as they come last."""
         return merge(self._select[: len(values)], values)
 
     def _taken(self, m: Module, name: str, values: Sequence[ValueLike]) -> Signal:

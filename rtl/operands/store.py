@@ -2,14 +2,14 @@
 """The operand store: where instructions wait for their operands."""
 
 from amaranth import Cat, Module
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import FREE_BITS
+from warploom.arch.interfaces import FREE_BITS, index_bits
 from warploom.rtl import ports
 from warploom.rtl.ages import AgeMatrix
-from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout
+from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, unstoppable
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.slots import SlotCollectors
 from warploom.rtl.operands.stage import DispatchStage
@@ -28,14 +28,16 @@ class OperandStore(wiring.Component):
 
     Members
     -------
-    issue : decoded warp instructions; `ready` concerns those for collectors, and with windows an instruction comes only
-        of a warp that may issue it.
+    issue : for each issue port, decoded warp instructions: no more than there are free collectors, and with windows
+        only of a warp that may issue them.
+    free_collectors, first_port : how many of those are taken, at most one for each port; the port whose claim goes
+        first. With windows, whether any is taken.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
-    address_ready : with an address slot, it is free.
+    address_ready : with address slots, the ports whose slot is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
-    compact : with compact slots, those of the instruction at the issue port (`warploom.rtl.ports.compact`).
-    lookup : with metadata, those of its registers (`warploom.rtl.ports.lookup`).
+    compact : for each port, with compact slots, those of the instruction there (`warploom.rtl.ports.compact`).
+    lookup : for each port, with metadata, those of its registers (`warploom.rtl.ports.lookup`).
     read : what each collector requests (`warploom.rtl.ports.read`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
@@ -51,18 +53,21 @@ class OperandStore(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        self.placer = Placer(config=config)
+        count = config.issue_ports
+        self.placers = [Placer(config=config) for _ in range(count)]
         self._ports = list(config.dispatch_ports)
         self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
         self.ages = None if config.has_window else AgeMatrix(holders=config.holders)
         self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
         super().__init__({
-            "issue": In(stream.Signature(issue_layout(config))),
+            "issue": In(unstoppable(issue_layout(config))).array(count),
+            "free_collectors": Out(self.collectors.free_collectors.shape()),
+            **({} if config.has_window else {"first_port": In(index_bits(count))}),
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
-            **({"address_ready": Out(1)} if config.has_address_slot else {}),
+            **({"address_ready": Out(count)} if config.has_address_slot else {}),
             "stride": In(STRIDE_BITS),
-            **({"compact": In(ports.compact())} if config.has_compact_slots else {}),
-            **({"lookup": Out(ports.lookup(config))} if ports.metadata(config) else {}),
+            **({"compact": In(ports.compact()).array(count)} if config.has_compact_slots else {}),
+            **({"lookup": Out(ports.lookup(config)).array(count)} if ports.metadata(config) else {}),
             "read": Out(ports.read(config)).array(config.collectors),
             **({"delivery": In(ports.delivery(config))} if config.has_window else {}),
             **({"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))} if config.writes_back else {}),
@@ -81,13 +86,15 @@ class OperandStore(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
+        for port, placer in enumerate(self.placers):
+            m.submodules[f"placer_{port}"] = share(platform, "placer", placer, clocked=False)
         for name, stage in zip(self._ports, self.stages, strict=True):
             module = name.replace("dispatch", "dispatch_stage")
             m.submodules[module] = share(platform, module, stage)
         m.submodules.collectors = share(platform, module_name(type(self.collectors).__name__), self.collectors)
         self._connect_issue(m)
-        self._look_up(m)
+        for port in range(self._config.issue_ports):
+            self._look_up(m, port)
         self._connect_offers(m)
         for name, stage in zip(self._ports, self.stages, strict=True):
             self._connect_dispatch(m, name, stage)
@@ -108,41 +115,47 @@ class OperandStore(wiring.Component):
 
     def observe(self) -> Shown:
         """The state of the parts."""
-        return gather(self.placer, self.collectors, **dict(zip(self._ports, self.stages, strict=True)))
+        return gather(*self.placers, self.collectors, **dict(zip(self._ports, self.stages, strict=True)))
 
     def _connect_issue(self, m: Module) -> None:
-        """The collectors see the instruction at the port, and what is known of its registers."""
-        collectors, placer, issue = self.collectors, self.placer, self.issue.payload
+        """The collectors see who claims, and show who may."""
+        collectors = self.collectors
+        m.d.comb += [
+            collectors.valid.eq(Cat(issue.valid for issue in self.issue)),
+            self.free_collectors.eq(collectors.free_collectors),
+        ]
+        if not self._config.has_window:
+            m.d.comb += collectors.first_port.eq(self.first_port)
+        if self._config.has_address_slot:
+            m.d.comb += self.address_ready.eq(collectors.address_ready)
+
+    def _look_up(self, m: Module, port: int) -> None:
+        """The collectors see the instruction at a port, and what is known of its registers."""
+        placer, issue, taken = self.placers[port], self.issue[port].payload, self.collectors.taken[port]
+        instruction = self.collectors.instruction[port]
         m.d.comb += [
             placer.issue.eq(issue),
             placer.stride.eq(self.stride),
-            collectors.valid.eq(self.issue.valid),
-            collectors.instruction.issue.eq(issue),
-            collectors.instruction.address.eq(Cat(placer.source, placer.destination)),
-            *(getattr(collectors.instruction, name).eq(getattr(self.lookup, name))
-              for name in ports.metadata(self._config)),
-            self.issue.ready.eq(collectors.ready),
+            instruction.issue.eq(issue),
+            instruction.address.eq(Cat(placer.source, placer.destination)),
         ]
-        if self._config.has_address_slot:
-            m.d.comb += self.address_ready.eq(collectors.address_ready)
-        if self._config.has_compact_slots:
-            m.d.comb += [collectors.compact.eq(self.compact.slots), self.compact.taken.eq(collectors.taken)]
-
-    def _look_up(self, m: Module) -> None:
-        """The metadata of the instruction's registers are looked up."""
         if ports.metadata(self._config):
-            named = Cat(self.issue.payload.reads, self.issue.payload.writes)
+            lookup, named = self.lookup[port], Cat(issue.reads, issue.writes)
             m.d.comb += [
-                self.lookup.address.eq(self.collectors.instruction.address),
-                self.lookup.taken.eq(named & self.collectors.taken.replicate(len(named))),
+                lookup.address.eq(instruction.address),
+                lookup.taken.eq(named & taken.replicate(len(named))),
+                *(getattr(instruction, name).eq(getattr(lookup, name)) for name in ports.metadata(self._config)),
             ]
+        if self._config.has_compact_slots:
+            compact = self.compact[port]
+            m.d.comb += [self.collectors.compact[port].eq(compact.slots), compact.taken.eq(taken)]
 
     def _connect_offers(self, m: Module) -> None:
         """Every port sees what is offered; an instruction leaves by one of them."""
         stages, collectors = self.stages, self.collectors
         offers = [(offered, [stage.offer[c] for stage in stages]) for c, offered in enumerate(collectors.offer)]
-        if self._config.has_address_slot:
-            offers.append((collectors.address, [stage.address for stage in stages]))
+        for port in range(self._config.address_slots):
+            offers.append((collectors.address[port], [stage.address[port] for stage in stages]))
         for offered, seen in offers:
             shown = [name for name in offered.signature.members if name != "dispatched"]
             m.d.comb += [getattr(offer, name).eq(getattr(offered, name)) for offer in seen for name in shown]

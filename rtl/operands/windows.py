@@ -35,12 +35,12 @@ class WindowCollectors(wiring.Component):
 
     Members
     -------
-    valid : an instruction is at the issue port, only of a warp that may issue it.
-    ready, free_entries : some warp may issue an instruction; for each warp 0 or one more than the different registers
-        that its next one may read.
-    instruction : the instruction (`warploom.rtl.ports.instruction`).
-    compact : with compact slots, those of the instruction, and the values of those of the one before.
-    taken, take : the instruction is taken at the end of the cycle, and by which collector.
+    valid : an instruction is at each issue port, only of a warp that may issue it.
+    free_collectors, free_entries : some warp may issue an instruction; for each warp 0 or one more than the different
+        registers that its next one may read.
+    instruction : for each port, the instruction (`warploom.rtl.ports.instruction`).
+    compact : with compact slots, for each port those of the instruction, and the values of those of the one before.
+    taken, take : the ports whose instruction is taken at the end of the cycle, and the collectors that take one.
     read : what each collector requests (`warploom.rtl.ports.read`).
     offer : what each has for dispatch (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of this instruction.
@@ -52,7 +52,8 @@ class WindowCollectors(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        compact = {"compact": In(COMPACT_SLOTS), "slots": Out(COMPACT_SLOTS).array(config.collectors)}
+        count = config.issue_ports
+        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(COMPACT_SLOTS).array(config.collectors)}
         memory = {"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))}
         loads = {"loads": Out(column_masks(2 * config.collectors))}
         self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
@@ -60,11 +61,11 @@ class WindowCollectors(wiring.Component):
         self.eviction_unit = EvictionUnit(config=config) if config.writes_back else None
         self.lost_lanes = [LostLanes(config=config) for _ in self.collectors if probe and config.has_hints]
         super().__init__({
-            "valid": In(1),
-            "ready": Out(1),
+            "valid": In(count),
+            "free_collectors": Out(1),
             "free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps)),
-            "instruction": In(ports.instruction(config)),
-            "taken": Out(1),
+            "instruction": In(ports.instruction(config)).array(count),
+            "taken": Out(count),
             "take": Out(config.collectors),
             "read": Out(ports.read(config)).array(config.collectors),
             "offer": Out(ports.offer(config)).array(config.collectors),
@@ -104,18 +105,22 @@ class WindowCollectors(wiring.Component):
                       lost_lanes=self.lost_lanes)
 
     def _take(self, m: Module) -> None:
-        """The collector of its warp takes the instruction at the port."""
-        m.d.comb += [self.ready.eq(self.free_entries.as_value().any()), self.taken.eq(self.valid & self.ready)]
+        """The collector of its warp takes the instruction at a port; it listens to that of its warp only."""
+        m.d.comb += [
+            self.free_collectors.eq(self.free_entries.as_value().any()),
+            self.taken.eq(self.valid & self.free_collectors.replicate(len(self.valid))),
+        ]
         for c, collector in enumerate(self.collectors):
-            connect(m, flipped(self.instruction), collector.instruction)
+            port = c % len(self.valid)
+            connect(m, flipped(self.instruction[port]), collector.instruction)
             m.d.comb += [
                 self.free_entries[c].eq(collector.free_entries),
-                self.take[c].eq(self.taken & (self.instruction.issue.warp == c)),
+                self.take[c].eq(self.taken[port] & (self.instruction[port].issue.warp == c)),
                 collector.take.eq(self.take[c]),
             ]
         for collector, lost in zip(self.collectors, self.lost_lanes, strict=bool(self.lost_lanes)):
             m.d.comb += [
-                lost.take.eq(collector.take), lost.issue.eq(self.instruction.issue), lost.drop.eq(collector.drop),
+                lost.take.eq(collector.take), lost.issue.eq(collector.instruction.issue), lost.drop.eq(collector.drop),
             ]
 
     def _connect_read(self, m: Module, collector: BypassingCollector, read: Any) -> None:
@@ -152,11 +157,12 @@ class WindowCollectors(wiring.Component):
     def _connect_compact(self, m: Module) -> None:
         """Compact slots are kept beside each collector."""
         for c, kept in enumerate(self.compact_slots):
+            compact = self.compact[c % len(self.valid)]
             m.d.comb += [
                 kept.take.eq(self.take[c]),
                 kept.dispatched.eq(self.offer[c].dispatched),
-                kept.compact.eq(self.compact.compact),
-                kept.values.eq(self.compact["values"]),
+                kept.compact.eq(compact.compact),
+                kept.values.eq(compact["values"]),
                 self.slots[c].eq(kept.oldest),
             ]
 

@@ -3,19 +3,20 @@
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
-from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
+from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.rtl import ports
 from warploom.rtl.interfaces import ENCODING
+from warploom.rtl.placement import entry_in_group
 
 
 class MaskBuffer(wiring.Component):
-    """The encodings of all warp registers, in flip-flops: an SRAM could not be reset.
+    """The encodings of all warp registers of a group, in flip-flops: an SRAM could not be reset.
 
     With `Alignment.WRITE` an encoding is stored with its side, in 4 bits; otherwise in 3, and its side is that of the
-    address. After reset registers are one byte wide and positive, and a stored side is right in even rows, left in odd
-    ones. Reads are combinational; a write shows in the next cycle.
+    address. After reset registers are one byte wide and positive, and a stored side is right in even entries, left in
+    odd ones. Reads are combinational; a write shows in the next cycle.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ class MaskBuffer(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._bank_bits = exact_log2(config.banks)
-        self._rows, self._entries = config.rows, config.banks * config.rows
+        self._config, self._banks = config, metadata_banks(config)
+        self._entries = self._banks * metadata_rows(config)
         self._sides = config.stores_sides
         self._bits = ENCODING.size if self._sides else ENCODING["left"].offset
         super().__init__({
@@ -50,10 +51,11 @@ class MaskBuffer(wiring.Component):
         return m
 
     def _reset(self) -> int:
-        """All encodings after reset: zero, but for the sides of odd rows."""
+        """All encodings after reset: zero, but for the sides of odd entries."""
         left = ENCODING.const({"left": 1}).as_value().value if self._sides else 0
-        return sum(left << self._bits * entry for entry in range(self._entries) if entry % self._rows % 2)
+        return sum(left << self._bits * number for number in range(self._entries) if number // self._banks % 2)
 
     def _entry(self, encodings: Signal, address: data.View) -> Value:
-        """The stored bits of an address."""
-        return encodings.word_select(Cat(address.row, address.bank[: self._bank_bits]), self._bits)
+        """The stored bits of an address: the banks have their entries in turn."""
+        bank, entry = entry_in_group(self._config, address)
+        return encodings.word_select(Cat(bank, entry), self._bits)

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth import Module
+from amaranth import Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
@@ -14,8 +14,8 @@ from warploom.rtl.shared import module_name, share
 
 
 class MetadataTable(wiring.Component):
-    """An early part and a late one, as far as the stored form has them. With sides the early part says where in the
-    late one a register is.
+    """For each group of warps an early part and a late one, as far as the stored form has them. With sides the early
+    part says where in the late one a register is. Each issue port looks up in its own group.
 
     Parameters
     ----------
@@ -23,36 +23,45 @@ class MetadataTable(wiring.Component):
 
     Members
     -------
-    lookup : metadata of the registers of an instruction (`warploom.rtl.ports.lookup`).
+    lookup : for each issue port, metadata of the registers of an instruction (`warploom.rtl.ports.lookup`).
     renewal : for each write path, those of the register that is written (`warploom.rtl.ports.renewal`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._has_sides = config.has_sides
+        self._config = config
         super().__init__({
-            "lookup": In(ports.lookup(config)), "renewal": In(ports.renewal(config)).array(len(config.write_paths)),
+            "lookup": In(ports.lookup(config)).array(config.issue_ports),
+            "renewal": In(ports.renewal(config)).array(len(config.write_paths)),
         })
-        self.parts = form_of(config).tables()
+        self.groups = [form_of(config).tables() for _ in range(config.issue_ports)]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for name, table in self.parts.items():
-            module = module_name(type(table).__name__)
-            m.submodules[module] = share(platform, module, table)
-            self._connect(m, name, table)
+        for group, parts in enumerate(self.groups):
+            for name, table in parts.items():
+                module = module_name(type(table).__name__)
+                m.submodules[f"{module}_{group}"] = share(platform, module, table)
+                self._look_up(m, self.lookup[group], name, table)
+                self._renew(m, group, name, table)
         return m
 
-    def _connect(self, m: Module, name: str, table: Any) -> None:
-        """A part is looked up and renewed."""
+    def _look_up(self, m: Module, lookup: Any, name: str, table: Any) -> None:
+        """A part is looked up for a port."""
         m.d.comb += [
-            table.lookup.address.eq(self.lookup.address),
-            table.lookup.taken.eq(self.lookup.taken),
-            getattr(self.lookup, name).eq(table.lookup.found),
+            table.lookup.address.eq(lookup.address),
+            table.lookup.taken.eq(lookup.taken),
+            getattr(lookup, name).eq(table.lookup.found),
         ]
-        if name == "late" and self._has_sides:
+        if name == "late" and self._config.has_sides:
             m.d.comb += [address.left.eq(early.left)
-                         for address, early in zip(table.lookup.address, self.lookup.early, strict=True)]
+                         for address, early in zip(table.lookup.address, lookup.early, strict=True)]
+
+    def _renew(self, m: Module, group: int, name: str, table: Any) -> None:
+        """What is written in registers of a group renews its part."""
         for inner, outer in zip(table.renewal, self.renewal, strict=True):
+            mine = outer.address.group == group if self._config.divides_metadata else Const(1)
             m.d.comb += [
-                inner.enable.eq(outer.enable), inner.address.eq(outer.address), inner.metadata.eq(getattr(outer, name)),
+                inner.enable.eq(outer.enable & mine),
+                inner.address.eq(outer.address),
+                inner.metadata.eq(getattr(outer, name)),
             ]

@@ -19,7 +19,7 @@ from warploom.rtl.shared import module_name, share
 class RegisterFile(wiring.Component):
     """Banks, the latches that write them in stored form, and the metadata table.
 
-    The table is read for the registers of the instruction at the issue port, and written when a result is.
+    The table is read for the registers of the instructions at the issue ports, and written when a result is.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class RegisterFile(wiring.Component):
 
     Members
     -------
-    lookup : with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
+    lookup : for each issue port, with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
     read : for each collector, what it requests (`warploom.rtl.ports.read`).
     result_sp, ... : for each pipe but that of memory, its results (`warploom.rtl.ports.result`).
     memory : results of the memory pipe, and its completions.
@@ -46,7 +46,7 @@ class RegisterFile(wiring.Component):
         self.metadata_table = MetadataTable(config=config) if ports.metadata(config) else None
         done = unstoppable(done_layout(config))
         super().__init__({
-            **({"lookup": In(ports.lookup(config))} if ports.metadata(config) else {}),
+            **({"lookup": In(ports.lookup(config)).array(config.issue_ports)} if self.metadata_table else {}),
             "read": In(ports.read(config)).array(config.collectors),
             **{f"result_{pipe.name}": In(ports.result(config, pipe)) for pipe in self._others},
             "memory": In(ports.memory(config)),
@@ -65,7 +65,8 @@ class RegisterFile(wiring.Component):
             connect(m, flipped(client), read)
         self._connect_writeback(m)
         if self.metadata_table is not None:
-            connect(m, flipped(self.lookup), self.metadata_table.lookup)
+            for asked, lookup in zip(self.lookup, self.metadata_table.lookup, strict=True):
+                connect(m, flipped(asked), lookup)
             for told, renewal in zip(self.writeback.renewal, self.metadata_table.renewal, strict=True):
                 connect(m, told, renewal)
         if self._with_probe:

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import TAG_BITS, WARP_BITS, index_bits
+from warploom.arch.interfaces import TAG_BITS, WARP_BITS, address_fields
 from warploom.rtl.interfaces import done_layout, result_layout, unstoppable
 
 
@@ -20,6 +20,7 @@ class WriteLatch(wiring.Component):
     result : results of the pipe.
     request, bank, row : the latch wants to write this row of this bank; all straight from registers, since the arbiter
         and the write paths start with them.
+    group, entry : where metadata tables are divided, where the metadata of the register are.
     grant : the bank takes it in this cycle.
     data, lanes : the word, and the lanes to write.
     valid, tag : the latch holds a result, and whose.
@@ -31,8 +32,7 @@ class WriteLatch(wiring.Component):
         super().__init__({
             "result": In(stream.Signature(result_layout(config))),
             "request": Out(1),
-            "bank": Out(index_bits(config.banks)),
-            "row": Out(index_bits(config.rows)),
+            **{name: Out(bits) for name, bits in address_fields(config) if name != "left"},
             "grant": In(1),
             "data": Out(WARP_BITS),
             "lanes": Out(LANES),
@@ -45,8 +45,7 @@ class WriteLatch(wiring.Component):
         m = Module()
         held = Signal(result_layout(self._config), reset_less=True)
         m.d.comb += [
-            self.bank.eq(held.bank),
-            self.row.eq(held.row),
+            *(getattr(self, name).eq(held[name]) for name, _ in address_fields(self._config) if name != "left"),
             self.data.eq(held.data),
             self.lanes.eq(held.lanes),
             self.tag.eq(held.tag),

@@ -8,6 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect, flipped
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import address_fields
 from warploom.rtl import ports
 from warploom.rtl.bypass.delivery import Delivery
 from warploom.rtl.observation import Shown
@@ -103,7 +104,8 @@ class Writeback(wiring.Component):
         ]
         if self._config.pipes[i].credits or self._config.pipes[i].result_queue:
             m.d.comb += result.ready.eq(latch.result.ready)
-        held = {name: getattr(latch, name) for name in ("request", "bank", "row", "data", "lanes")}
+        address = [name for name, _ in address_fields(self._config) if name != "left"]
+        held = {name: getattr(latch, name) for name in ("request", *address, "data", "lanes")}
         held |= {"claim": latch.request, "grant": write.grant[i]}
         if self.deliveries:
             held |= self.deliveries.enter(m, self.delivery, i, latch)

@@ -27,13 +27,13 @@ def _known(stage: Any, m: Module) -> None:
 
 def _reading(sets: Any, m: Module) -> None:
     """Collectors read compact slots all the same."""
-    m.d.comb += sets.compact.slots.compact.eq(0)
+    m.d.comb += sets.compact[0].slots.compact.eq(0)
 
 
 def _hurried(sets: Any, m: Module) -> None:
     """Values are taken from the set of the instruction after."""
-    odd, values = sets.issue.warp[0], [Value.cast(unit.values) for unit in sets.units]
-    m.d.comb += Value.cast(sets.compact.slots["values"]).eq(merge([~odd, odd], values))
+    odd, values = sets.issue[0].warp[0], [Value.cast(unit.values) for unit in sets.units]
+    m.d.comb += Value.cast(sets.compact[0].slots["values"]).eq(merge([~odd, odd], values))
 
 
 def _remembering(sets: Any, m: Module) -> None:

@@ -11,7 +11,7 @@ from warploom.golden_model.words import ALL_LANES
 from warploom.tb.affine.operands import ARITY, random_trial, uniform_answer
 from warploom.tb.bench import Ports, busy
 from warploom.tb.bypass.promises import Register
-from warploom.tb.datapath_driver import REGISTERS, Surroundings
+from warploom.tb.datapath_driver import REGISTERS, Issues, Surroundings
 from warploom.tb.lane_driver import encoded, operand, timing
 
 TARGETS = 12
@@ -27,7 +27,7 @@ class AffineSurroundings(Surroundings):
         config = ports.config
         self._compact: set[Register] = set()
         self._attempts: dict[int, dict[str, int]] = {}  # by warp, those without an outcome
-        self._expansion: dict[str, int] | None = None
+        self._expansions: dict[int, dict[str, int]] = {}  # by warp, those that have not issued
         self._requests: dict[int, dict[str, Any]] = {}  # by cycle: ports of their answers
         self._active = [busy(rng, 0.5) for _ in range(config.schedulers)]
 
@@ -36,14 +36,14 @@ class AffineSurroundings(Surroundings):
         warp, register = fields["warp"], fields["dst"]
         if fields["full"] or not fields["writes"] or (warp, register) not in self._compact:
             return fields
-        if self._expansion is None:
+        if warp not in self._expansions:
             hints = {"aside": 1, "to_collector": 0, "to_file": 1} if hint_fields(self._config) else {}
-            self._expansion = fields | hints | {
+            self._expansions[warp] = fields | hints | {
                 "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0,
                 "pipe": self._config.serving(Pipe.SP, warp), "timing": timing(Op.MOV), "reads": 1, "src0": register,
                 "imm_slot": NO_SLOT, "lanes": ALL_LANES, "full": 1,
             }
-        return self._expansion
+        return self._expansions[warp]
 
     def _may_issue(self, fields: dict[str, int]) -> bool:
         return fields["warp"] not in self._attempts and super()._may_issue(fields)
@@ -51,23 +51,22 @@ class AffineSurroundings(Surroundings):
     def _sources(self, fields: dict[str, int]) -> set[Register]:
         return super()._sources(fields) - self._compact
 
-    def _is_taken(self, fields: dict[str, int]) -> bool:
-        addressed = self._config.has_address_slot and fields["op"] == Op.LD and not self._sources(fields)
-        return bool(self._ports.peek("address_ready")) if addressed else super()._is_taken(fields)
+    def _is_apart(self, fields: dict[str, int]) -> bool:
+        return self._config.has_address_slot and fields["op"] == Op.LD and not self._sources(fields)
 
     def _issued(self, fields: dict[str, int]) -> None:
         super()._issued(fields)
-        self._expansion = None
+        self._expansions.pop(fields["warp"], None)
         if fields["writes"]:
             self._compact.discard((fields["warp"], fields["dst"]))
 
-    def _beside(self, cycle: int, fields: dict[str, int] | None, *, over: bool) -> dict[str, Any]:
+    def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
         """Attempts, and answers of the uniform unit. Outcomes let their warps go on in the next cycle."""
         ports: dict[str, Any] = {"registers": REGISTERS}
+        serving = {fields["warp"] % len(self._active) for fields in issuing if fields is not None}
         for number, active in enumerate(self._active):
             self._answer(cycle, number)
-            serves = fields is not None and fields["warp"] % len(self._active) == number
-            if next(active) and not serves and not over and (attempt := self._attempt(number)) is not None:
+            if next(active) and number not in serving and not over and (attempt := self._attempt(number)) is not None:
                 self._attempts[attempt["warp"]] = attempt
                 ports |= {f"attempt_{number}__valid": 1, f"attempt_{number}__payload": attempt}
             self._outcome(number)

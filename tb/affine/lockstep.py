@@ -25,7 +25,7 @@ class AffinePorts:
     def compare(self, cycle: int, golden: Datapath) -> None:
         """Whether the address slot is free; outcomes and requests of every set."""
         if self._has_address_slot:
-            self._hardware.expect(cycle, "address_ready", int(golden.operands.address_ready))
+            self._hardware.expect(cycle, "address_ready", golden.operands.address_ready)
         unit = golden.affine
         assert unit is not None
         for number, (outcome, request) in enumerate(zip(unit.outcomes, unit.requests, strict=True)):

@@ -40,7 +40,7 @@ async def count(ports: Ports, trace: Trace) -> Counter[tuple[int, int]]:
             probe = ports.codecs["probe"].unpack(hardware.read("probe"))
             writes.update((bank, probe[f"bank{bank}_row"]) for bank in range(ports.config.banks)
                           if probe[f"bank{bank}_write"])
-        over |= sm.inputs.issue is not None and sm.inputs.issue["op"] == Op.ISETP
+        over |= any(issue is not None and issue["op"] == Op.ISETP for issue in sm.inputs.issue)
         await ports.next_cycle()
     return writes
 

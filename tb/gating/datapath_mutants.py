@@ -86,9 +86,8 @@ def _uncounted(pipes: Any, m: Module) -> None:
 
 def _exchanged(operands: Any, m: Module) -> None:
     """The zero masks of the second and the third source are taken for each other's."""
-    first, second, third, destination = (zero.as_value() for zero in operands.lookup.late)
-    m.d.comb += [collector.instruction.late.eq(Cat(first, third, second, destination))
-                 for collector in operands.collectors.collectors]
+    first, second, third, destination = (zero.as_value() for zero in operands.lookup[0].late)
+    m.d.comb += operands.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
 
 
 CROSS_LANE = ("gating=cross_lane",)

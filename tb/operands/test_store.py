@@ -42,6 +42,8 @@ OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
 """Operations that execute outside the lanes: nothing comes back of them here, so registers stay as they are."""
 
 POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
+SEVERAL = ("instructions of several ports", "the first port is not the lowest")
+"""What several issue ports must come by."""
 
 
 def filled(config: SmConfig, rng: random.Random) -> Any:
@@ -78,9 +80,9 @@ class StoreBench:
         self._addresses = Placement(ports.config, self._stride)
         self._sides = 1 + ports.config.has_sides
         self._tag = 0
-        self._issue: dict[str, int] | None = None
+        self._issues: list[dict[str, int] | None] = [None] * ports.config.issue_ports
         self._words = [0] * ports.config.collectors  # what the crossbar brings, granted in the previous cycle
-        self._late = 0
+        self._late = [0] * ports.config.issue_ports
         self._credits = {"sfu": 0, "mem": 0}  # that may come back
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -88,25 +90,30 @@ class StoreBench:
         issues = busy(self._rng, 0.7)
         gives = {name: busy(self._rng, 0.2) for name in self._credits}
         for _ in range(CYCLES):
-            if self._issue is None and next(issues):
-                self._issue = self._instruction()
+            for port, issue in enumerate(self._issues):
+                if issue is None and next(issues):
+                    self._issues[port] = self._instruction(port)
             self._given = {name: count > 0 and next(gives[name]) for name, count in self._credits.items()}
             self._model.settle()
-            self._valid = self._may_issue()
+            self._first, self._offered = self._rng.randrange(len(self._issues)), list(map(self._offer, self._issues))
+            self._taken = self._takes()
             yield {
-                "stride": self._stride, "issue__valid": self._valid, "issue__payload": self._issue or {},
+                "stride": self._stride, **({} if self._config.has_window else {"first_port": self._first}),
+                **{f"issue__{port}__valid": offered is not None for port, offered in enumerate(self._offered)},
+                **{f"issue__{port}__payload": issue or {} for port, issue in enumerate(self._issues)},
                 **{f"credit_{name}": given for name, given in self._given.items()}, **self._answers(),
             }
 
-    def _instruction(self) -> dict[str, int]:
-        """Any instruction of the operations."""
+    def _instruction(self, port: int) -> dict[str, int]:
+        """Any instruction of the operations, of a warp that the port serves."""
         rng, op = self._rng, self._rng.choice(OPS)
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         reads, instruction = rng.getrandbits(3), Instruction(op=op)
         self._tag += 1
         return fields | {
-            "tag": self._tag % 1024, "warp": rng.randrange(self._config.warps), "op": op, "pipe": instruction.pipe,
-            "timing": instruction.timing_class, "dst": rng.randrange(REGISTERS), "reads": reads,
+            "tag": self._tag % 1024, "warp": rng.randrange(port, self._config.warps, len(self._issues)), "op": op,
+            "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": rng.randrange(REGISTERS),
+            "reads": reads,
             "writes": not self._config.has_window and rng.random() < 0.7,  # windows would wait for the result
             "lanes": sparse.lanes(rng), "imm": rng.choice((0, rng.getrandbits(32))),
             "imm_slot": rng.choice([NO_SLOT, *(slot for slot in range(3) if not reads >> slot & 1)]),
@@ -114,13 +121,23 @@ class StoreBench:
             **({"first": 0} if self._config.has_window else {}),
         }
 
-    def _may_issue(self) -> bool:
-        """Whether there is an instruction, with windows one whose warp may issue it."""
-        issue = self._issue
+    def _offer(self, issue: dict[str, int] | None) -> dict[str, int] | None:
+        """An instruction, with windows if its warp may issue it."""
         if issue is None or not self._config.has_window:
-            return issue is not None
+            return issue
         read = {issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1}
-        return bool(self._model.operands.free_entries[issue["warp"]] > len(read))
+        return issue if self._model.operands.free_entries[issue["warp"]] > len(read) else None
+
+    def _takes(self) -> list[bool]:
+        """Whether the instruction of each port is taken: with windows if it is offered, else as far as there are free
+        collectors for the ports from the first one on."""
+        free, taken = self._model.operands.free_collectors, [False] * len(self._issues)
+        for turn in range(len(taken)):
+            port = (self._first + turn) % len(taken)
+            if self._offered[port] is not None and free:
+                taken[port] = True
+                free -= not self._config.has_window
+        return taken
 
     def _asked(self, client: int) -> dict[Port, Read]:
         """What a collector requests, by bank and side."""
@@ -143,7 +160,9 @@ class StoreBench:
         stimulus: dict[str, Any] = {}
         for client, (grant, word) in enumerate(zip(grants, self._words, strict=True)):
             stimulus |= {f"read__{client}__grant": grant, f"read__{client}__word": word}
-        return {**stimulus, **self._metadata()}
+        for port, issue in enumerate(self._issues):
+            stimulus |= self._metadata(port, issue)
+        return stimulus
 
     def _granted(self) -> list[tuple[int, tuple[int, int]]]:
         """Clients, and the access of a bank that each is granted."""
@@ -152,49 +171,50 @@ class StoreBench:
             return [(read.collector, (read.bank, read.side)) for read in file.decision.reads]
         return [(client, (bank, 0)) for bank, client in enumerate(file.decision.reads) if client is not None]
 
-    def _metadata(self) -> Stimulus:
-        """Early metadata of the instruction at the port, late ones of the one before."""
+    def _metadata(self, port: int, issue: dict[str, int] | None) -> Stimulus:
+        """Early metadata of the instruction at a port, late ones of the one before."""
         shown: dict[str, Any] = {}
-        if "lookup__late" in self._codecs:
-            shown["lookup__late"], self._late = self._late, 0
-        if self._issue is None or not ("lookup__early" in self._codecs or "lookup__late" in self._codecs):
+        early, late = (f"lookup__{port}__{name}" for name in ("early", "late"))
+        if late in self._codecs:
+            shown[late], self._late[port] = self._late[port], 0
+        if issue is None or not (early in self._codecs or late in self._codecs):
             return shown
-        file, warp = self._model.register_file, self._issue["warp"] << 8
-        addresses = [self._addresses[warp | self._issue[name]] for name in ("src0", "src1", "src2", "dst")]
+        file, warp = self._model.register_file, issue["warp"] << 8
+        addresses = [self._addresses[warp | issue[name]] for name in ("src0", "src1", "src2", "dst")]
         known = [file.form.fields(metadata_of(file, address)) for address in addresses]
         ports = {"early": ("size", "sign", "left"), "late": ("zero", "reorder")}
         named = {name: {str(k): {field: int(fields[field]) for field in ports[name] if field in fields}
                         for k, fields in enumerate(known)} for name in ports}
-        if "lookup__early" in self._codecs:
-            shown["lookup__early"] = named["early"]
-        if "lookup__late" in self._codecs and self._valid and self._model.operands.takes(self._issue):
-            self._late = self._codecs["lookup__late"].pack(named["late"])
+        if early in self._codecs:
+            shown[early] = named["early"]
+        if late in self._codecs and self._taken[port]:
+            self._late[port] = self._codecs[late].pack(named["late"])
         return shown
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then step the golden store through its end."""
         model, operands, equal = self._model, self._model.operands, self._checker.equal
-        equal("ready", seen["issue__ready"], int(operands.issue_ready))
-        taken = self._valid and operands.issue_ready
+        many = 1 if self._config.has_window else len(self._issues)
+        equal("free collectors", seen["free_collectors"], min(operands.free_collectors, many))
         if "free_entries" in seen:
             equal("free_entries", self._codecs["free_entries"].array(seen["free_entries"]), list(operands.free_entries))
         self._requests(seen)
-        if "lookup__taken" in seen:
-            named = self._issue["reads"] | self._issue["writes"] << 3 if self._issue is not None and taken else 0
-            equal("looked up", seen["lookup__taken"], named)
-        for port, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
-            self._checker.equal(f"{port} valid", seen[f"{port}__sent__valid"], int(sent is not None))
+        for port, issue in enumerate(self._issues):
+            if f"lookup__{port}__taken" in seen:
+                named = issue["reads"] | issue["writes"] << 3 if issue is not None and self._taken[port] else 0
+                equal("looked up", seen[f"lookup__{port}__taken"], named)
+        for name, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
+            self._checker.equal(f"{name} valid", seen[f"{name}__sent__valid"], int(sent is not None))
             if sent is not None:
-                self._dispatched(seen, port, sent)
+                self._dispatched(seen, name, sent)
         self._words = self._read()
-        self._cover(taken)
+        self._cover()
         pipes = self._config.pipes
         credits = sum(self._given[pipe.name] << i for i, pipe in enumerate(pipes) if pipe.credits)
-        model.clock(Inputs(self._issue if self._valid else None, credits=credits))
+        model.clock(Inputs(self._offered, credits=credits, first_port=self._first))
         for name, given in self._given.items():
             self._credits[name] -= given
-        if taken:
-            self._issue = None
+        self._issues = [None if taken else issue for issue, taken in zip(self._issues, self._taken, strict=True)]
         for sent in model.sent:
             if sent is not None and pipes[sent["pipe"]].credits:
                 self._credits[pipes[sent["pipe"]].name] += 1
@@ -247,10 +267,14 @@ class StoreBench:
             words[client] |= word & needed | noise & used & ~needed
         return words
 
-    def _cover(self, taken: bool) -> None:
+    def _cover(self) -> None:
         hit, model = self._coverage.hit, self._model
-        hit("taken", taken)
-        hit("no collector is free", self._issue is not None and not taken)
+        hit("taken", any(self._taken))
+        hit("no collector is free", any(issue is not None and not taken
+                                        for issue, taken in zip(self._issues, self._taken, strict=True)))
+        if len(self._issues) > 1:
+            hit("instructions of several ports", sum(self._taken) > 1)
+            hit("the first port is not the lowest", self._first and any(self._taken))
         hit("a read waits", len(self._granted()) < sum(len(self._asked(one)) for one in range(self._config.collectors)))
         hit("a pipe without credits", 0 in model.operands.dispatcher.credits[1:])
 
@@ -258,7 +282,8 @@ class StoreBench:
 @cocotb.test()
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, and credits that are scarce at times."""
-    ports, checker, coverage = Ports(dut), Checker(minimum=5 * CYCLES), Coverage(*POINTS)
+    ports, checker = Ports(dut), Checker(minimum=5 * CYCLES)
+    coverage = Coverage(*POINTS, *(SEVERAL if ports.config.issue_ports > 1 else ()))
     bench = StoreBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()
@@ -269,6 +294,9 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     [],
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
+    ["schedulers=4", "issue_ports=4", "collectors=4", "coalescing=on", "gating=cross_lane"],
+    pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
+                 marks=pytest.mark.long),
     pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),
     pytest.param(["bypass=bow", "entries=4", "warps=2", "gating=cross_lane"], marks=pytest.mark.long),
     pytest.param(["gating=in_lane"], marks=pytest.mark.long),

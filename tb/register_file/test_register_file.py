@@ -1,6 +1,6 @@
 """Bench of the register file: what is written is read, and hardware does it when the golden register file does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import result_fields
+from warploom.arch.interfaces import address_fields, result_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
@@ -57,7 +57,8 @@ class RegisterFileBench:
         self._sides = 1 + config.has_sides
         self._pipes = {name: f"result_{name}" if f"result_{name}__valid" in ports.codecs else "memory__result"
                        for name in config.writers}
-        self._addresses = [Address(bank, row, config.has_sides and not config.stores_sides and bool(row % 2))
+        ports_, sided = config.issue_ports, config.has_sides and not config.stores_sides
+        self._addresses = [Address(bank, row, sided and bool(row % 2), row % ports_, row // ports_)
                         for bank, row in product(range(config.banks), range(ROWS))]
         self._values = dict.fromkeys(self._addresses, 0)
         self._defined = dict.fromkeys(self._addresses, 0)  # lanes that are live, as far as they were written
@@ -66,9 +67,10 @@ class RegisterFileBench:
         self._writing: dict[int, Address] = {}  # by tag
         self._wanted: list[dict[Port, Wanted]] = [{} for _ in range(config.collectors)]
         self._arriving: list[tuple[int, Wanted]] = []
-        self._found: dict[int, dict[str, int]] = {}  # late metadata that come in the next cycle, by number
+        # By port and number: late metadata that come in the next cycle.
+        self._found: dict[tuple[int, int], dict[str, int]] = {}
         self._written: set[Address] = set()  # in the previous cycle
-        self._looked_up: list[Address] = []
+        self._looked_up: list[list[Address]] = []  # by issue port
 
     # ------------------------------------------------------------------ inputs
 
@@ -83,9 +85,7 @@ class RegisterFileBench:
             for wanted, active in zip(self._wanted, reads, strict=True):
                 if not self._unwritten and next(active):
                     self._want(wanted)
-            self._looked_up = [self._rng.choice(self._addresses) for _ in range(REGISTERS)]
-            if self._written and self._rng.random() < 0.5:
-                self._looked_up[0] = next(iter(self._written))
+            self._looked_up = [self._registers(port) for port in range(self._config.issue_ports)]
             yield {**self._results(), **self._reads(), **self._look_up()}
 
     def _result(self) -> dict[str, int] | None:
@@ -101,10 +101,23 @@ class RegisterFileBench:
         self._writing[tag] = address
         known = self._model.form.fields(self._metadata(address))
         fields = {name: rng.getrandbits(bits) for name, bits in result_fields(self._config)}
-        return fields | address._asdict() | known | {
+        return fields | self._shown(address) | known | {
             "tag": tag, "writes": 1 if first else rng.random() < 0.9, "lanes": lanes, "data": data,
             "full": int(first or rng.random() < 0.4),
         }
+
+    def _shown(self, address: Address) -> dict[str, int]:
+        """The fields of an address."""
+        return {name: int(getattr(address, name)) for name, _ in address_fields(self._config)}
+
+    def _registers(self, port: int) -> list[Address]:
+        """Registers of warps that an issue port serves, which are looked up there."""
+        rng, addresses = self._rng, [address for address in self._addresses if address.group == port]
+        registers = [rng.choice(addresses) for _ in range(REGISTERS)]
+        written = [address for address in self._written if address.group == port]
+        if written and rng.random() < 0.5:
+            registers[0] = written[0]
+        return registers
 
     def _metadata(self, address: Address) -> Metadata:
         """What the golden register file knows of a register."""
@@ -140,11 +153,14 @@ class RegisterFileBench:
         return stimulus
 
     def _look_up(self) -> Stimulus:
-        if "lookup__address" not in self._codecs:
-            return {}
-        free = [address not in self._writing.values() for address in self._looked_up]
-        return {"lookup__address": {str(k): address._asdict() for k, address in enumerate(self._looked_up)},
-                "lookup__taken": sum((may and self._rng.random() < 0.7) << k for k, may in enumerate(free))}
+        stimulus: dict[str, Any] = {}
+        for port, registers in enumerate(self._looked_up if "lookup__0__address" in self._codecs else ()):
+            free = [address not in self._writing.values() for address in registers]
+            stimulus |= {
+                f"lookup__{port}__address": {str(k): self._shown(address) for k, address in enumerate(registers)},
+                f"lookup__{port}__taken": sum((may and self._rng.random() < 0.7) << k for k, may in enumerate(free)),
+            }
+        return stimulus
 
     # ------------------------------------------------------------------ outputs
 
@@ -181,18 +197,25 @@ class RegisterFileBench:
 
     def _metadata_found(self, seen: Observation) -> None:
         """Early metadata come at once, late ones of what was taken in the next cycle."""
-        late = self._codecs["lookup__late"].unpack(seen["lookup__late"]) if "lookup__late" in seen else {}
-        for number, expected in self._found.items():
-            self._checker.equal("late metadata", {name: late[str(number)][name] for name in expected}, expected)
+        for (port, number), expected in self._found.items():
+            name = f"lookup__{port}__late"
+            late = self._codecs[name].unpack(seen[name])[str(number)]
+            self._checker.equal("late metadata", {name: late[name] for name in expected}, expected)
         self._found = {}
-        for number, address in enumerate(self._looked_up if "lookup__address" in seen else ()):
-            known = self._model.form.fields(self._metadata(address))
-            if "lookup__early" in seen:
-                early = self._codecs["lookup__early"].unpack(seen["lookup__early"])[str(number)]
-                self._checker.equal("early metadata", early, {name: int(known[name]) for name in EARLY})
-            if seen["lookup__taken"] >> number & 1:
-                self._found[number] = {name: known[name] for name in LATE if name in known}
-                self._coverage.hit("looked up in the cycle after its write", address in self._written)
+        for port, registers in enumerate(self._looked_up if "lookup__0__address" in seen else ()):
+            for number, address in enumerate(registers):
+                known = self._model.form.fields(self._metadata(address))
+                self._early(seen, port, number, known)
+                if seen[f"lookup__{port}__taken"] >> number & 1:
+                    self._found[port, number] = {name: known[name] for name in LATE if name in known}
+                    self._coverage.hit("looked up in the cycle after its write", address in self._written)
+
+    def _early(self, seen: Observation, port: int, number: int, known: Mapping[str, int]) -> None:
+        """Early metadata of a register that is looked up at a port."""
+        name = f"lookup__{port}__early"
+        if name in seen:
+            early = self._codecs[name].unpack(seen[name])[str(number)]
+            self._checker.equal("early metadata", early, {name: int(known[name]) for name in EARLY})
 
     def _completion(self, seen: Observation, number: int, name: str) -> dict[str, int] | None:
         """The completion of a pipe; the result that it takes."""
@@ -241,7 +264,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     wanted = [point for point in POINTS
               if (ports.config.has_sides or "one bank" not in point)
-              and ("lookup__taken" in ports.codecs or "looked up" not in point)]
+              and ("lookup__0__taken" in ports.codecs or "looked up" not in point)]
     coverage = Coverage(*wanted)
     bench = RegisterFileBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
@@ -252,6 +275,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     [],
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
+    ["coalescing=on", "alignment=write", "gating=cross_lane", "schedulers=2", "issue_ports=2"],
     pytest.param(["coalescing=on"], marks=pytest.mark.long),
     pytest.param(["gating=active", "layout=wid"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),

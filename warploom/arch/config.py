@@ -73,6 +73,8 @@ class SmConfig:
     warps: int = number(48, FRONT_END, "warp slots", (1, 64), TABLE_3_5)
     blocks: int = number(8, FRONT_END, "thread block slots", (1, 32), TABLE_3_5)
     schedulers: int = number(2, FRONT_END, "warp schedulers, which share the warps evenly", (1, 4), TABLE_3_5)
+    issue_ports: int = number(
+        1, FRONT_END, "issue ports, which the schedulers share evenly", (1, 4), OURS, is_power=True)
     scheduler: Scheduler = choice(SWITCHES["scheduler"])
     active_warps: int = number(8, FRONT_END, "active set of each two_level scheduler, in warps", (1, 64), OURS)
     front_end_interval: int = number(
@@ -118,6 +120,8 @@ class SmConfig:
                 object.__setattr__(self, name, parameter.check(name, getattr(self, name)))
         if self.warps % self.schedulers:
             self._disagree("warps", "schedulers", "every scheduler owns the same number of warps")
+        if self.schedulers % self.issue_ports:
+            self._disagree("schedulers", "issue_ports", "every issue port serves the same number of schedulers")
         for mechanism in MECHANISMS:
             for conflict in mechanism.conflicts:
                 self._check_conflict(conflict)
@@ -213,9 +217,20 @@ class SmConfig:
         return self.affine.has_memory and not self.bypass.has_window
 
     @property
+    def address_slots(self) -> int:
+        """How many there are: one for each issue port."""
+        return self.issue_ports if self.has_address_slot else 0
+
+    @property
     def holders(self) -> int:
-        """Places in which an instruction waits for its dispatch: the collectors, and the address slot after them."""
-        return self.collectors + self.has_address_slot
+        """Places in which an instruction waits for its dispatch: the collectors, and the address slots after them."""
+        return self.collectors + self.address_slots
+
+    @property
+    def divides_metadata(self) -> bool:
+        """Whether metadata tables are divided among the issue ports, so that a register has an address of its own in
+        them."""
+        return self.issue_ports > 1 and (self.has_sides or self.has_zero_mask)
 
     @property
     def writers(self) -> tuple[str, ...]:

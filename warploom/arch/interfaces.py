@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
+from warploom.arch.layout import metadata_rows
 from warploom.arch.mechanisms import MECHANISMS, met
 
 Fields = list[tuple[str, int]]
@@ -43,8 +44,22 @@ def _added(table: str, config: SmConfig) -> Fields:
 
 def address_fields(config: SmConfig) -> Fields:
     """Where a warp register lies: bank, row, and whether it is on the left. The placer tells by the number (with
-    `Alignment.REG` of the coalescing register file; otherwise 0); what a collector holds is the side as stored."""
-    return [("bank", index_bits(config.banks)), ("row", index_bits(config.rows)), ("left", 1)]
+    `Alignment.REG` of the coalescing register file; otherwise 0); what a collector holds is the side as stored. Where
+    metadata tables are divided, also whose part its metadata are in, and where."""
+    fields = [("bank", index_bits(config.banks)), ("row", index_bits(config.rows)), ("left", 1)]
+    if config.divides_metadata:
+        fields += [("group", index_bits(config.issue_ports)), ("entry", index_bits(metadata_rows(config)))]
+    return fields
+
+
+def issue_names(config: SmConfig) -> list[str]:
+    """The issue ports, by name."""
+    return ["issue"] if config.issue_ports == 1 else [f"issue_{port}" for port in range(config.issue_ports)]
+
+
+def address_names(config: SmConfig) -> list[str]:
+    """The address slots, one for each issue port, as a bench sees them."""
+    return ["address"] if config.address_slots == 1 else [f"address{port}" for port in range(config.address_slots)]
 
 
 ENCODING_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]

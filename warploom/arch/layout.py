@@ -2,9 +2,13 @@
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
+from warploom.arch.isa import RZ
 from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import Alignment, Layout
 from warploom.arch.program import Program
+
+MOST_REGISTERS = RZ
+"""Registers of a thread, at most: R0 to the one before RZ."""
 
 
 def rows_per_warp(config: SmConfig, registers: int) -> int:
@@ -20,6 +24,27 @@ def address(config: SmConfig, stride: int, warp: int, register: int) -> tuple[in
     if config.layout is Layout.WID:
         return warp % config.banks, warp // config.banks * stride + register
     return (warp + register) % config.banks, warp * stride + register // config.banks
+
+
+def metadata_address(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int, int]:
+    """(group, entry) of a warp register: whose part of the metadata table of its bank it is in, and where in it."""
+    group = warp % config.issue_ports
+    if config.layout is Layout.WID:
+        return group, warp // max(config.banks, config.issue_ports) * stride + register
+    return group, warp // config.issue_ports * stride + register // config.banks
+
+
+def metadata_banks(config: SmConfig) -> int:
+    """Banks that the warps of one issue port use: with `wid` some, which no other port's warps use, or one."""
+    return max(config.banks // config.issue_ports, 1) if config.layout is Layout.WID else config.banks
+
+
+def metadata_rows(config: SmConfig) -> int:
+    """Entries of one part of a metadata table: enough for its share of as many warps as fit the register file, however
+    many registers they have."""
+    sharing = metadata_banks(config) * config.issue_ports // config.banks  # parts of one bank
+    strides = range(1, min(rows_per_warp(config, MOST_REGISTERS), config.rows) + 1)
+    return max(-(-(config.rows // stride) // sharing) * stride for stride in strides)
 
 
 def left(config: SmConfig, register: int) -> bool:

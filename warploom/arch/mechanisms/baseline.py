@@ -62,6 +62,8 @@ BASELINE = Mechanism(
         Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
         Unit("Lane", "warploom.rtl.lane.Lane"),
         Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
+        Unit("CollectorClaims", "warploom.rtl.operands.claims.CollectorClaims",
+             {"collectors": "collectors", "ports": "issue_ports"}),
         Unit("AgeMatrix", "warploom.rtl.ages.AgeMatrix", {"holders": "holders"}),
         Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
         Unit("ResultQueue", "warploom.rtl.register_file.result_queue.ResultQueue", CONFIG, {"depth": 2}),
