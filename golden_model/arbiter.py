@@ -10,13 +10,13 @@ from warploom.arch.pipes import WritePaths
 
 
 class Decision(NamedTuple):
-    """What becomes of the requests of one cycle."""
+    """The grants and refusals of one cycle."""
 
     writes: tuple[bool, ...]  # by writer
     reads: tuple[int | None, ...]  # collector granted to each bank
     all_written: bool  # no write latch was refused
-    bank_conflicts: int  # requests refused because their bank, or write path, was given away
-    port_conflicts: int  # read requests refused because their collector was given another bank
+    bank_conflicts: int  # requests refused because another one got their bank or write path
+    port_conflicts: int  # read requests refused because their collector got another bank
 
 
 def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | None]:
@@ -35,13 +35,14 @@ def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | N
         if not taken >> collector & 1:
             grants[bank] = collector
             taken |= 1 << collector
-        elif mask := requests[bank] & ~taken:  # those that came before are taken, too
+        elif mask := requests[bank] & ~taken:  # those before it are taken, too
             heappush(turns, (_steps(size, priority - bank, mask), bank))
     return grants
 
 
 def _steps(size: int, first: int, mask: int) -> int:
-    """How many diagonals after that of priority a bank finds a collector of the mask; `first` is where it begins."""
+    """The number of diagonals after the priority one until a bank finds a collector of the mask, starting at
+    `first`."""
     first %= size
     ahead = mask >> first
     return (ahead & -ahead).bit_length() - 1 if ahead else size - first + (mask & -mask).bit_length() - 1
@@ -49,7 +50,7 @@ def _steps(size: int, first: int, mask: int) -> int:
 
 @cache
 def _decider(size: int, paths: WritePaths) -> Callable[[int, tuple[int | None, ...], tuple[int, ...]], Decision]:
-    """What decides for arbiters of one kind, from a few recurring patterns, hence the cache."""
+    """The function that decides for arbiters of one kind; cached, since few patterns recur."""
     return lru_cache(maxsize=1 << 16)(partial(_decide, size, paths))
 
 
@@ -76,7 +77,7 @@ def _decide(
 
 
 def _share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> tuple[bool, ...]:
-    """The first writer of each path that requests may go, unless the bank is written over a path before."""
+    """The first requesting writer of each path is granted, unless an earlier path writes the bank."""
     granted, taken = [False] * len(writes), set()
     for path in paths:
         for writer in path:
@@ -98,7 +99,7 @@ class Turns:
         self.observed = ("first_path",) if rotating > 1 else ()
 
     def advance(self, cycles: int) -> None:
-        """Cycles pass."""
+        """Let cycles pass."""
         self.first = (self.first + cycles) % len(self.orders)
         self.order = self.orders[self.first]
 
@@ -108,8 +109,8 @@ class Turns:
 
 
 class Arbiter:
-    """Grants bank ports to write latches and collectors, once a cycle. Combinational but for the priority diagonal and
-    the turns of the write paths, of which the first `rotating` ones take turns."""
+    """Grants bank ports to write latches and collectors, once a cycle. The only state is the priority diagonal and the
+    turns of the write paths, of which the first `rotating` ones take turns."""
 
     def __init__(self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         self.size = max(banks, collectors)
@@ -124,10 +125,10 @@ class Arbiter:
         return self._turns.order
 
     def decide(self, writes: Sequence[int | None], reads: Sequence[int]) -> Decision:
-        """What becomes of this cycle's requests.
+        """Decide about this cycle's requests.
 
-        `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask
-        of collectors that request it.
+        `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
+        collectors that request it.
         """
         return self._deciders[self._turns.first](self.diagonal, tuple(writes), tuple(reads))
 
@@ -137,11 +138,11 @@ class Arbiter:
         return list(decision.writes), list(decision.reads)
 
     def advance(self, cycles: int = 1) -> None:
-        """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
+        """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
         if self._turns.observed:
             self._turns.advance(cycles)
 
     def observe(self) -> Sequence[int]:
-        """The diagonal and the write path that come first."""
+        """The diagonal and the write path with priority."""
         return (self.diagonal, *self._turns.observe())

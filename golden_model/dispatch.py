@@ -1,4 +1,4 @@
-"""`Dispatcher`: which ready collectors send their instructions to the pipes (docs/contract/operands.md, *Dispatch*)."""
+"""`Dispatcher`: selects the ready collectors whose instructions are dispatched (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -8,11 +8,11 @@ from warploom.arch.isa import Pipe
 from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
 
 Chosen = Sequence[int | None]
-"""By dispatch port, the collector whose instruction it sends, or `None`."""
+"""By dispatch port, the collector whose instruction is dispatched, or `None`."""
 
 
 class Order(Protocol):
-    """Which of the collectors goes whose instruction is ready and whose pipe takes it."""
+    """The order among collectors whose instruction is ready and whose pipe accepts it."""
 
     def select(self, pipes: "Dispatcher", collectors: Sequence[Any]) -> Chosen:
         """The collectors that dispatch in this cycle."""
@@ -25,11 +25,11 @@ class Order(Protocol):
 
     @property
     def waits(self) -> bool:
-        """An instruction is there that time may make eligible."""
+        """Whether an instruction waits that may become eligible by time alone."""
 
 
 class OldestFirst:
-    """The oldest eligible instruction goes; SFU and MEM instructions leave in the order of issue."""
+    """The oldest eligible instruction is dispatched; SFU and MEM instructions leave in the order of issue."""
 
     def __init__(self) -> None:
         self._order: list[int] = []  # busy collectors, oldest instruction first
@@ -38,7 +38,7 @@ class OldestFirst:
         """See `Order`, here and below."""
         chosen: list[int | None] | None = None
         left = len(pipes.nobody)
-        passed = 0  # pipes of the instructions passed over: in-order pipes take none behind them
+        passed = 0  # pipes of the instructions passed over: in-order pipes accept none behind them
         for index in self._order:
             collector = collectors[index]
             pipe = collector.fields["pipe"]
@@ -68,11 +68,11 @@ class OldestFirst:
 
 
 class Dispatcher:
-    """Keeps the busy time of each pipe, the write-back slots of those of SP and the credits of the others; an order
-    says who goes of those that may.
+    """Tracks the busy time of each pipe, the write-back slots of those of SP and the credits of the others; an `Order`
+    chooses among the eligible instructions.
 
-    `queued` holds for each pipe the results in its result queue, as the datapath sets it. Within a cycle call `select`,
-    then `step` with the fields of what it chose and `issued` for the collector that was filled.
+    The datapath sets `queued`: for each pipe, the number of results in its result queue. Within a cycle call `select`,
+    then `step` with the fields of the chosen instructions and `issued` for the collector that was filled.
     """
 
     def __init__(self, config: SmConfig, order: Order) -> None:
@@ -85,7 +85,7 @@ class Dispatcher:
         self.nobody: Chosen = (None,) * len(config.dispatch_ports)
         """What is selected when nothing is."""
         self.port_of = [pipe.dispatch_port for pipe in config.pipes]
-        self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe takes its next instruction
+        self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe accepts its next instruction
         self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
         self.queued = [0] * len(config.pipes)
         self.credits = [pipe.credits for pipe in config.pipes]
@@ -93,8 +93,8 @@ class Dispatcher:
         self._turns = config.rotating_paths
 
     def has_slot(self, pipe: int, timing: int) -> bool:
-        """The write-back slot of SP that an instruction of this class needs is not taken, and its result finds a place
-        in the result queue, whatever other paths write."""
+        """Whether the write-back slot of SP for an instruction of this class is free, and its result will find a free
+        entry in the result queue, regardless of other paths."""
         slots = self.slots[pipe]
         if slots >> self._latency[pipe][timing] & 1:
             return False
@@ -129,14 +129,14 @@ class Dispatcher:
         self._order.issued(index)
 
     def next_event(self) -> int | None:
-        """When nothing dispatches in this cycle: the next one in which time alone may change that."""
+        """If nothing dispatches in this cycle: the next cycle in which time alone may change that."""
         events = [cycle for cycle in self.free_at if cycle > self.cycle]
         if any(self.slots):
             events.append(self.cycle + 1)
         return min(events) if events and self._order.waits else None
 
     def advance(self, cycles: int = 1) -> None:
-        """Time passes."""
+        """Let cycles pass."""
         self.cycle += cycles
         for pipe in self.sp:
             self.slots[pipe] >>= cycles

@@ -1,4 +1,4 @@
-"""`ResultQueues`: where results of SP wait for their write latches (docs/contract/pipes.md, *Result queues*)."""
+"""`ResultQueues`: results of SP that wait for their write latches (docs/contract/pipes.md, *Result queues*)."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from warploom.golden_model.writeback import Result
 
 
 class ResultQueues:
-    """A queue for each pipe that has one. `lengths`, by pipe, are the results that wait at the start of a cycle.
+    """A queue for each pipe that has one. `lengths`, by pipe, are the numbers of results at the start of a cycle.
 
-    Raises `AssertionError` when a result comes that finds its queue full.
+    Raises `AssertionError` if a result comes while its queue is full.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -24,11 +24,12 @@ class ResultQueues:
 
     @property
     def empty(self) -> bool:
-        """No result waits."""
+        """Whether no result waits."""
         return not any(self.lengths)
 
     def step(self, results: list[Result | None], ready: Sequence[bool]) -> list[Result | None]:
-        """The end of a cycle: results come, those that their latches take leave: the same list, with the latter."""
+        """The end of a cycle: results enter, and those that their latches take leave. Returns the list with the results
+        that leave."""
         for number, queue in self._queues.items():
             coming = results[number]
             if coming is not None:
@@ -39,5 +40,5 @@ class ResultQueues:
         return results
 
     def observe(self) -> Sequence[int]:
-        """How many results wait in each queue."""
+        """The number of results in each queue."""
         return [self.lengths[number] for number in self._queues]

@@ -47,8 +47,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class LockstepMutant:
-    """A datapath with a bug, the kernel that must show it in lockstep, and where it shows. `make` builds it from a
-    configuration, which `settings` varies."""
+    """A datapath with a bug, the kernel that must show it in lockstep, and the field that differs. `make` builds it
+    from a configuration, which `settings` varies."""
 
     bug: str
     kernel: str
@@ -58,9 +58,9 @@ class LockstepMutant:
 
 
 class Tampered(wiring.Component):
-    """A correct component behind wires of which some are replaced.
+    """A correct component with some ports replaced.
 
-    `rewire` gives, by port name, what the component gets instead of an input, or what is seen instead of an output.
+    `rewire` gives, by port name, the value that replaces an input of the component, or one of its outputs.
     """
 
     def __init__(self, inner: wiring.Component, rewire: Rewire) -> None:
@@ -96,7 +96,7 @@ class NearSighted(Collector):
 
 
 class Ageless(Dispatcher):
-    """The lowest collector goes first, whoever is older."""
+    """The lowest collector is first, regardless of age."""
 
     def _ages(self, m: Module) -> list[Value]:
         count = self._config.collectors
@@ -119,7 +119,7 @@ class Forgetful(Dispatcher):
 
 
 class Crowded(Dispatcher):
-    """The second pipe of SP does not look for a free entry of its queue."""
+    """The second pipe of SP ignores whether its queue has a free entry."""
 
     def _has_entry(self, m: Module, pipe: PipeConfig, sent: Value, arrives: Value) -> Value:
         has_entry = super()._has_entry(m, pipe, sent, arrives)
@@ -135,7 +135,7 @@ class Greedy(Dispatcher):
 
 
 class Unturned(Arbiter):
-    """The first path stays the first."""
+    """The first path is always the first."""
 
     def elaborate(self, platform: object) -> Module:
         m = super().elaborate(platform)
@@ -165,8 +165,8 @@ def altered(m: Module, port: data.View, **fields: Value | int) -> Value:
 
 def miswired(path: str, fault: Callable[[Any, Module], None], kind: Callable[..., wiring.Component] = Datapath
              ) -> Callable[[SmConfig], wiring.Component]:
-    """Makes datapaths, or other units with a probe, of which a part, named by its dotted path, is wired anew after it
-    was wired correctly."""
+    """Makes datapaths, or other units with a probe, in which a part (named by its dotted path) is rewired after it was
+    wired correctly."""
     def make(config: SmConfig) -> wiring.Component:
         unit = kind(config=config, probe=True)
         part: Any = reduce(_part, filter(None, path.split(".")), unit)
@@ -195,7 +195,7 @@ def _crossed(register_file: Any, m: Module) -> None:
 
 
 def _shallow(config: SmConfig) -> wiring.Component:
-    """Queues have one entry less than they say."""
+    """Queues have one entry less than configured."""
     unit = Writeback(config=config)
     for queue in unit.queues.values():
         queue._depth -= 1

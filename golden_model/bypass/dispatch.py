@@ -1,4 +1,4 @@
-"""`InTurn`: which collectors send their oldest instructions to their pipes (docs/contract/operands.md)."""
+"""`InTurn`: selects the collectors whose oldest instructions are dispatched (docs/contract/operands.md)."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,8 @@ from warploom.golden_model.masks import lowest
 
 
 class InTurn:
-    """The order of collectors that belong to warps: of those that are ready and whose pipe takes their instruction, the
-    next one after the collector that dispatched last at the same port goes, cyclically; at reset collector 0 goes
-    first."""
+    """The order of window collectors: of those that are ready and whose pipe accepts their instruction, the next one,
+    cyclically, after the collector that dispatched last at the same port; after reset collector 0 is first."""
 
     def __init__(self, ports: int = 1) -> None:
         self._first = [0] * ports  # by port, the collector whose turn it is
@@ -26,7 +25,7 @@ class InTurn:
         return self.choose(pipes, ready, collectors)
 
     def choose(self, pipes: Dispatcher, ready: Sequence[int], collectors: Sequence[BypassingCollector]) -> Chosen:
-        """The same when the masks of those that are ready are known, by pipe."""
+        """The same, from the masks of ready collectors by pipe."""
         self.waits, able = False, [0] * len(self._first)
         for pipe, mask in enumerate(ready):
             if mask:
@@ -40,7 +39,7 @@ class InTurn:
 
     @staticmethod
     def _next(pipes: Dispatcher, able: int, first: int, collectors: Sequence[BypassingCollector]) -> int | None:
-        """The next collector of the mask whose result, if it is one of SP, has a write-back slot."""
+        """The next collector of the mask whose result has a write-back slot, if it is one of SP."""
         while able:
             index = lowest(able >> first << first or able)
             fields = collectors[index].fields
@@ -50,7 +49,7 @@ class InTurn:
         return None
 
     def issued(self, index: int) -> None:
-        """No order of issue is kept."""
+        """Does nothing: the order of issue does not matter."""
 
     def left(self, port: int, index: int) -> None:
         """See `Order`."""

@@ -12,11 +12,11 @@ from warploom.golden_model.arbiter import Turns
 from warploom.golden_model.byte_order import sub_bank_mask
 
 Write = tuple[int, int, int]
-"""What a write latch requests: bank, side (0 right, 1 left) and width in bytes (1..4)."""
+"""The request of a write latch: bank, side (0 right, 1 left) and width in bytes (1..4)."""
 
 
 class Read(NamedTuple):
-    """What a collector requests. With the bounds of `Alignment`, where sides mean nothing, `side` is 0 for the lower of
+    """The request of a collector. With the bounds of `Alignment` there are no sides: `side` is 0 for the lower one of
     the slots that the collector offers to the bank, and 1 for the other."""
 
     bank: int
@@ -26,17 +26,17 @@ class Read(NamedTuple):
 
     @property
     def mask(self) -> int:
-        """The sub-banks and slices that the request holds, where sides count."""
+        """The sub-banks and slices of the request, if sides count."""
         return sub_bank_mask(self.width, self.side == 1)
 
 
 class Decision(NamedTuple):
-    """What becomes of the requests of one cycle."""
+    """The grants and refusals of one cycle."""
 
     writes: tuple[bool, ...]  # by writer
     reads: tuple[Read, ...]  # the granted ones, in order of grant
-    bank_conflicts: int  # requests refused for what others hold of their bank, or of their write path
-    port_conflicts: int  # read requests refused for what others hold of their collector alone
+    bank_conflicts: int  # requests refused because others use their sub-banks or their write path
+    port_conflicts: int  # read requests refused only because others use their collector's slices
 
 
 _ROOM = 8
@@ -44,11 +44,11 @@ _ROOM = 8
 
 
 class _Resources:
-    """What is in use of all banks and ports, as fields of one number: a request adds what it needs, and does not fit if
-    that sets a guard bit.
+    """The resources in use of all banks and ports, as fields of one number: a request adds its needs, and does not fit
+    if this sets a guard bit.
 
-    Where sides count, each sub-bank and slice is a field that takes 1. With the bounds, a bank and a port have a field
-    for requests, which takes 2, and `ideal` one for bytes, which takes 4.
+    If sides count, each sub-bank and slice is a field with the limit 1. With the bounds, a bank and a port have a field
+    for requests, with the limit 2, and with `ideal` one for bytes, with the limit 4.
     """
 
     def __init__(self, banks: int, collectors: int, alignment: Alignment) -> None:
@@ -63,12 +63,12 @@ class _Resources:
         self.of_write = cache(self._of_write)
 
     def _of_write(self, write: Write) -> int:
-        """What a write needs."""
+        """The needs of a write."""
         bank, side, width = write
         return self._need(side, width) << _ROOM * bank
 
     def _of_read(self, read: Read) -> int:
-        """What a read needs of its bank and of its collector."""
+        """The needs of a read, in its bank and in its collector."""
         need = self._need(read.side, read.width)
         return need << _ROOM * read.bank | need << _ROOM * (self._banks + read.collector)
 
@@ -82,8 +82,8 @@ class _Resources:
 
 
 class CoalescingArbiter:
-    """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells hold a
-    right and a left request. Combinational but for the priority diagonal and the turns of the write paths, of which the
+    """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells have a
+    right and a left request. The only state is the priority diagonal and the turns of the write paths, of which the
     first `rotating` ones take turns."""
 
     def __init__(
@@ -101,10 +101,10 @@ class CoalescingArbiter:
         return self._turns.order
 
     def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
-        """What becomes of this cycle's requests.
+        """Decide about this cycle's requests.
 
-        `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for
-        each bank, side and collector.
+        `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for each
+        bank, side and collector.
         """
         written, used = self._write(writes)
         if len(reads) > 1:
@@ -125,8 +125,8 @@ class CoalescingArbiter:
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
 
     def _write(self, writes: Sequence[Write | None]) -> tuple[tuple[bool, ...], int]:
-        """Grant the first request of one path after the other, if its bank still has what it needs: the grants, and
-        what they use."""
+        """Grant, path by path, the first request if its sub-banks are free. Returns the grants, and the resources in
+        use."""
         used = self._resources.unused
         if not any(writes):
             return self._idle, used
@@ -141,17 +141,17 @@ class CoalescingArbiter:
         return tuple(granted), used
 
     def _turn(self, read: Read) -> int:
-        """The place of a request in the wavefront: by diagonal, then by bank and side. (A number sorts faster than a
+        """The position of a request in the wavefront: by diagonal, then by bank and side. (A number sorts faster than a
         tuple.)"""
         bank, side, collector, _ = read
         return ((bank + collector - self.diagonal) % self.size * self.size + bank) * 2 + side
 
     def advance(self, cycles: int = 1) -> None:
-        """The end of a cycle, or of several in which nothing is requested: the priority moves on."""
+        """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
         if self._turns.observed:
             self._turns.advance(cycles)
 
     def observe(self) -> Sequence[int]:
-        """The diagonal and the write path that come first."""
+        """The diagonal and the write path with priority."""
         return (self.diagonal, *self._turns.observe())
