@@ -1,4 +1,4 @@
-"""What the environment drives into a datapath in one cycle."""
+"""The inputs of a datapath in one cycle."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""`Placement`: where every warp register lies, remembered."""
+"""`Placement`: the physical address of every warp register, cached."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class Entries:
 
 
 class Placement(dict[int, Address]):
-    """Places by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
+    """Addresses by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
 
     def __init__(self, config: SmConfig, stride: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`Sm`: front end, datapath and the units behind it, joined (docs/contract/)."""
+"""`Sm`: front end, datapath and the units behind it, connected (docs/contract/)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,12 +29,12 @@ _TAGS = 1 << TAG_BITS
 
 
 class Sm:
-    """One SM that times a trace. `step` goes on by one cycle; after it, until the next one, `cycle`, `inputs`,
-    `datapath` (its wires, `observe()` and `writes()`) and `defined` tell everything about that cycle.
+    """One SM that simulates a trace. `step` simulates one cycle; after it, until the next one, `cycle`, `inputs`,
+    `datapath` (its wires, `observe()` and `writes()`) and `defined` describe that cycle.
 
     With `check` every operand that leaves a collector and every integer result is compared with the trace
-    (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes worth comparing. Raises `LaunchError` when
-    the launch does not fit the SM, `ExecutionError` when no warp can ever go on.
+    (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes with defined values. Raises `LaunchError`
+    if the launch does not fit the SM, `ExecutionError` if no warp can ever go on.
     """
 
     def __init__(self, config: SmConfig, trace: Trace, *, check: bool = False) -> None:
@@ -67,7 +67,7 @@ class Sm:
         self._no_inputs = Inputs(attempts=self.decisions.attempts(()))
 
     def step(self) -> None:
-        """The next cycle: its registers take their values, its wires settle."""
+        """Simulate the next cycle: registers take their values, wires settle."""
         if self.cycle >= 0:
             self._clock()
         self.cycle += 1
@@ -76,13 +76,13 @@ class Sm:
             self._settle()
 
     def flight(self, tag: int) -> Flight:
-        """The instruction in flight that carries a tag."""
+        """The instruction in flight with a tag."""
         return self._flights[tag]
 
     def skip(self) -> None:
-        """When nothing happens in this cycle, go to the last one before something does: all are alike.
+        """If nothing happens in this cycle, go to the last cycle before the next event: all cycles between are equal.
 
-        Raises `ExecutionError` when nothing ever will.
+        Raises `ExecutionError` if there is no further event.
         """
         if self._picked or self._ended or self.front_end.dispatches or not self.datapath.quiet:
             return
@@ -175,7 +175,7 @@ class Sm:
             self.checker.issued(flight, fields)
 
     def _dispatched(self, dispatch: Mapping[str, Any]) -> None:
-        """An instruction left its collector: the unit that serves it from outside takes it."""
+        """An instruction has left its collector: the outside unit that executes it takes it."""
         flight = self._flights[dispatch["tag"]]
         static = flight.static
         self.times.dispatched(self.cycle, flight)
@@ -194,6 +194,6 @@ class Sm:
             self.outside_sp[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], result)
 
     def _evaluate(self, dispatch: Mapping[str, Any]) -> tuple[int, int]:
-        """The result of an integer instruction: functional execution has computed it already."""
+        """The result of an integer instruction, from functional execution."""
         flight = self._flights[dispatch["tag"]]
         return flight.word, flight.pred_out

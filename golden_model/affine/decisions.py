@@ -27,12 +27,12 @@ OFFSET_SLOT = 2
 
 
 class AffineDecisions:
-    """A warp's registers become compact or generic through its own instructions only, so what becomes of the next one
-    is planned when the warp comes to it. An attempt needs no port, like a CONTROL instruction; the warp then waits for
-    the outcome. `unit` has the tags, and the store of `operands` the address slots; `checker` sees what is accepted.
+    """Only a warp's own instructions make its registers compact or generic, so the next instruction is planned when the
+    warp comes to it. Like a CONTROL instruction, an attempt needs no port; the warp then waits for the outcome. `unit`
+    has the tags, and the store of `operands` the address slots; `checker` checks accepted attempts.
     """
 
-    def __init__(  # noqa: PLR0917 - what it looks at
+    def __init__(  # noqa: PLR0917 - its sources
         self, config: SmConfig, trace: Trace, statics: Sequence[Static], unit: AffineUnit, operands: OperandStore,
         checker: Checker | None,
     ) -> None:
@@ -42,7 +42,7 @@ class AffineDecisions:
         self._waiting: dict[int, Warp] = {}  # for an outcome, by slot
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
-        self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it does something
+        self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has executing lanes
         self._addressing = 0  # slots whose next instruction goes to the address slot
         self._ports = slots_of_ports(config)
 
@@ -63,7 +63,7 @@ class AffineDecisions:
         return self._addressing if self._config.has_address_slot else 0
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
-        """By set: the fields of the attempts among what was picked."""
+        """By set: the fields of the attempts among the picked instructions."""
         self._outcomes = self._unit.outcomes
         sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
         for warp in picked:
@@ -102,7 +102,7 @@ class AffineDecisions:
         return flight
 
     def _planned(self, warp: Warp) -> Plan:
-        """What becomes of the warp's next instruction, which is not CONTROL."""
+        """The plan for the warp's next instruction, which is not CONTROL."""
         plan = self._plans[warp.slot]
         assert plan is not None
         return plan
@@ -161,7 +161,7 @@ class AffineDecisions:
         return None
 
     def _plan(self, warp: Warp, static: Static, *, refused: bool) -> Plan:
-        """What becomes of the warp's next instruction, `static`."""
+        """Plan the warp's next instruction, `static`."""
         plan = self._planner.plan(self._registers, warp, static, refused=refused)
         self._plans[warp.slot] = plan
         bit = 1 << warp.slot
@@ -177,7 +177,7 @@ class AffineDecisions:
             self.counts.affine_loads += affine
 
     def _count_entry(self, generic: int, compact: int) -> None:
-        """An instruction enters the datapath, which reads so many different registers."""
+        """An instruction that reads this number of different registers enters the datapath."""
         self.counts.operands[generic] += 1
         self.counts.compact_reads += compact
 

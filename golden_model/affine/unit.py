@@ -15,8 +15,8 @@ from warploom.golden_model.words import ALL_LANES
 Fields = Mapping[str, int]
 
 Answers = Callable[[int, int, int, int, int], tuple[int, int]]
-"""The uniform unit: (value, whether the comparison or property holds) of what port `uniform_s` shows, op, modifiers and
-the operands a, b and c, words of 32 bits."""
+"""The uniform unit: from the fields of port `uniform_s` (op, modifiers, and the operands a, b and c, words of 32 bits)
+to (value, whether the comparison or property holds)."""
 
 COMBINE: dict[int, Callable[[int, int], int]] = {
     Combine.AND: int.__and__, Combine.OR: int.__or__, Combine.XOR: int.__xor__,
@@ -27,8 +27,8 @@ class AffineUnit:
     """Takes an attempt of each set in a cycle and gives its outcome `ATTEMPT_CYCLES` later; an accepted result is
     written at the end of that cycle. `registers` is the number of a thread's registers.
 
-    After `settle`, `outcomes` and `requests` are by set what the ports `outcome_s` and `uniform_s` show, None when not
-    valid.
+    After `settle`, `outcomes` and `requests` are by set the fields of the ports `outcome_s` and `uniform_s`, None if
+    not valid.
     """
 
     def __init__(self, config: SmConfig, registers: int, uniform_unit: Answers) -> None:
@@ -51,8 +51,8 @@ class AffineUnit:
         self.requests = self._requests.get(self.cycle, self._idle)
 
     def compact(self, fields: Fields) -> tuple[Compact | None, ...]:
-        """The values of the three slots of an instruction that issues into the datapath, None where a slot is not
-        compact or reads no register."""
+        """The values of the three slots of an instruction that issues into the datapath, None if a slot is not compact
+        or reads no register."""
         warp, reads = fields["warp"], fields["reads"]
         return tuple(
             self.registers.read(warp, fields[f"src{slot}"]) if reads >> slot & 1 else None for slot in range(3)
@@ -83,7 +83,7 @@ class AffineUnit:
         return min((*self._due, *self._requests), default=None)
 
     def advance(self, cycles: int) -> None:
-        """Cycles pass in which no port is valid."""
+        """Let cycles pass in which no port is valid."""
         self.cycle += cycles
 
     def _set(self, fields: Fields) -> int:
@@ -127,7 +127,7 @@ def _constant(fields: Fields, slot: int) -> Compact:
 
 
 def _common(fields: Fields) -> int | None:
-    """The predicate operand if all executing lanes have the same."""
+    """The predicate operand, if it is the same in all executing lanes."""
     pred = fields["pred"] & fields["lanes"]
     return 0 if not pred else 1 if pred == fields["lanes"] else None
 

@@ -1,4 +1,4 @@
-"""`BypassingCollector`: keeps what the last instructions of a warp read and wrote (docs/contract/operands.md)."""
+"""`BypassingCollector`: holds the registers of a warp's last instructions (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from warploom.golden_model.placement import Address
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 
 MOST_FREE = 4
-"""Room for any instruction: one more than the registers that it may read."""
+"""`free_entries` for any instruction: one more than the registers that it may read."""
 
 NOT_CROWDED = 3
 """Entries that an instruction may need for its sources."""
@@ -31,9 +31,9 @@ NOT_CROWDED = 3
 class BypassingCollector:
     """One warp's collector: the instructions that wait, `held` (oldest first), and `entries`.
 
-    Wires are functions of the state, worked out when it changes; `clock` ends a cycle. `columns_stored` counts lanes
-    that entries took since reset, and `counts`, which collectors may share, events. Raises `LostValue` when an
-    instruction reads what was dropped.
+    Wires are functions of the state, computed when it changes; `clock` ends a cycle. `columns_stored` counts the lanes
+    that entries stored since reset, and `counts`, which collectors may share, counts events. Raises `LostValue` if an
+    instruction reads a dropped value.
     """
 
     observed = ("held", "used", "wanted", "dirty")
@@ -50,15 +50,15 @@ class BypassingCollector:
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
         self._lost = LostValues()
-        self._shown: Sequence[int] | None = None  # of this state, if it has been asked for
+        self._shown: Sequence[int] | None = None  # of this state, if it has been computed
         self._settle_entries()
         self._settle_operands()
 
     # ------------------------------------------------------------------ wires
 
     def _settle_entries(self) -> None:
-        """What may be taken over, and what leaves. The collector is `restless` if some of that will leave at the end of
-        this cycle even if nothing happens in it."""
+        """Find the entries that may be taken over, and the one that leaves. The collector is `restless` if an entry
+        will leave at the end of this cycle without any event."""
         unused, replaceable, over = [], [], []
         oldest = None  # dirty entry that may leave
         last_age = self._last_age
@@ -83,7 +83,7 @@ class BypassingCollector:
         self.restless = bool(over) or (leaving is not None and leaving.dropped)
 
     def _settle_operands(self) -> None:
-        """What is requested, and whether the oldest instruction has all its operands: it is `ready`."""
+        """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
         self._requested = self._find_wanted()
         self.ready = bool(self.held)
         if self.ready:
@@ -105,28 +105,28 @@ class BypassingCollector:
         return None
 
     def available(self) -> list[int]:
-        """Entries that an instruction may take over, in the order in which it does."""
+        """Entries that an instruction may take over, in that order."""
         return [entry.index for entry in self._available]
 
     def free_entries(self, blocked: bool) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
-        eviction of the warp is on its way."""
+        eviction of the warp is pending."""
         if blocked or len(self.held) == self._window:
             return 0
         return min(1 + len(self._available), MOST_FREE)
 
     def request(self) -> Request | None:
-        """What is requested of the register file."""
+        """The request to the register file."""
         entry = self._requested
         return None if entry is None else Request(entry.index, entry.address, entry.stored, entry.wanted)
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The oldest instruction: fields of the issue port, and of its destination's address and stored form."""
+        """The oldest instruction: fields of the issue port, and address and metadata of its destination."""
         return self.held[0].fields
 
     def operands(self) -> tuple[int, int, int]:
-        """The operands of the oldest instruction; meaningful when it is ready."""
+        """The operands of the oldest instruction, if it is ready."""
         fields, words = self.held[0].fields, [0, 0, 0]
         for slot, entry in enumerate(self.held[0].slots):
             if entry is not None:
@@ -164,8 +164,7 @@ class BypassingCollector:
         return self._leaving
 
     def observe(self) -> Sequence[int]:
-        """How many instructions it holds, and masks over its entries: in use, wanted from the register file and not
-        granted yet, with lanes that the register file does not have."""
+        """The number of held instructions, and masks over the entries: in use, with wanted lanes, with dirty lanes."""
         if self._shown is None:
             self._shown = self._state()
         return self._shown
@@ -181,7 +180,7 @@ class BypassingCollector:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def clock(  # noqa: PLR0917 - the input ports, called whenever something happens
+    def clock(  # noqa: PLR0917 - the input ports, called at each event
         self,
         take: Taken | None = None,
         granted: bool = False,
@@ -191,8 +190,8 @@ class BypassingCollector:
         dispatched: bool = False,
         evicted: bool = False,
     ) -> None:
-        """The end of a cycle: an instruction is taken; the request is granted; what was granted in the cycle before
-        arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
+        """The end of a cycle: an instruction is taken; the request is granted; the operand granted in the previous
+        cycle arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
         dispatched; the entry that is `leaving` is evicted."""
         self._shown = None
         if arriving_word is not None:
@@ -302,7 +301,7 @@ class BypassingCollector:
         self.held.append(Held(held, slots, entries))
 
     def _forget(self) -> None:
-        """Everything here is of the warp that was in the slot before."""
+        """Empty all entries: they belong to the previous warp of the slot."""
         for entry in list(self._named.values()):
             self.counts.ended += entry.dirty != 0
             self._free(entry)
@@ -315,7 +314,7 @@ class BypassingCollector:
         entry = self._named.get(register)
         if entry is None:
             entry = next_available(available, sources, fields["dst"] if fields["writes"] else None)
-            assert entry is not None, "an instruction that the collector has no room for"
+            assert entry is not None, "an instruction for which there are no free entries"
             self._start(entry, register)
         self._name(entry, take.sources[slot], take.stored[slot])
         if register in sources[:slot]:

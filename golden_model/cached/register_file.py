@@ -1,4 +1,4 @@
-"""`CachedFile`: the register file of the baseline with a cache before it (docs/contract/register_file.md)."""
+"""`CachedFile`: the register file of the baseline, behind a cache (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _NONE = (None,) * (len(SLOTS) + 1)
 
 @dataclass
 class Counts:
-    """Events since reset, beside reads and writes of the banks of the register file; all of the latter are evictions.
-    An operand is *split* when it is read in two parts."""
+    """Events since reset, in addition to accesses of the register file's banks, where all writes are evictions. An
+    operand is *split* when it is read in two parts."""
 
     cache_reads: int = 0
     cache_writes: int = 0
@@ -33,10 +33,10 @@ class CachedFile:
     """Results go to the cache, operands come from there or from the register file. Banks from `config.banks` on are
     those of the cache. There is no hardware, and no probe.
 
-    The metadata of a read that is requested are the lanes that its slot misses, and those that execute; of one that is
-    granted, the lanes that it gets. What the cache
-    evicts waits in a register of the write path through which its successor came, and is written in the next cycle,
-    before all reads; of two for one bank, that of the later path waits, and its latches with it.
+    The metadata of a requested read are the missing lanes of its slot, and the executing ones; of a granted read, the
+    lanes that it gets. An eviction of the cache waits in a register of the write path of the result that replaces it,
+    and is written in the next cycle, before all reads. Of two evictions for one bank, that of the later path waits, and
+    its latches with it.
     """
 
     form = meter = None
@@ -72,7 +72,7 @@ class CachedFile:
     # ------------------------------------------------------------------ wires
 
     def arbitrate(self) -> None:
-        """Work out grants, `done` and `ready`."""
+        """Compute grants, `done` and `ready`."""
         self._writing = self._evictions_granted()
         writes = self._write_requests()
         self._offers: dict[tuple[int, int], Read] = {}  # by bank and client
@@ -91,7 +91,7 @@ class CachedFile:
 
     @property
     def quiet(self) -> bool:
-        """Nothing is requested, evicted, or held by a latch."""
+        """Whether nothing is requested, evicted, or in a latch."""
         return not (self.writeback.held or self._offers or any(self._evictions))
 
     def _write_requests(self) -> list[int | None]:
@@ -102,7 +102,7 @@ class CachedFile:
         ]
 
     def _may_write(self, writer: int) -> bool:
-        """A latch holds what is written, and no eviction waits in the register of its path."""
+        """Whether a latch holds a result that is written, and no eviction waits in the register of its path."""
         path = self._paths[writer]
         return self.writeback.needs_bank(writer) and self._evictions[path] is self._writing[path]
 
@@ -132,7 +132,7 @@ class CachedFile:
     # ------------------------------------------------------------------ the end of a cycle
 
     def grants(self) -> Sequence[Grant]:
-        """What is granted to clients, with the words that they get."""
+        """The grants of clients, with the words that they get."""
         self.bank_conflicts += self.decision.bank_conflicts + self._refused
         self.port_conflicts += self.decision.port_conflicts
         return [self._fetch(bank, client, self._offers[bank, client])
@@ -172,7 +172,7 @@ class CachedFile:
             writeback.step(results, grants)
 
     def _store(self, path: int, latch: Result) -> None:
-        """A granted latch writes the cache; what it displaces will go to the register file."""
+        """A granted latch writes the cache; an entry that it displaces will go to the register file."""
         warp, address = self._register(latch)
         for other, eviction in enumerate(self._evictions):
             if eviction is not None and eviction.address == address:  # what is written now is newer
@@ -192,11 +192,11 @@ class CachedFile:
         return self._warps[address], address
 
     def _cache_bank(self, number: int) -> int:
-        """A bank of the cache as the arbiter counts them."""
+        """The arbiter's number of a bank of the cache."""
         return len(self.banks) + number
 
     def traffic(self) -> Traffic:
-        """What went through so far."""
+        """The traffic so far."""
         return Traffic.of_words(sum(self.bank_reads), sum(self.bank_writes), self._operands)
 
     def writes(self) -> list[Write]:

@@ -23,12 +23,12 @@ from warploom.golden_model.writeback import Latches, Result
 
 
 class CorfFile:
-    """Two reads of one instruction share a bank access and a collector write where their registers are packed in one
-    entry or, with CORF++, lie on opposite sides of two; nothing else is shared. There is no hardware, so nothing
-    is observed.
+    """Two reads of one instruction share a bank access and a collector write if their registers are packed in one entry
+    or, with CORF++, are on opposite sides of two entries; nothing else is shared. There is no hardware, so nothing is
+    observed.
 
-    `copies` counts the registers that were read before they were written. Data is real: an entry holds the bytes of
-    the registers packed in it, in sub-bank form.
+    `copies` counts the registers that were read before they were written. The data is modelled: an entry holds the
+    bytes of the registers packed in it, in sub-bank form.
     """
 
     form = meter = counts = None
@@ -43,18 +43,18 @@ class CorfFile:
         self.bank_conflicts = self.port_conflicts = 0
         self.copies = 0
         self._operands = self._collector_writes = self._sub_bank_reads = self._sub_bank_writes = self._slices = 0
-        self._asked = Asked()  # what a client requests it would read in one access
+        self._asked = Asked()  # a client's requests would be read in one access
         self.request = self._asked.request
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Location]:
-        """Where the sources of an instruction are."""
+        """The locations of an instruction's sources."""
         reads, locate = fields["reads"], self.storage.locate
         return [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
 
     def arbitrate(self) -> None:
-        """Work out grants, `done` and `ready`."""
+        """Compute grants, `done` and `ready`."""
         writeback, requests = self.writeback, [0] * len(self.banks)
         writeback.held_back = self.partial.merging
         for client, reads in self._asked.reads.items():
@@ -68,11 +68,11 @@ class CorfFile:
 
     @property
     def quiet(self) -> bool:
-        """Nothing is requested, and no latch holds anything."""
+        """Whether nothing is requested, and all latches are empty."""
         return not self.writeback.held and not self._asked.reads
 
     def grants(self) -> Sequence[Grant]:
-        """What is granted to clients, with the words that they get."""
+        """The grants of clients, with the words that they get."""
         self.bank_conflicts += self.decision.bank_conflicts
         self.port_conflicts += self.decision.port_conflicts
         return [
@@ -121,7 +121,7 @@ class CorfFile:
         self._sub_bank_writes += to.width
 
     def _target(self, latch: Result) -> Location:
-        """Where a result is written: a partial write stays where the register is."""
+        """The location to which a result is written: for a partial write the present one."""
         address = _address(latch)
         own = self.storage.locate(address)
         if own.mask and not latch["full"]:
@@ -139,7 +139,7 @@ class CorfFile:
         return width.extend(from_sub_banks(form, False), location.width)
 
     def traffic(self) -> Traffic:
-        """What went through so far."""
+        """The traffic so far."""
         writes = sum(self.bank_writes)
         return Traffic(
             bank_requests=self._operands + self.copies + writes,
@@ -167,7 +167,7 @@ def _address(result: Result) -> Address:
 
 
 def _positions(location: Location) -> int:
-    """How far up a register is shifted."""
+    """The distance by which a register is shifted up."""
     return SUB_BANKS - location.width if location.left else 0
 
 

@@ -1,4 +1,4 @@
-"""What becomes of an instruction that issues: the decisions of a front end (docs/contract/front_end.md)."""
+"""The decisions of a front end: how an instruction that issues is executed (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -9,15 +9,18 @@ from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
 
 NO_PORT = 4
-"""Demand of what does not enter the datapath and so needs no issue port, beside those of 0 to 3 registers."""
+"""The demand of an instruction that does not enter the datapath, and so needs no issue port; others demand 0 to 3
+registers.
+"""
 
 NONE_FREE = (0,) * 4
-"""By demand of 0 to 3 registers: no warp may issue into the datapath."""
+"""For demands of 0 to 3 registers: no warp may issue into the datapath."""
 
 
 class Issued(NamedTuple):
-    """What an issue comes to: what enters the datapath (`None` for nothing), and the registers that it reads there.
-    Then the warp goes on; or its instruction is there `again`, with that demand; or it `waits` for an answer."""
+    """The effect of an issue: the instruction that enters the datapath (`None` for none), and the registers that it
+    reads there. Then the warp goes on; or its instruction issues `again`, with that demand; or it `waits` for an
+    answer."""
 
     entering: Static | None = None
     sources: Sequence[int] = ()
@@ -31,8 +34,8 @@ class Decisions(Protocol):
 
     @property
     def counts(self) -> Any:
-        """A dataclass of what it counts, where there is anything. Its `operands` are the instructions that entered the
-        datapath, by the registers that they read there."""
+        """A dataclass of counts, if there are any. Its `operands` are the instructions that entered the datapath, by
+        the number of registers that they read there."""
 
     def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """The masks of warps that may issue an instruction which reads 0 to 3 registers, of those of the operand store.
@@ -43,21 +46,21 @@ class Decisions(Protocol):
         """The mask of warps whose instruction needs no collector."""
 
     def attempts(self, picked: Sequence[Warp]) -> Attempts:
-        """What the warps that issue in this cycle send to the units beside the datapath."""
+        """The attempts of the warps that issue in this cycle, for the units outside the datapath."""
 
     def demand(self, warp: Warp, static: Static) -> int:
-        """The warp comes to an instruction: what its issue demands of the datapath, registers that it reads there or
-        `NO_PORT`."""
+        """The warp comes to an instruction. Returns its demand: the number of registers that it reads in the datapath,
+        or `NO_PORT`."""
 
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""
 
     def answers(self) -> Sequence[tuple[Warp, int | None]]:
-        """The end of the cycle: the warps that no longer wait. Each goes on (`None`), or its instruction is there
-        again, with that demand."""
+        """The end of the cycle: the warps that no longer wait. Each goes on (`None`), or its instruction issues again,
+        with that demand."""
 
     def fields(self, warp: Warp) -> dict[str, int]:
-        """The fields of the issue port, but for the tag, of what issues next of the warp."""
+        """The fields of the issue port, except the tag, of the warp's next instruction."""
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
-        """What issues next of the warp enters the datapath in this cycle."""
+        """The warp's next instruction, which enters the datapath in this cycle."""

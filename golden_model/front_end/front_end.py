@@ -15,9 +15,9 @@ from warploom.golden_model.trace import Trace
 
 
 class FrontEnd:
-    """`select` picks what issues in a cycle, from the state at its start; the other methods report what happened, at
-    its end. `decisions` say what becomes of an instruction that issues. Raises `LaunchError` when not even one block
-    fits the SM."""
+    """`select` picks the warps that issue in a cycle, from the state at its start; the other methods apply the events
+    at its end. `decisions` defines how an instruction is executed. Raises `LaunchError` if not even one block fits the
+    SM."""
 
     def __init__(self, config: SmConfig, trace: Trace, statics: Sequence[Static], decisions: Decisions) -> None:
         self._statics, self._decisions = statics, decisions
@@ -31,12 +31,12 @@ class FrontEnd:
 
     @property
     def finished(self) -> bool:
-        """All blocks have come and gone."""
+        """Whether all blocks have ended."""
         return not (self.residency.pending or self.residency.warps)
 
     @property
     def dispatches(self) -> bool:
-        """A block may be dispatched in this cycle."""
+        """Whether a block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
 
     def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> list[Warp]:
@@ -99,7 +99,7 @@ class FrontEnd:
         elif warp.block.over:
             self._retire(warp)
 
-    # ------------------------------------------------------------------ a warp goes its way
+    # ------------------------------------------------------------------ the progress of a warp
 
     def _enter(self, warp: Warp, static: Static, sources: Sequence[int]) -> None:
         """An instruction of the warp enters the datapath, where it will read the registers `sources`."""
@@ -108,13 +108,13 @@ class FrontEnd:
         self._scoreboard.issue(warp.slot, static.hazards, sources, memory=static.memory)
 
     def _arrive(self, warp: Warp, static: Static) -> None:
-        """The warp comes to a barrier."""
+        """The warp arrives at a barrier."""
         self._scoreboard.set_barrier(warp.slot)
         warp.block.barriers.arrive(warp.slot, static.instruction.imm, static.instruction.count)
         self._open_barriers(warp)
 
     def _go_on(self, warp: Warp) -> None:
-        """The warp's next instruction is behind it."""
+        """The warp goes on to its next instruction."""
         if warp.walk.advance():
             self._look(warp, self._statics[warp.walk.pc])
         else:
@@ -125,16 +125,16 @@ class FrontEnd:
         self._await(warp, static, self._decisions.demand(warp, static))
 
     def _await(self, warp: Warp, static: Static, demand: int) -> None:
-        """`static` issues next of the warp, and demands so much of the datapath."""
+        """`static` issues next, with this demand."""
         warp.next, warp.enters = static, demand != NO_PORT
         self._issue.comes(warp.slot, demand, self._scoreboard.look(warp.slot, static.needs))
 
     def _refresh(self, slot: int) -> None:
-        """Find out what holds the next instruction of the slot's warp."""
+        """Update the state of the next instruction of the slot's warp."""
         self._issue.enter(slot, self._scoreboard.state(slot))
 
     def _open_barriers(self, warp: Warp) -> None:
-        """After a warp arrived or left: whoever waits at a complete barrier goes on."""
+        """After a warp has arrived or ended: warps that wait at a complete barrier go on."""
         for slot in warp.block.barriers.opened(warp.block.running):
             self._scoreboard.clear_barrier(slot)
             self._refresh(slot)

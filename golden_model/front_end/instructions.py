@@ -1,4 +1,4 @@
-"""The instructions of a trace, as they are issued (docs/contract/front_end.md)."""
+"""The instructions of a trace, in the form in which they issue (docs/contract/front_end.md)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,7 +16,7 @@ _NOTHING = Issued()
 
 
 class Instructions:
-    """Fields and values of what issues next of a warp."""
+    """Fields and values of a warp's next instruction."""
 
     def __init__(self, trace: Trace, statics: Sequence[Static]) -> None:
         self._trace = trace
@@ -24,7 +24,7 @@ class Instructions:
         self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
 
     def fields(self, warp: Warp) -> dict[str, int]:
-        """The fields of the issue port, but for the tag, of the warp's next instruction."""
+        """The fields of the issue port, except the tag, of the warp's next instruction."""
         walk = warp.walk
         fields = {**warp.next.fields, "warp": warp.slot, "lanes": walk.lanes, "full": walk.full, "pred": walk.pred_in,
                   "first": int(not warp.entered)}
@@ -45,8 +45,8 @@ class Instructions:
 
 
 class Direct:
-    """The decisions without any plug-in: whatever has executing lanes, and is not CONTROL, enters the datapath as it
-    is."""
+    """The decisions without a plug-in: every instruction with executing lanes, except CONTROL, enters the datapath
+    unchanged."""
 
     counts = None
     apart = 0

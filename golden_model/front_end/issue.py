@@ -23,7 +23,7 @@ class Issue:
         count = len(self._pickers)
         self._turns = [[(first + turn) % count for turn in range(count)] for first in range(count)]
         self._ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
-        self._idle: Sequence[Stall] = ()  # why the schedulers stall while no warp may issue, if it is known
+        self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
     def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
@@ -59,12 +59,12 @@ class Issue:
         return picked
 
     def next_event(self, cycle: int) -> int | None:
-        """When nothing is picked in a cycle: the next one in which time alone may change that."""
+        """If nothing is picked in a cycle: the next cycle in which time alone may change that."""
         late = cycle % self._interval
         return cycle - late + self._interval if late else None
 
     def advance(self, cycle: int, cycles: int) -> None:
-        """So many cycles after this one pass that are like it."""
+        """Let this number of cycles pass that are equal to this one."""
         self.stalls.repeat((cycle + cycles) // self._interval - cycle // self._interval)
 
     # ------------------------------------------------------------------ the end of a cycle
@@ -82,12 +82,12 @@ class Issue:
         self._pickers[slot % len(self._pickers)].left(slot)
 
     def comes(self, slot: int, demand: int, state: int) -> None:
-        """The slot's warp comes to an instruction that demands so much of the datapath."""
+        """The slot's warp comes to an instruction with this demand."""
         self._candidates.demand(slot, demand)
         self.enter(slot, state)
 
     def enter(self, slot: int, state: int) -> None:
-        """What holds the slot's next instruction now."""
+        """Set the state of the slot's next instruction."""
         old = self._candidates.enter(slot, state)
         if state != old:
             self._idle = ()

@@ -1,4 +1,4 @@
-"""Pickers: which of its warps that may issue a scheduler takes (docs/contract/front_end.md, *Picking*)."""
+"""Pickers: how a scheduler chooses among its warps that may issue (docs/contract/front_end.md, *Picking*)."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -9,7 +9,7 @@ from warploom.golden_model.masks import lowest
 
 
 class Picker(Protocol):
-    """The picker of the scheduler that has the warp slots of the mask `own`; `scope` are those that it looks at."""
+    """The picker of the scheduler with the warp slots in the mask `own`; it considers those in `scope`."""
 
     own: int
     scope: int
@@ -24,7 +24,7 @@ class Picker(Protocol):
         """The warp in the slot has issued its last instruction."""
 
     def waits(self, slot: int, long: bool) -> None:
-        """The warp's next instruction now has to wait long (for memory or a barrier), or no longer."""
+        """The warp's next instruction starts or stops waiting for long (for memory or a barrier)."""
 
 
 class RoundRobin:
@@ -77,8 +77,8 @@ class GreedyThenOldest:
 
 
 class TwoLevel:
-    """Loose round robin over at most `active_warps` active warps. One that has to wait long leaves, and the warp that
-    has been ready for a place the longest takes it, both at the end of the cycle."""
+    """Loose round robin over at most `active_warps` active warps. A warp that has to wait for long leaves the active
+    set, and the inactive warp that has been ready the longest enters it, both at the end of the cycle."""
 
     def __init__(self, own: int, active_warps: int) -> None:
         self.own, self.scope = own, 0
@@ -118,7 +118,7 @@ def slots_of_ports(config: SmConfig) -> list[int]:
 
 
 def pickers_of(config: SmConfig) -> list[Picker]:
-    """Those of an SM; warp slot mod schedulers = scheduler."""
+    """The pickers of an SM; warp slot mod schedulers = scheduler."""
     kinds: dict[Scheduler, Callable[[int], Picker]] = {
         Scheduler.LRR: RoundRobin, Scheduler.GTO: GreedyThenOldest,
         Scheduler.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps),

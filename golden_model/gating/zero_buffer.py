@@ -1,4 +1,4 @@
-"""`ZeroBuffer`: what is known to be zero in every warp register (docs/contract/stored_forms.md)."""
+"""`ZeroBuffer`: the zero mask of every warp register (docs/contract/stored_forms.md)."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import metadata_rows
@@ -9,8 +9,7 @@ class ZeroBuffer:
     """An entry for every (part, entry) and, with coalescing, side: a part for each bank, with several issue ports of
     each of their groups of warps. After reset nothing is known of any register.
 
-    In hardware the entries are SRAM that is cleared row by row during reset, and what is looked up in one cycle is
-    there in the next.
+    In hardware the entries are SRAM that is cleared row by row during reset, and read data is valid in the next cycle.
     """
 
     def __init__(self, config: SmConfig) -> None:

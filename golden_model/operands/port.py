@@ -1,4 +1,4 @@
-"""What a datapath sees of its operand store (docs/contract/operands.md)."""
+"""The interface of an operand store to its datapath (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from warploom.golden_model.writeback import Result
 
 
 class OperandStore(Protocol):
-    """What a datapath sees of its operand store.
+    """The interface of an operand store to its datapath.
 
     Within a cycle call `hold_back` before the register file arbitrates, then `completed` and `choose`; at its end
     `issue`, `read`, `results`, `release` and `clock`, in this order.
@@ -17,19 +17,19 @@ class OperandStore(Protocol):
 
     @property
     def dispatcher(self) -> Dispatcher:
-        """Which holder sends its instruction to its pipe."""
+        """Selects the holders that dispatch."""
 
     @property
     def collectors(self) -> Sequence[Any]:
-        """Where operands are collected."""
+        """The collectors."""
 
     @property
     def holders(self) -> Sequence[Any]:
-        """Where instructions wait for their dispatch: the collectors, and whatever else there is."""
+        """The holders in which instructions wait for dispatch: the collectors, and any others."""
 
     @property
     def granted(self) -> Sequence[tuple[int, int]]:
-        """The (warp, register) pairs granted in this cycle, where that lets others issue."""
+        """The (warp, register) pairs granted in this cycle, if this may let others issue."""
 
     @property
     def free(self) -> Sequence[int]:
@@ -38,7 +38,7 @@ class OperandStore(Protocol):
 
     @property
     def counts(self) -> Any:
-        """A dataclass of further events, where there are any."""
+        """A dataclass of further events, if there are any."""
 
     @property
     def free_collectors(self) -> int:
@@ -51,7 +51,7 @@ class OperandStore(Protocol):
 
     @property
     def quiet(self) -> bool:
-        """No operand is on its way."""
+        """Whether no operand is requested or arriving."""
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction on its issue port is taken, after those before it in claim order."""
@@ -60,7 +60,7 @@ class OperandStore(Protocol):
         """The mask of write latches that wait for others."""
 
     def completed(self, done: list[Result | None]) -> list[Result | None]:
-        """The completions that others are told of, by writer."""
+        """The completions of instructions, by writer."""
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
@@ -69,13 +69,13 @@ class OperandStore(Protocol):
         """An instruction is taken, with the addresses of its registers."""
 
     def read(self) -> None:
-        """Words granted in the cycle before arrive; requests are granted."""
+        """Words granted in the previous cycle arrive; requests are granted."""
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
-        """Results complete, others come: those that enter their latches."""
+        """Results complete, and others enter their latches."""
 
     def release(self, index: int) -> None:
         """A holder's instruction is dispatched."""
 
     def clock(self) -> None:
-        """The cycle ends."""
+        """The end of the cycle."""

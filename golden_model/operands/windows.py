@@ -1,4 +1,4 @@
-"""`WindowStore`: a collector for each warp, which keeps a window of its instructions (docs/contract/operands.md)."""
+"""`WindowStore`: a collector for each warp, with a window of its instructions (docs/contract/operands.md)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class WindowStore:
     """Bypassing collectors, on any register file. The store has the same ports as
     `warploom.golden_model.operands.slots`.
 
-    A collector costs nothing in a cycle in which nothing happens to it. `free_entries` is a wire, by warp.
+    A collector without events in a cycle takes no time to simulate. `free_entries` is a wire, by warp.
     """
 
     address_ready = 0
@@ -41,11 +41,11 @@ class WindowStore:
         self._wires = Wires(config)
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
-        self._words: list[tuple[int, int]] = []  # collector and word of what was granted one cycle before
+        self._words: list[tuple[int, int]] = []  # collector and word of the grants one cycle before
         self._ports, (self._mem,) = config.issue_ports, config.numbers(Pipe.MEM)
-        self._delivers = [False] * len(config.pipes)  # what each latch holds goes to the collector of its warp
+        self._delivers = [False] * len(config.pipes)  # by latch: its result will be delivered to the collector of its warp
         self._hinted, self._writes_back = config.has_hints, config.writes_back
-        self._blocked = self._taking = 0  # masks of collectors: an eviction is on its way, an instruction is taken
+        self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}
         self._parts = Gathered(self.dispatcher, collector=self.collectors, **evictions)
@@ -85,7 +85,7 @@ class WindowStore:
         return mask
 
     def completed(self, done: list[Result | None]) -> list[Result | None]:
-        """The completions that others are told of, by writer: all but those of evictions."""
+        """The completions of instructions, by writer: all except those of evictions."""
         if self.evictions.latched and done[self._mem] is not None:
             return [*done[: self._mem], None]
         return done
@@ -96,7 +96,7 @@ class WindowStore:
 
     @property
     def quiet(self) -> bool:
-        """No operand is on its way, and no collector changes by itself."""
+        """Whether no operand is requested or arriving, and no collector changes by itself."""
         wires = self._wires
         return not (self._words or wires.requests or wires.evicting or wires.restless or self.evictions.held)
 
@@ -121,7 +121,7 @@ class WindowStore:
         self._events[index]["dispatched"] = True
 
     def read(self) -> None:
-        """Words granted in the cycle before arrive; requests are granted."""
+        """Words granted in the previous cycle arrive; requests are granted."""
         for index, word in self._words:
             self._events[index]["arriving_word"] = word
         self._words, restore = [], self._file.form.restore
@@ -130,14 +130,14 @@ class WindowStore:
             self._events[index]["granted"] = True
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
-        """Results complete, others enter their latches: among these may be an eviction."""
+        """Results complete, and others, perhaps an eviction, enter their latches."""
         self._deliver(done)
         evicted = self._evict(results[self._mem])
         self._look_up(results)
         return results if evicted is None else [*results[: self._mem], evicted]
 
     def clock(self) -> None:
-        """The cycle ends: what happened reaches the collectors."""
+        """The end of the cycle: its events reach the collectors."""
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
         changing = wires.restless | blocked ^ self._blocked
         while changing:
@@ -170,7 +170,7 @@ class WindowStore:
         self._used[index] = self.collectors[index].entries_used, self.dispatcher.cycle
 
     def _request(self, index: int, request: Request) -> None:
-        """What a collector requests from the next cycle on."""
+        """Set a collector's request from the next cycle on."""
         form, metadata = self._file.form, self._file.form.of(request.stored)
         (columns,) = form.needed(request.lanes, [metadata])
         read = Read(request.entry, request.address, metadata, columns)
@@ -186,7 +186,7 @@ class WindowStore:
                     self._hinted and not result["to_file"])
 
     def _look_up(self, results: Sequence[Result | None]) -> None:
-        """Results enter their latches: where will they go?"""
+        """Look up the destinations of results that enter their latches."""
         self._file.writeback.unwritten = 0
         if not any(results):
             return
@@ -203,7 +203,7 @@ class WindowStore:
                 self._counted.enters(delivers, written=not (delivers and self._writes_back))
 
     def _evict(self, mem: Result | None) -> Result | None:
-        """Evictions go on; the one that enters the latch of MEM, unless `mem` does."""
+        """Evictions move on. Returns the one that enters the latch of MEM, unless `mem` does."""
         unit, requests = self.evictions, self._wires.evicting & ~self._taking
         if not (requests or unit.blocked):
             return None
@@ -215,7 +215,7 @@ class WindowStore:
         return evicted
 
     def _eviction(self, index: int) -> Result:
-        """A collector gives up the entry that is leaving: what is to be written, in the form of a result."""
+        """The entry that leaves a collector, in the form of a result."""
         collector = self.collectors[index]
         leaving = collector.leaving()
         assert leaving is not None

@@ -24,7 +24,7 @@ from warploom.golden_model.writeback import Result
 ALL_COLUMNS = (1 << COLUMNS) - 1
 
 NO_REGISTER = Encoding(width=SUB_BANKS, sign=0, left=False)
-"""The encoding of an operand that comes from no register: it passes as it is."""
+"""The encoding of an operand that comes from no register: it passes unchanged."""
 
 _EVERY = (ALL_COLUMNS,) * len(SLOTS)
 _NONE = (None,) * (len(SLOTS) + 1)
@@ -32,7 +32,7 @@ _RIGHT = (False,) * (len(SLOTS) + 1)
 
 
 def form_of(config: SmConfig) -> Form:
-    """The form that a configuration asks for."""
+    """The stored form of a configuration."""
     if config.has_sides:
         return Narrow(config) if not config.gates_columns else NarrowZeroMasked(config)
     return Plain() if not config.gates_columns else ZeroMasked(config)
@@ -77,7 +77,7 @@ class Plain:
 
 class Narrow:
     """As many bytes of each lane as the widest value needs. `mask_buffer` holds the encodings. With the bounds of
-    `Alignment` sides mean nothing: the lower of two slots in a bank goes to one port, the other one to the other."""
+    `Alignment` there are no sides: the lower of two slots in a bank uses one port, the other slot the other port."""
 
     shown = ("encoding",)
 
@@ -99,7 +99,7 @@ class Narrow:
         return Encoding.of(fields)
 
     def encoding(self, metadata: Encoding) -> Encoding:
-        """How the register is stored."""
+        """The register's encoding."""
         return metadata
 
     def ports(self, address: Address, metadata: Encoding) -> Sequence[Port]:
@@ -131,12 +131,12 @@ class Narrow:
 
 _COLUMNS = {(size, left): (1 << BYTES * size * 2) - 1 << (COLUMNS - BYTES * size * 2) * left
             for size in range(1, BYTES + 1) for left in (False, True)}
-"""The columns of a register of so many bytes, on the left or not."""
+"""The columns of a register of this width, on the left or not."""
 
 
 class ZeroMasked:
-    """Whole words of which zero lanes, or granules, are neither read nor written. `zero_buffer` holds what is known to
-    be zero."""
+    """Whole words of which zero lanes, or granules, are neither read nor written. `zero_buffer` holds the zero
+    masks."""
 
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
@@ -176,14 +176,14 @@ class ZeroMasked:
 
 
 class Packed(NamedTuple):
-    """How a register is stored in few bytes, and what is known of it."""
+    """The encoding of a register, and its zero mask."""
 
     encoding: Encoding
     zero: Zero
 
 
 class NarrowZeroMasked:
-    """Both: bytes as needed, of which those of zero lanes, or zero granules, are neither read nor written."""
+    """Both: bytes as needed, without those of zero lanes or zero granules, which are neither read nor written."""
 
     def __init__(self, config: SmConfig) -> None:
         self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
@@ -206,7 +206,7 @@ class NarrowZeroMasked:
         return Packed(Encoding.of(fields), _known(fields))
 
     def encoding(self, metadata: Packed) -> Encoding:
-        """How the register is stored, whatever is known to be zero."""
+        """The register's encoding, without its zero mask."""
         return metadata.encoding
 
     def ports(self, address: Address, metadata: Packed) -> Sequence[Port]:

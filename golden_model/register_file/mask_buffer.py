@@ -1,4 +1,4 @@
-"""`MaskBuffer`: how each warp register is stored (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
+"""`MaskBuffer`: the encoding of each warp register (docs/contract/stored_forms.md; [RADAIDEH], section 3.6.2.8)."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import metadata_rows

@@ -1,4 +1,4 @@
-"""What passes between the register file and an operand store (docs/contract/register_file.md)."""
+"""The interface between register file and operand store (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -9,15 +9,15 @@ from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Latches, Result
 
 Metadata = Any
-"""How a register is stored, as the form of the register file says it; nobody else looks into it."""
+"""The metadata of a register, in the format of the register file's form; opaque to all others."""
 
 Port = tuple[int, int]
-"""A bank, and the side of it (0 where it has but one)."""
+"""A bank, and its side (0 if it has only one)."""
 
 
 class Read(NamedTuple):
-    """A read that a client requests: the client's own name for it (a slot, or an entry), where and how the register is
-    stored, and the 32-bit mask of columns that it enables."""
+    """A read that a client requests: the client's own name for it (a slot, or an entry), address and metadata of the
+    register, and the 32-bit mask of columns that it enables."""
 
     key: int
     address: Address
@@ -26,7 +26,7 @@ class Read(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """A request that is granted, and the bytes that its bank reads, which the client has in the next cycle."""
+    """A granted request, and the bytes that its bank reads, which the client gets in the next cycle."""
 
     client: int
     read: Read
@@ -34,8 +34,8 @@ class Grant(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A register write: the metadata that the register will have, the bytes written (1024 bits) and their mask (ones in
-    each byte that is written), and the columns that it enables."""
+    """A register write: the new metadata of the register, the bytes written (1024 bits) and their mask (ones in each
+    written byte), and the columns that it enables."""
 
     metadata: Metadata
     word: int
@@ -44,8 +44,8 @@ class Written(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A register write of this cycle: writer's name, address, executing lanes, the 1024-bit word as it is written, tag,
-    whether it lies on the left, and the 1024-bit mask of the bits that are written."""
+    """A register write of this cycle: writer's name, address, executing lanes, the 1024-bit word that is written, tag,
+    whether it is on the left, and the 1024-bit mask of the written bits."""
 
     writer: str
     bank: int
@@ -58,48 +58,50 @@ class Write(NamedTuple):
 
 
 class Form(Protocol):
-    """How a register file stores a warp register: the only place that knows what its bytes mean."""
+    """A stored form of warp registers: the only code that depends on the meaning of the stored bytes."""
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
-        """Of the registers of an instruction: of each slot, also of one that reads none, and of the destination."""
+        """The metadata of an instruction's registers: of each slot, also of one that reads none, and of the
+        destination."""
 
     def fields(self, metadata: Metadata) -> Mapping[str, int]:
-        """By the names of `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
+        """The metadata by the names of `interfaces.stored_fields` (and `left`, if the register's number does not give
+        it)."""
 
     def of(self, fields: Mapping[str, int]) -> Metadata:
-        """The metadata that `fields` gave, among others maybe."""
+        """The metadata in `fields`; other fields are ignored."""
 
     def ports(self, address: Address, metadata: Metadata) -> Sequence[Port]:
-        """Where a client may request a register: at the first of these ports that it requests nothing else of."""
+        """The ports at which a client may request a register: it uses the first one without another request."""
 
     def needed(self, lanes: int, metadata: Sequence[Metadata]) -> Sequence[int]:
         """The columns that reads of several registers enable for the executing lanes."""
 
     def restore(self, word: int, metadata: Metadata) -> int:
-        """What the lanes read; `word` is what the bank put out."""
+        """The word that the lanes read; `word` is the output of the bank."""
 
     def known_zero(self, metadata: Metadata) -> int:
         """The lanes that are known to be zero."""
 
     def renew(self, result: Result) -> Written:
-        """The write of a result, which brings what is known of its register."""
+        """The write of a result, which carries the metadata of its register."""
 
     def write(self, result: Result, metadata: Metadata) -> None:
         """The end of the cycle in which the register of a result is written."""
 
     @property
     def shown(self) -> Sequence[str]:
-        """Names of what a write latch shows a bench of the metadata that its register will have."""
+        """The names of the observed new metadata of a write latch."""
 
     def show(self, metadata: Metadata) -> Sequence[int]:
         """A value for each of these names."""
 
 
 class RegisterFile(Protocol):
-    """What operand stores and pipes see of a register file.
+    """The interface of a register file to operand stores and pipes.
 
-    Within a cycle call `arbitrate`; `done` and `ready`, by writer, are wires then. At its end call `lookup` for what is
-    issued, `grants` and `write`, and let the arbiter `advance`; clients `request` from the next cycle on.
+    Within a cycle call `arbitrate`; then `done` and `ready`, by writer, are valid. At its end call `lookup` for issued
+    instructions, `grants` and `write`, and let the arbiter `advance`; a `request` is for the next cycle on.
     """
 
     @property
@@ -108,7 +110,7 @@ class RegisterFile(Protocol):
 
     @property
     def form(self) -> Any:
-        """A `Form`; comparators have none."""
+        """A `Form`; not in register files that are only for comparison."""
 
     @property
     def writeback(self) -> Latches[Any]:
@@ -128,15 +130,15 @@ class RegisterFile(Protocol):
 
     @property
     def bank_conflicts(self) -> int:
-        """Requests refused because their bank, or write path, was given away."""
+        """Requests refused because another one got their bank or write path."""
 
     @property
     def port_conflicts(self) -> int:
-        """Read requests refused because their client was given another bank."""
+        """Read requests refused because their client got another bank."""
 
     @property
     def counts(self) -> Any:
-        """A dataclass of further events, where there are any."""
+        """A dataclass of further events, if there are any."""
 
     @property
     def done(self) -> list[Result | None]:
@@ -148,19 +150,19 @@ class RegisterFile(Protocol):
 
     @property
     def quiet(self) -> bool:
-        """Nothing is requested, and no latch holds anything."""
+        """Whether nothing is requested, and all latches are empty."""
 
     def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
-        """The metadata of an instruction that is issued: of its slots and, last, of its destination."""
+        """The metadata of an issued instruction's registers: of its slots and, last, of its destination."""
 
     def arbitrate(self) -> None:
-        """Work out grants, `done` and `ready`."""
+        """Compute grants, `done` and `ready`."""
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on."""
+        """Set the requests of a client from the next cycle on."""
 
     def grants(self) -> Sequence[Grant]:
-        """What is granted to clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get."""
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
@@ -169,4 +171,4 @@ class RegisterFile(Protocol):
         """The register writes of this cycle."""
 
     def traffic(self) -> Traffic:
-        """What went through so far."""
+        """The traffic so far."""

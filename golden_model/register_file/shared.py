@@ -1,4 +1,4 @@
-"""`SharedFile`: requests share a bank access where their bytes do not meet (docs/contract/register_file.md)."""
+"""`SharedFile`: requests share a bank access if their sub-banks do not overlap (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -22,7 +22,7 @@ from warploom.golden_model.writeback import Result
 _request = cache(arbiter.Read)  # few, and they recur
 
 _ACCESS = ("enable", "write", "row", "who", "mask")
-"""What is shown of a side of a bank: `who` is the client of a read, or the writer, `mask` the sub-banks in use."""
+"""The observed values of a side of a bank: `who` is the client of a read, or the writer, `mask` the sub-banks."""
 
 _IDLE = (0,) * len(_ACCESS)
 
@@ -30,7 +30,7 @@ _IDLE = (0,) * len(_ACCESS)
 class SharedFile:
     """Several requests share a bank access, and several operands a client's port. `meter` counts columns, with gating.
 
-    With the bounds of `Alignment` there is no hardware, and what is observed means nothing.
+    With the bounds of `Alignment` there is no hardware, and the observed values have no meaning.
     """
 
     counts = None
@@ -60,7 +60,7 @@ class SharedFile:
     # ------------------------------------------------------------------ wires
 
     def arbitrate(self) -> None:
-        """Work out grants, `done` and `ready`."""
+        """Compute grants, `done` and `ready`."""
         writeback = self.writeback
         if not self._asked and not writeback.held:
             self.decision, self._writing = self._idle, []
@@ -76,11 +76,11 @@ class SharedFile:
 
     @property
     def quiet(self) -> bool:
-        """Nothing is requested, and no latch holds anything."""
+        """Whether nothing is requested, and all latches are empty."""
         return not self.writeback.held and not self._asked
 
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
-        """What a write requests of the arbiter."""
+        """The request of a write to the arbiter."""
         encoding = self.form.encoding(written.metadata)
         return result["bank"], int(encoding.left), encoding.width
 
@@ -104,7 +104,7 @@ class SharedFile:
     # ------------------------------------------------------------------ the end of a cycle
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on."""
+        """Set the requests of a client from the next cycle on."""
         encoding = self.form.encoding
         if reads:
             self._asked[client] = {
@@ -115,7 +115,7 @@ class SharedFile:
             self._asked.pop(client, None)
 
     def grants(self) -> Sequence[Grant]:
-        """What is granted to clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get."""
         decision = self.decision
         self.bank_conflicts += self.writeback.held_back.bit_count()
         if decision is self._idle:
@@ -154,11 +154,11 @@ class SharedFile:
     # ------------------------------------------------------------------ observation
 
     def traffic(self) -> Traffic:
-        """What went through so far."""
+        """The traffic so far."""
         return self._shared.traffic
 
     def observe(self) -> Sequence[int]:
-        """What arbiter and write latches show, and what each side of each bank does."""
+        """The values of arbiter and write latches, and the access of each side of each bank."""
         reads = [(read, self._asked[read.collector][read]) for read in self.decision.reads]
         accesses = [_IDLE] * (len(SIDES) * len(self.banks))
         for read, asked in reads:

@@ -1,4 +1,4 @@
-"""`SingleFile`: banks of which each serves one request a cycle (docs/contract/register_file.md)."""
+"""`SingleFile`: each bank serves one request a cycle (docs/contract/register_file.md)."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -16,13 +16,13 @@ from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
 
 _ACCESS = ("enable", "write", "row", "who")
-"""What is shown of a bank: `who` is the client of a read, or the writer."""
+"""The observed values of a bank: `who` is the client of a read, or the writer."""
 
 _IDLE = (0,) * len(_ACCESS)
 
 
 class SingleFile:
-    """A bank access serves one request, and brings one operand to one client. `meter` counts columns, with gating."""
+    """A bank access serves one request, or reads one operand of one client. `meter` counts columns, with gating."""
 
     counts = None
 
@@ -48,7 +48,7 @@ class SingleFile:
     # ------------------------------------------------------------------ wires
 
     def arbitrate(self) -> None:
-        """Work out grants, `done` and `ready`."""
+        """Compute grants, `done` and `ready`."""
         writeback = self.writeback
         if not writeback.held and not any(self._requests):
             self.decision, self.done, self.ready = self._nothing, self._none_done, self._all_ready
@@ -62,16 +62,16 @@ class SingleFile:
 
     @property
     def quiet(self) -> bool:
-        """Nothing is requested, and no latch holds anything."""
+        """Whether nothing is requested, and all latches are empty."""
         return not self.writeback.held and not any(self._requests)
 
     def _granted(self) -> list[tuple[int, Read]]:
-        """Clients and what they are granted."""
+        """Clients and their grants."""
         return [(client, self._asked[client][bank])
                 for bank, client in enumerate(self.decision.reads) if client is not None]
 
     def _writing(self) -> list[tuple[int, Result, Written]]:
-        """Writer, result and write of each latch that is granted."""
+        """Writer, result and write of each granted latch."""
         writeback = self.writeback
         return [
             (writer, latch, written)
@@ -90,7 +90,7 @@ class SingleFile:
     # ------------------------------------------------------------------ the end of a cycle
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """What a client requests from the next cycle on."""
+        """Set the requests of a client from the next cycle on."""
         asked, requests, bit = self._asked[client], self._requests, 1 << client
         for bank in asked:
             requests[bank] &= ~bit
@@ -100,7 +100,7 @@ class SingleFile:
             asked[bank] = read
 
     def grants(self) -> Sequence[Grant]:
-        """What is granted to clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get."""
         decision = self.decision
         self.bank_conflicts += self.writeback.held_back.bit_count()
         if decision is self._nothing:
@@ -141,12 +141,12 @@ class SingleFile:
     # ------------------------------------------------------------------ observation
 
     def traffic(self) -> Traffic:
-        """What went through so far. Every read is a collector write."""
+        """The traffic so far. Every read is a collector write."""
         reads = sum(self.bank_reads)
         return Traffic.of_words(reads, sum(self.bank_writes), reads)
 
     def observe(self) -> Sequence[int]:
-        """What arbiter and write latches show, and what each bank does."""
+        """The values of arbiter and write latches, and the access of each bank."""
         reads, writes = self._granted(), self._writing()
         accesses = [_IDLE] * len(self.banks)
         for client, read in reads:
