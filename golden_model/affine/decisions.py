@@ -42,7 +42,7 @@ class AffineDecisions:
         self._waiting: dict[int, Warp] = {}  # for an outcome, by slot
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
-        self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has executing lanes
+        self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has lanes
         self._addressing = 0  # slots whose next instruction goes to the address slot
         self._ports = slots_of_ports(config)
 

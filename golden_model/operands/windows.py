@@ -43,7 +43,7 @@ class WindowStore:
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of the grants one cycle before
         self._ports, (self._mem,) = config.issue_ports, config.numbers(Pipe.MEM)
-        self._delivers = [False] * len(config.pipes)  # by latch: its result will be delivered to the collector of its warp
+        self._delivers = [False] * len(config.pipes)  # by latch: its result will be delivered to a collector
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
