@@ -18,7 +18,8 @@ SOURCE = Path(__file__).with_suffix(".cpp")
 IN_CPP = "___05F"
 """Verilator's replacement for a double underscore in a name."""
 
-FLAGS = ("-std=c++17", "-O2")
+FLAGS = ("-std=c++17", "-O3")
+"""With -O2 comparing is not vectorised, and takes 3 to 8 % of the time instead of 1 %."""
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,7 @@ class Recorder:
         self._file, self._deflate = file, zlib.compressobj(1)
         self._inputs, self._outputs = (directed(ports, direction) for direction in ("input", "output"))
         self._slots = {name: number for number, name in enumerate((*self._inputs, *self._outputs))}
-        self._sizes = [size_of(self.codecs[name].width) for name in self._slots]
-        self._masks = len(self._sizes)  # the first slot of a mask, less that of an output
-        self._sizes += [size_of(self.codecs[name].width) for name in self._outputs]
-        self._masks -= len(self._inputs)
+        self._sizes = [size_of(self.codecs[name].width) for name in (*self._slots, *self._outputs)]  # and the masks
         assert len(self._sizes) < WRITE, f"{len(self._sizes)} slots"
         self._last = [0] * len(self._sizes)
         self._masked: dict[int, int] = {}
@@ -82,7 +79,7 @@ class Recorder:
         slot = self._slots[port]
         mask = (1 << self.codecs[port].width) - 1 if mask is None else mask
         self._put(slot, word & mask)
-        self._masked[slot + self._masks] = mask
+        self._masked[slot + len(self._outputs)] = mask
         return word
 
     def expect_stored(self, cycle: int, address: Address, form: Form, shadow: Shadow) -> None:
@@ -100,7 +97,7 @@ class Recorder:
 
     def end_cycle(self) -> None:
         """End the record of a cycle."""
-        for slot in range(self._masks + len(self._inputs), len(self._sizes)):
+        for slot in range(len(self._slots), len(self._sizes)):
             self._put(slot, self._masked.get(slot, 0))
         self._masked.clear()
         self._pending.append(END)
