@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """Register bank: four sub-banks side by side ([RADAIDEH], Fig. 2.6 and 3.11a)."""
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Const, Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -62,29 +62,16 @@ class Bank(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         byte_enable = self.byte_enable if self._gated else Cat(lane.replicate(4) for lane in self.lanes)
+        reads, writes = self.enable & ~self.write, self.enable & self.write
         for k in range(SUB_BANKS):
             sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
-            enabled = byte_enable.word_select(k, BYTES)
+            columns = self.columns.word_select(k, SUB_BANK_COLUMNS) if self._gated else Const(1, 1)
             m.d.comb += [
-                sub_bank.enable.eq(self._enabled(k, enabled)),
-                sub_bank.write.eq(self.write),
+                sub_bank.read.eq(Mux(reads, columns, 0)),
                 sub_bank.row.eq(self.row),
                 sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
-                sub_bank.byte_enable.eq(enabled),
+                sub_bank.byte_enable.eq(Mux(writes, byte_enable.word_select(k, BYTES), 0)),
                 self.read_data.word_select(k, SUB_BANK_BITS).eq(sub_bank.read_data),
             ]
         return m
-
-    def _enabled(self, k: int, byte_enable: Value) -> Value:
-        """The enables of sub-bank `k`, in which a write stores these bytes."""
-        if not self._gated:
-            return self.enable
-        needed = used_columns(self.write, self.columns.word_select(k, SUB_BANK_COLUMNS), byte_enable)
-        return Mux(self.enable, needed, 0)
-
-
-def used_columns(write: Value, columns: Value, byte_enable: Value) -> Value:
-    """The columns of a sub-bank that an access uses: those in which it writes a byte, or those that a read needs."""
-    width = BYTES // SUB_BANK_COLUMNS
-    return Mux(write, Cat(byte_enable.word_select(i, width).any() for i in range(SUB_BANK_COLUMNS)), columns)

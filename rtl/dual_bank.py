@@ -1,13 +1,13 @@
 # amaranth: UnusedElaboratable=no
 """Dual-access register bank: a right and a left access a cycle, in different sub-banks ([RADAIDEH], Fig. 3.15b)."""
 
-from amaranth import Module, Mux, Value
+from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
-from warploom.rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS, used_columns
+from warploom.rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS
 from warploom.rtl.shared import share
 from warploom.rtl.sizes import check_positive
 from warploom.rtl.subbank import BYTES, SubBank
@@ -28,6 +28,8 @@ class DualBank(wiring.Component):
     A gated bank enables, in these sub-banks, only the columns that a read needs, or in which a write stores a byte;
     column c is bits 32c .. 32c + 31 of a word.
 
+    No enable waits for the choice of a side: bytes and columns are zero unless a write or read was granted them.
+
     Parameters
     ----------
     rows : number of warp registers.
@@ -38,8 +40,10 @@ class DualBank(wiring.Component):
     -------
     right, left : the accesses (`access_layout`).
     data, byte_enable : the word of writes, with sub-bank k in bits 256k .. 256k + 255, and its bytes that are stored,
-        with sub-bank k in bits 32k .. 32k + 31. Two writes share both, each in its own sub-banks.
-    columns : gated: the columns that reads enable. Two reads share it, each in its own sub-banks.
+        with sub-bank k in bits 32k .. 32k + 31. Two writes share both, each in its own sub-banks; no byte is enabled in
+        other sub-banks.
+    columns : gated: the columns that reads enable. Two reads share it, each in its own sub-banks; no column is enabled
+        in other sub-banks.
     read_data : in bits 256k .. 256k + 255 what sub-bank k read in the previous cycle; unspecified after a cycle in
         which it did not read, and in columns that were not enabled.
 
@@ -66,10 +70,9 @@ class DualBank(wiring.Component):
         for k in range(SUB_BANKS):
             sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
-            of_left = self._of_left(k)
+            of_left = self.left.enable & self.left.mask[k]
             m.d.comb += [
-                sub_bank.enable.eq(self._enabled(k, sub_bank.write)),
-                sub_bank.write.eq(Mux(of_left, self.left.write, self.right.write)),
+                sub_bank.read.eq(self._read(k)),
                 sub_bank.row.eq(Mux(of_left, self.left.row, self.right.row)),
                 sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
                 sub_bank.byte_enable.eq(self.byte_enable.word_select(k, BYTES)),
@@ -77,14 +80,8 @@ class DualBank(wiring.Component):
             ]
         return m
 
-    def _of_left(self, k: int) -> Value:
-        """Whether the left access uses sub-bank `k`; otherwise the right one uses it, or it is idle."""
-        return self.left.enable & self.left.mask[k]
-
-    def _enabled(self, k: int, write: Value) -> Value:
-        """The enables of sub-bank `k`, which is written or read."""
-        used = self._of_left(k) | self.right.enable & self.right.mask[k]
-        if not self._gated:
-            return used
-        columns = self.columns.word_select(k, SUB_BANK_COLUMNS)
-        return Mux(used, used_columns(write, columns, self.byte_enable.word_select(k, BYTES)), 0)
+    def _read(self, k: int) -> Value:
+        """The columns of sub-bank `k` that are read."""
+        if self._gated:
+            return self.columns.word_select(k, SUB_BANK_COLUMNS)
+        return Cat(side.enable & ~side.write & side.mask[k] for side in (self.right, self.left)).any()

@@ -30,10 +30,9 @@ class SubBank(wiring.Component):
 
     Members
     -------
-    enable : for each column, whether it is used.
-    write : the port writes.
+    read : the columns that are read; none in a cycle with a write.
     row : the entry.
-    data, byte_enable : the data of a write, and the bytes of the enabled columns that it stores.
+    data, byte_enable : the data of a write, and the bytes that it stores; none in a cycle with a read.
     read_data : the entry read in the previous cycle.
 
     Raises
@@ -48,8 +47,7 @@ class SubBank(wiring.Component):
             raise ValueError(f"columns must divide {BYTES}, not {columns!r}")
         self._rows, self._columns, self._poison = rows, columns, poison
         super().__init__({
-            "enable": In(columns),
-            "write": In(1),
+            "read": In(columns),
             "row": In(index_bits(rows)),
             "data": In(8 * BYTES),
             "byte_enable": In(BYTES),
@@ -64,7 +62,7 @@ class SubBank(wiring.Component):
 
     def _connect_column(self, m: Module, column: int) -> None:
         """The memory of a column."""
-        size, enable = BYTES // self._columns, self.enable[column]
+        size = BYTES // self._columns
         name = "cells" if self._columns == 1 else f"cells_{column}"
         m.submodules[name] = cells = Memory(shape=unsigned(8 * size), depth=self._rows, init=())
         write_port, read_port = cells.write_port(granularity=8), cells.read_port()
@@ -76,8 +74,8 @@ class SubBank(wiring.Component):
         m.d.comb += [
             write_port.addr.eq(self.row),
             write_port.data.eq(self.data.word_select(column, 8 * size)),
-            write_port.en.eq(Mux(enable & self.write, self.byte_enable.word_select(column, size), 0)),
+            write_port.en.eq(self.byte_enable.word_select(column, size)),
             read_port.addr.eq(self.row),
-            read_port.en.eq(enable & ~self.write),
+            read_port.en.eq(self.read[column]),
             self.read_data.word_select(column, 8 * size).eq(shown),
         ]

@@ -50,12 +50,16 @@ class MemoryCheck:
             self._untouched(self._previous[2], seen["read_data"])
         if enable and write:
             self._written[row] = self._written.get(row, 0) | enables
-        cover, (was_enabled, was_write, last) = self._coverage.hit, self._previous
-        cover("partial write", enable and write and 0 < enables < (1 << self._parts) - 1)
-        cover("write of nothing", enable and write and not enables)
-        cover("read after write", was_enabled and was_write and enable and not write and row == last)
-        cover("write after read", was_enabled and not was_write and enable and write and row == last)
-        cover("disabled write", write and not enable)
+        was_enabled, was_write, last = self._previous
+        points = {
+            "partial write": enable and write and 0 < enables < (1 << self._parts) - 1,
+            "write of nothing": enable and write and not enables,
+            "read after write": was_enabled and was_write and enable and not write and row == last,
+            "write after read": was_enabled and not was_write and enable and write and row == last,
+            "disabled write": write and not enable,
+        }
+        for point in self._coverage.hits:
+            self._coverage.hit(point, points[point])
         self._previous = enable, write, row
 
     def _untouched(self, row: int, word: int) -> None:

@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import cocotb
@@ -42,8 +44,14 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                "byte_enable": slices(15, BYTES)}
     few = rng.sample(range(ports.config.rows), 4)
     for _ in range(CYCLES):
-        yield {**_accesses(rng, few), "data": rng.getrandbits(WARP_BITS),
-               "byte_enable": rng.choice((slices(15, BYTES), rng.getrandbits(SUB_BANKS * BYTES)))}
+        accesses = _accesses(rng, few)
+        enabled = rng.choice((slices(15, BYTES), rng.getrandbits(SUB_BANKS * BYTES))) & slices(written(accesses), BYTES)
+        yield {**accesses, "data": rng.getrandbits(WARP_BITS), "byte_enable": enabled}
+
+
+def written(accesses: dict[str, Access]) -> int:
+    """The sub-banks that some access writes."""
+    return reduce(or_, (one["mask"] for one in accesses.values() if one["enable"] and one["write"]), 0)
 
 
 def _accesses(rng: random.Random, rows: list[int]) -> dict[str, Access]:
@@ -111,11 +119,11 @@ async def fig_3_6(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=2)
     rng = source()
     first, second = rng.getrandbits(WARP_BITS), rng.getrandbits(WARP_BITS)
-    low, high, every = slices(0b0011), slices(0b1100), slices(15, BYTES)
+    low, high, every, upper = slices(0b0011), slices(0b1100), slices(15, BYTES), slices(0b1100, BYTES)
     right, left = "right", "left"
     cycles: list[Stimulus] = [
         {right: access(True, 3, 2, right), left: access(True, 5, 2, left), "data": first, "byte_enable": every},
-        {right: access(False, 3, 2, right), left: access(True, 7, 2, left), "data": second, "byte_enable": every},
+        {right: access(False, 3, 2, right), left: access(True, 7, 2, left), "data": second, "byte_enable": upper},
         {right: access(False, 3, 2, right), left: access(False, 5, 2, left)},
         {left: access(False, 7, 2, left)},
         {},

@@ -25,9 +25,9 @@ POINTS = ("some columns read", "none read", "some bytes written", "nothing writt
 Access = dict[str, Any]
 
 
-def ones(mask: int, parts: int) -> int:
-    """The 1024-bit mask of a mask of columns or bytes."""
-    bits = WARP_BITS // parts
+def ones(mask: int, parts: int, width: int = WARP_BITS) -> int:
+    """The mask of `width` bits of a mask of sub-banks, columns or bytes."""
+    bits = width // parts
     return join([(1 << bits) - 1 if mask >> i & 1 else 0 for i in range(parts)], bits)
 
 
@@ -40,9 +40,18 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                "byte_enable": (1 << BYTES) - 1}
     few = rng.sample(range(ports.config.rows), 4)
     for _ in range(CYCLES):
-        yield {**(_sides(rng, few) if dual else _access(rng, few)), "data": rng.getrandbits(WARP_BITS),
-               "byte_enable": rng.choice((0, rng.getrandbits(BYTES), rng.getrandbits(BYTES) & rng.getrandbits(BYTES))),
-               "columns": rng.choice((ALL_COLUMNS, 0, rng.getrandbits(COLUMNS)))}
+        accesses = _sides(rng, few) if dual else _access(rng, few)
+        enabled = rng.choice((0, rng.getrandbits(BYTES), rng.getrandbits(BYTES) & rng.getrandbits(BYTES)))
+        columns = rng.choice((ALL_COLUMNS, 0, rng.getrandbits(COLUMNS)))
+        if dual:  # only in sub-banks that are written, or read
+            enabled &= ones(_used(accesses, writes=True), SUB_BANKS, BYTES)
+            columns &= ones(_used(accesses, writes=False), SUB_BANKS, COLUMNS)
+        yield {**accesses, "data": rng.getrandbits(WARP_BITS), "byte_enable": enabled, "columns": columns}
+
+
+def _used(accesses: Access, *, writes: bool) -> int:
+    """The sub-banks of those accesses that write, or read."""
+    return sum(one["mask"] for one in accesses.values() if one["enable"] and one["write"] == writes)
 
 
 def _access(rng: random.Random, rows: list[int]) -> Access:
