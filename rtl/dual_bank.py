@@ -1,13 +1,14 @@
 # amaranth: UnusedElaboratable=no
 """Dual-access register bank: a right and a left access a cycle, in different sub-banks ([RADAIDEH], Fig. 3.15b)."""
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS, index_bits
 from warploom.rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS
+from warploom.rtl.select import merge
 from warploom.rtl.shared import share
 from warploom.rtl.sizes import check_positive
 from warploom.rtl.subbank import BYTES, SubBank
@@ -28,7 +29,7 @@ class DualBank(wiring.Component):
     A gated bank enables, in these sub-banks, only the columns that a read needs, or in which a write stores a byte;
     column c is bits 32c .. 32c + 31 of a word.
 
-    No enable waits for the choice of a side: bytes and columns are zero unless a write or read was granted them.
+    No enable waits for the choice of a side: masks, bytes and columns are zero unless a write or read was granted them.
 
     Parameters
     ----------
@@ -64,16 +65,16 @@ class DualBank(wiring.Component):
             **({"columns": In(COLUMNS)} if gated else {}),
             "read_data": Out(WARP_BITS),
         })
+        self._sides = self.right, self.left
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         for k in range(SUB_BANKS):
             sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
-            of_left = self.left.enable & self.left.mask[k]
             m.d.comb += [
                 sub_bank.read.eq(self._read(k)),
-                sub_bank.row.eq(Mux(of_left, self.left.row, self.right.row)),
+                sub_bank.row.eq(merge((side.mask[k] for side in self._sides), (side.row for side in self._sides))),
                 sub_bank.data.eq(self.data.word_select(k, SUB_BANK_BITS)),
                 sub_bank.byte_enable.eq(self.byte_enable.word_select(k, BYTES)),
                 self.read_data.word_select(k, SUB_BANK_BITS).eq(sub_bank.read_data),
@@ -84,4 +85,4 @@ class DualBank(wiring.Component):
         """The columns of sub-bank `k` that are read."""
         if self._gated:
             return self.columns.word_select(k, SUB_BANK_COLUMNS)
-        return Cat(side.enable & ~side.write & side.mask[k] for side in (self.right, self.left)).any()
+        return Cat(~side.write & side.mask[k] for side in self._sides).any()

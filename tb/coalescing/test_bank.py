@@ -59,7 +59,7 @@ def _accesses(rng: random.Random, rows: list[int]) -> dict[str, Access]:
     sides: dict[str, Access] = {}
     for side, widest in zip(rng.sample(SIDES, 2), (width, 4 - width), strict=True):
         drawn = access(rng.random() < 0.5, rng.choice(rows), rng.randint(1, widest or 4), side)
-        sides[side] = drawn if widest and rng.random() < 0.9 else {**drawn, "enable": 0}
+        sides[side] = drawn if widest and rng.random() < 0.9 else {**drawn, "enable": 0, "mask": 0}
     return sides
 
 
@@ -100,7 +100,7 @@ class BankCheck:
         cover("read and write", len(set(kinds)) == 2)
         cover("two rows", len({port["row"] for port in used}) == 2)
         cover("read back", any(not port["write"] and port["row"] in self._written for port in used))
-        cover("disabled access", any(port["mask"] and not port["enable"] for port in ports))
+        cover("disabled access", any(port["row"] and not port["enable"] for port in ports))
         cover("unused sub-bank", used and sum(port["mask"] for port in used) != 15)
         self._written = {port["row"] for port in used if port["write"]}
 

@@ -61,7 +61,9 @@ def _access(rng: random.Random, rows: list[int]) -> Access:
 def _sides(rng: random.Random, rows: list[int]) -> Access:
     width = rng.randint(0, 4)
     masks = (sub_bank_mask(width, False) if width else 0, sub_bank_mask(4 - width, True) if width < 4 else 0)
-    return {side: _access(rng, rows) | {"mask": mask} for side, mask in zip(SIDES, masks, strict=True)}
+    accesses = [_access(rng, rows) for _ in SIDES]
+    return {side: access | {"mask": mask if access["enable"] else 0}
+            for side, access, mask in zip(SIDES, accesses, masks, strict=True)}
 
 
 class ColumnCheck:
