@@ -27,31 +27,31 @@ Request = TypeVar("Request")
 
 
 class Latches(Generic[Request]):
-    """One latch for each writer, in the order of the pipes, and what each of them requests.
+    """One latch for each writer, in the order of the pipes, and their requests.
 
-    `request` says what a result requests that enters the latch of a writer and writes a register. A latch holds a
-    result from the end of cycle w until it is granted. One that writes no register needs no bank and is
-    done in the first cycle after w. Raises `AssertionError` when a result comes that the latch cannot take.
+    `request` makes the request of a result that enters the latch of a writer and writes a register. A latch holds a
+    result from the end of cycle w until it is granted. One that writes no register needs no bank and is done in the
+    first cycle after w. Raises `AssertionError` if a result comes that the latch cannot take.
 
-    With windows two masks over writers change that: results that enter and are `unwritten` need no bank either, and
+    With windows two masks over writers change this: results that enter and are `unwritten` need no bank either, and
     latches that are `held_back` request nothing and do not complete in this cycle.
     """
 
     def __init__(self, writers: Sequence[str], request: Callable[[int, Result], Request]) -> None:
         self.writers, self._request = writers, request
         self.latches: list[Result | None] = [None] * len(writers)
-        self.held = 0  # latches that hold something
-        self._wanted: list[Request | None] = [None] * len(writers)  # what each has to be granted
+        self.held = 0  # latches that hold a result
+        self._wanted: list[Request | None] = [None] * len(writers)  # the request of each
         self.unwritten = self.held_back = 0
 
     def requests(self) -> list[Request | None]:
-        """What each latch requests, `None` for nothing."""
+        """The request of each latch, `None` for none."""
         if not self.held_back:
             return self._wanted
         return [None if self.held_back >> writer & 1 else wanted for writer, wanted in enumerate(self._wanted)]
 
     def needs_bank(self, writer: int) -> bool:
-        """The latch holds a result that is written to a bank."""
+        """Whether the latch holds a result that is written to a bank."""
         return self._wanted[writer] is not None
 
     def done(self, grants: Sequence[bool]) -> list[Result | None]:

@@ -1,4 +1,4 @@
-"""Age matrix: which of the instructions in the collectors were issued before which others."""
+"""Age matrix: the order of issue of the instructions in the collectors."""
 
 from amaranth import Module, Signal
 from amaranth.lib import data, wiring
@@ -8,14 +8,14 @@ from warploom.rtl.sizes import check_positive
 
 
 class AgeMatrix(wiring.Component):
-    """Remembers the order of issue among holders of instructions: one bit for each pair of them.
+    """Stores the order of issue among holders of instructions: one bit for each pair of them.
 
-    A holder that takes an instruction is younger than all others from the next cycle on, but for those of higher number
-    that take one in the same cycle. What is said of a holder that is empty means nothing.
+    A holder that takes an instruction is younger than all others from the next cycle on, except those of higher number
+    that take one in the same cycle. Bits of empty holders are unspecified.
 
     Parameters
     ----------
-    holders : how many there are.
+    holders : number of holders.
 
     Members
     -------
@@ -25,7 +25,7 @@ class AgeMatrix(wiring.Component):
     Raises
     ------
     ValueError
-        When there is no holder.
+        If there is no holder.
     """
 
     def __init__(self, *, holders: int) -> None:

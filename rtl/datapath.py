@@ -40,13 +40,13 @@ class Datapath(wiring.Component):
 
     Members
     -------
-    issue : decoded warp instructions, one a cycle at most. With an address slot `ready` concerns those for collectors,
-        with windows an instruction comes only of a warp with room for it.
-    issue_0, ..., free_collectors, first_port : several issue ports; how many collectors are free, at most one for each
-        of them; the port whose claim goes first. With windows only the ports.
+    issue : decoded warp instructions, at most one a cycle. With an address slot `ready` is for instructions that need a
+        collector; with windows only warps with enough free entries may issue.
+    issue_0, ..., free_collectors, first_port : with several issue ports, the ports; the number of free collectors, at
+        most one for each port; the port with the first claim. With windows only the ports.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
-        `dispatch_0`, ... where there are several dispatch ports.
+        `dispatch_0`, ... if there are several dispatch ports.
     result_sp, ... : for each pipe, results of the unit outside (`warploom.rtl.ports.result`).
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     done_sp, ... : for each pipe, completions, with the predicate result.
@@ -55,9 +55,9 @@ class Datapath(wiring.Component):
     registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with address slots, the issue ports whose slot is free for a load that reads no register of the
         register file.
-    probe : the state of the cycle, as the parts show it (`warploom.rtl.observation`).
-    stored_data, stored_bytes : what banks store (`warploom.rtl.ports.observed_banks`).
-    activity : counters of what was enabled or loaded (`warploom.rtl.activity`).
+    probe : the observed values of the parts (`warploom.rtl.observation`).
+    stored_data, stored_bytes : the writes of banks (`warploom.rtl.ports.observed_banks`).
+    activity : the activity counters (`warploom.rtl.activity`).
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -118,7 +118,7 @@ class Datapath(wiring.Component):
         return m
 
     def observe(self) -> Shown:
-        """What the parts show, and completions."""
+        """The observed values of the parts, and completions."""
         shown = gather(self.operands, self.register_file, self.pipes, self.affine_sets)
         for writer in self._config.writers:
             done = self._done(writer)
@@ -127,17 +127,17 @@ class Datapath(wiring.Component):
         return shown
 
     def _done(self, writer: str) -> Any:
-        """Where completions of a pipe come from."""
+        """The port with a pipe's completions."""
         is_memory = writer == self._config.writers[-1]
         return self._memory.done if is_memory else getattr(self.register_file, f"done_{writer}")
 
     @property
     def _memory(self) -> Any:
-        """Where results of memory go and completions come from: with write-back evictions join them there."""
+        """The port for results and completions of memory; with write-back evictions are added to them."""
         return self.operands.memory if self._config.writes_back else self.register_file.memory
 
     def _connect_issue(self, m: Module) -> None:
-        """The operand store takes instructions, with the affine unit without their compact slots."""
+        """Connect instructions to the operand store; with the affine unit, without their compact slots."""
         operands = self.operands
         m.d.comb += operands.stride.eq(self.stride)
         for port, name in enumerate(issue_names(self._config)):
@@ -155,7 +155,7 @@ class Datapath(wiring.Component):
             self._connect_sets(m, self.affine_sets)
 
     def _connect_sets(self, m: Module, sets: AffineSets) -> None:
-        """Attempts reach their sets; these tell which slots of an instruction are compact."""
+        """Connect attempts to their sets, and the sets' look-ups of compact slots."""
         m.d.comb += sets.registers.eq(self.registers)
         for name in edges(self._config):
             connect(m, flipped(getattr(self, name)), getattr(sets, name))
@@ -168,7 +168,7 @@ class Datapath(wiring.Component):
             ]
 
     def _connect_operands(self, m: Module) -> None:
-        """Operands are read, and go to the pipes."""
+        """Connect operands from the register file to the operand store, and from there to the pipes."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
         for asked, answered in zip(operands.read, file.read, strict=True):
             connect(m, asked, answered)
@@ -182,7 +182,7 @@ class Datapath(wiring.Component):
         m.d.comb += [getattr(operands, name).eq(getattr(self, name)) for name in ports.credits(self._config)]
 
     def _connect_results(self, m: Module) -> None:
-        """Results reach the register file, completions leave it."""
+        """Connect results to the register file, and its completions."""
         operands, file, pipes = self.operands, self.register_file, self.pipes
         if self._config.writes_back:
             connect(m, operands.latch, file.memory)
@@ -196,7 +196,7 @@ class Datapath(wiring.Component):
             connect(m, self._done(pipe.name), flipped(getattr(self, f"done_{pipe.name}")))
 
     def _count(self, m: Module, counters: ActivityCounters) -> None:
-        """What the parts enable, store and load, for a bench."""
+        """Connect the activity counters, for a bench."""
         file, operands, pipes = self.register_file, self.operands, self.pipes
         m.d.comb += [
             *(getattr(self, name).eq(getattr(file.observed, name)) for name in ("stored_data", "stored_bytes")),

@@ -1,4 +1,4 @@
-"""Places of warp registers, in gates: the hardware of `warploom.arch.layout` ([RADAIDEH], Figures 2.7 and 3.10)."""
+"""Physical addresses of warp registers: the hardware of `warploom.arch.layout` ([RADAIDEH], Figures 2.7 and 3.10)."""
 
 from amaranth import Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -12,13 +12,13 @@ from warploom.arch.mechanisms import Alignment, Layout
 from warploom.rtl.interfaces import SOURCES, address_layout, issue_layout
 
 STRIDE_BITS = 8
-"""Bits of `stride`, the rows of one warp in each bank that holds it; a static input that the launch sets."""
+"""Bits of `stride`, the rows of one warp in each bank that holds it; a static input of the launch."""
 
 
 class Placer(wiring.Component):
-    """Finds the addresses of an instruction's registers, once; from here on they travel with it.
+    """Computes the addresses of an instruction's registers; from here on they are fields of the instruction.
 
-    Combinational: one product for the warp, and a sum for each register. Rows are cut to the bits that address a bank.
+    Combinational: one product for the warp, and a sum for each register. Rows are truncated to the address of a bank.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Placer(wiring.Component):
     Members
     -------
     issue, stride : the instruction at the issue port; rows of one warp in each bank that holds it.
-    source, destination : where its registers lie; anything for those that it does not name.
+    source, destination : addresses of its registers; unspecified for those that it does not name.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -58,7 +58,7 @@ class Placer(wiring.Component):
         return m
 
     def _divide(self, m: Module, address: data.View, row: Value) -> None:
-        """Where the metadata of a register are; `row` is that of the register among those of its warp."""
+        """The address of a register's metadata; `row` is that of the register among those of its warp."""
         warp, config = self.issue.warp, self._config
         one_bank = config.layout is Layout.WID
         apart = max(config.banks, config.issue_ports) if one_bank else config.issue_ports  # warps between neighbours

@@ -8,12 +8,12 @@ from amaranth import Mux, Value, ValueLike
 
 
 def merge(select: Value, values: Iterable[ValueLike]) -> Value:
-    """The value of the bit that is set in `select`, zero if none is."""
+    """The value whose bit is set in `select`, zero if none is."""
     return reduce(or_, (Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)))
 
 
 def pick(select: Value, values: Sequence[ValueLike]) -> Value:
-    """The value of the bit that is set in `select`, that of the last one if none is."""
+    """The value whose bit is set in `select`, the last one if none is."""
     *others, picked = map(Value.cast, values)
     for number, value in reversed(list(enumerate(others))):
         picked = Mux(select[number], value, picked)

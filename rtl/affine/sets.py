@@ -14,7 +14,7 @@ from warploom.rtl.select import merge
 from warploom.rtl.shared import share
 
 EDGES = ("attempt", "outcome", "uniform", "uniform_result")
-"""What each set exchanges with the front end."""
+"""The ports of each set to the front end."""
 
 
 def edges(config: SmConfig) -> dict[str, wiring.Member]:
@@ -27,7 +27,7 @@ def edges(config: SmConfig) -> dict[str, wiring.Member]:
 
 
 class AffineSets(wiring.Component):
-    """The set of its warp tells which slots of an instruction are compact, and a cycle later what they are.
+    """The set of an instruction's warp looks up its compact slots and, one cycle later, their values.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class AffineSets(wiring.Component):
     Members
     -------
     attempt_0, ... : for each set an instruction that is to execute there.
-    outcome_0, ... : what became of the attempts.
-    uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its answers, which are exactly in time.
+    outcome_0, ... : the outcomes of attempts.
+    uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its results, in a fixed cycle.
     registers : registers of a thread; static during a launch.
     issue : the instruction at each issue port of the datapath.
     compact : for each port, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
@@ -62,7 +62,7 @@ class AffineSets(wiring.Component):
         return m
 
     def _look_up(self, m: Module, port: int) -> None:
-        """The sets of the schedulers that a port serves: that of the warp serves its instruction."""
+        """Of the sets whose schedulers a port serves, the one of the warp looks up the instruction."""
         issue, compact, count = self.issue[port], self.compact[port], len(self.issue)
         units, ports_bits = self.units[port::count], exact_log2(count)
         mine, was_mine = (Signal(len(units), name=f"{name}_{port}") for name in ("set", "previous_set"))

@@ -1,4 +1,4 @@
-"""Zero buffer: what is known to be zero of each warp register ([RADAIDEH], section 4.3.2: its "mask buffer")."""
+"""Zero buffer: the zero mask of each warp register ([RADAIDEH], section 4.3.2: its "mask buffer")."""
 
 from functools import reduce
 from itertools import product
@@ -20,12 +20,12 @@ from warploom.rtl.placement import entry_in_group
 class ZeroBuffer(wiring.Component):
     """The zero masks, and R-bits, of all warp registers of a group.
 
-    One SRAM with a read and a write port for each reader and each bank, with sides each side of a bank: no more
-    than one register of it is written in a cycle. What is looked up is there in the next cycle; only the SRAM that has
-    it is read. No register is looked up in the cycle in which it is written: hazards keep its readers from issuing.
+    One SRAM with a read and a write port for each reader and each bank (with sides, each side of a bank): at most one
+    register of it is written in a cycle. A look-up is valid in the next cycle, and reads only the SRAM that has the
+    register. No register is looked up in the cycle in which it is written: hazards prevent its readers from issuing.
 
-    While the reset is asserted one entry of all is cleared in each cycle, by a counter that the reset leaves alone: it
-    must last for at least `rows` cycles.
+    While the reset is asserted, one entry of each SRAM is cleared in each cycle, by a counter that is not reset. The
+    reset must last for at least `rows` cycles.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class ZeroBuffer(wiring.Component):
 
     Members
     -------
-    lookup : what is known of the registers of an instruction that is taken, in the next cycle; unspecified for others
+    lookup : the zero masks of the registers of a taken instruction, in the next cycle; unspecified for others
         (`warploom.rtl.ports.table_lookup`). `left` of an address is the side on which the register is stored.
-    renewal : for each write path, what is known from the next cycle on (`warploom.rtl.ports.table_renewal`); `left` is
-        the side on which the register will be stored.
+    renewal : for each write path, the zero mask from the next cycle on (`warploom.rtl.ports.table_renewal`); `left` is
+        the new side of the register.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -59,7 +59,7 @@ class ZeroBuffer(wiring.Component):
         return m
 
     def _part(self, m: Module, bank: int, side: int, cleared: Value) -> list[Value]:
-        """The SRAMs of a bank, or of a side of it; what each of them shows, zero where nothing was looked up."""
+        """The SRAMs of a bank, or of a side of it. Returns the output of each, zero if nothing was looked up."""
         name, clearing = f"bank_{bank}_{side}", ResetSignal()
         written = Signal(len(self.renewal), name=f"written_{name}")
         m.d.comb += written.eq(Cat(

@@ -19,8 +19,8 @@ class AddressSlot(wiring.Component):
 
     Parameters
     ----------
-    config : how registers are stored.
-    name : under which a bench sees it.
+    config : the stored form of registers.
+    name : its name in the probe.
 
     Members
     -------
@@ -28,9 +28,9 @@ class AddressSlot(wiring.Component):
     instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
     compact : its compact slots.
     values : base and stride of the slots of the load that was taken in the previous cycle.
-    offer : the load, for dispatch (`warploom.rtl.ports.offer`), without operands: of columns that count, a constant,
-        zero, is beneath the expander. Once it has left the slot is free in the next cycle.
-    oldest : its slots.
+    offer : the load, for dispatch (`warploom.rtl.ports.offer`), without operands: in needed columns the expander gets
+        the constant zero. When the load has left, the slot is free in the next cycle.
+    oldest : base and stride of its slots.
     """
 
     def __init__(self, *, config: SmConfig, name: str = "address") -> None:
@@ -80,7 +80,7 @@ class AddressSlot(wiring.Component):
             m.d.sync += [held[name].eq(port[name]) for port in known for name, _ in port.shape() if name in kept]
 
     def _show(self, m: Module) -> None:
-        """Base and stride of each slot: in the first cycle those of compact slots are at the port."""
+        """Drive base and stride of each slot: in the first cycle those of compact slots come from the port."""
         kept = Signal(self.values.shape(), name="kept_values", reset_less=True)
         fresh = Signal(SLOTS)
         m.d.sync += fresh.eq(Mux(self.take, self.compact, 0))
@@ -92,7 +92,7 @@ class AddressSlot(wiring.Component):
                 m.d.sync += value.eq(0)
 
     def _need(self, m: Module) -> None:
-        """The columns that executing lanes read; none where the constant is known to be zero."""
+        """Drive the columns that executing lanes read; none if the constant is known to be zero."""
         lanes = self.offer.held.lanes
         if self._config.has_zero_mask:
             read = Const(0, LANES)

@@ -1,4 +1,4 @@
-"""Claims: which free collector takes the instruction of each issue port (docs/contract/issue.md)."""
+"""Claims: assigns free collectors to the instructions of issue ports (docs/contract/issue.md)."""
 
 from amaranth import Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -12,14 +12,14 @@ class CollectorClaims(wiring.Component):
 
     Parameters
     ----------
-    collectors, ports : how many there are.
+    collectors, ports : number of collectors and of issue ports.
 
     Members
     -------
     busy : collectors that hold an instruction.
-    free : how many do not, at most one for each port.
-    claim, first : the ports that want a collector, and the one whose claim goes first; the others follow cyclically.
-    granted, take : the ports that get one, and for each port the collector that it gets.
+    free : number of free collectors, at most one for each port.
+    claim, first : the ports that request a collector, and the first one in claim order; the others follow cyclically.
+    granted, take : the ports that get a collector, and for each port its collector.
     """
 
     def __init__(self, *, collectors: int, ports: int) -> None:
@@ -47,7 +47,7 @@ class CollectorClaims(wiring.Component):
         return m
 
     def _lowest(self, m: Module) -> list[Signal]:
-        """The lowest free collector, the second lowest, and so on: one for each port, none where too few are free."""
+        """The lowest free collector, the second lowest, and so on: one for each port, none if too few are free."""
         free, found = Signal(self._collectors, name="free_collectors"), []
         m.d.comb += free.eq(~self.busy)
         left: Value = free

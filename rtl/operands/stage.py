@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Dispatch stage: the registers between collectors and pipes, and what is done to operands behind them."""
+"""Dispatch stage: the registers between collectors and pipes, and the operand paths behind them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -28,8 +28,8 @@ class DispatchStage(wiring.Component):
     """A dispatch port: selects one of the instructions that are offered for its pipes, takes it with its operands, and
     shows it one cycle later.
 
-    The operand registers hold what collectors do. Behind them stored forms are restored, unless windows have done so,
-    compact slots are expanded, and with a zero mask it is worked out which lanes are trivial.
+    The operand registers hold words in the collectors' form. Behind them plain words are restored, unless windows have
+    done so, compact slots are expanded, and with a zero mask trivial lanes are detected.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class DispatchStage(wiring.Component):
 
     Members
     -------
-    offer, address : what each collector and, if there are any, each address slot offers (`warploom.rtl.ports.offer`).
-    slots : with compact slots, those of each instruction that is offered, those of address slots last.
-    older, credit_sfu, ..., queued_sp, ... : what the dispatcher knows of ages and pipes
+    offer, address : the offers of each collector and, if there are any, each address slot (`warploom.rtl.ports.offer`).
+    slots : with compact slots, those of each offered instruction, those of address slots last.
+    older, credit_sfu, ..., queued_sp, ... : inputs of the dispatcher: ages and states of pipes
         (`warploom.rtl.dispatch.Dispatcher`).
-    dispatch : what was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
+    dispatch : the instruction that was selected in the previous cycle (`warploom.rtl.ports.dispatch`).
     operand_columns : with a probe, for each operand register the columns that take an operand at the end of the cycle.
     """
 
@@ -90,7 +90,7 @@ class DispatchStage(wiring.Component):
         return m
 
     def _connect_dispatcher(self, m: Module) -> None:
-        """The dispatcher sees what is offered, and selects."""
+        """Connect the offers to the dispatcher, and its selection."""
         dispatcher = self.dispatcher
         m.d.comb += [getattr(dispatcher, name).eq(getattr(self, name)) for name in self.known]
         for h, holder in enumerate(self._holders):
@@ -103,7 +103,7 @@ class DispatchStage(wiring.Component):
             ]
 
     def observe(self) -> Shown:
-        """What is selected: whether anything, where it waits, and its tag."""
+        """Whether an instruction is selected, its holder, and its tag."""
         selected = Cat(holder.dispatched for holder in self._holders)
         return {
             "valid": selected.any(),
@@ -135,7 +135,7 @@ class DispatchStage(wiring.Component):
                      for expander, value in zip(self.expanders, self.compact["values"], strict=True)]
 
     def _show_operand(self, m: Module, slot: int) -> tuple[Value, Value]:
-        """Show an operand; its word, and the lanes of it that are known to be zero."""
+        """Drive an operand. Returns its word, and its lanes that are known to be zero."""
         name = OPERANDS[slot]
         word, path = self._operand_register(m, slot), self.operand_paths[slot]
         known = Cat(word.word_select(lane, 32) == 0 for lane in range(LANES))
@@ -178,7 +178,7 @@ class DispatchStage(wiring.Component):
 
     def _find_trivial(self, m: Module, detector: TrivialDetector, taken: dict[str, Signal],
                       operands: Iterable[tuple[Value, Value]]) -> None:
-        """The lanes whose result is known, by what is known to be zero."""
+        """Find the trivial lanes, from known zeros."""
         rule = Signal(TRIVIAL, name="dispatch_rule", reset_less=True)
         chosen = [self._chosen(name) for name in ("op", "modifiers", "pipe")]
         m.d.sync += rule.eq(decode_trivial(m, *chosen, self._sp_pipes))
@@ -192,15 +192,15 @@ class DispatchStage(wiring.Component):
             m.d.comb += [getattr(detector, OPERANDS[slot]).eq(word), detector.known[slot].eq(known)]
 
     def _chosen(self, name: str) -> Value:
-        """A field of the instruction that is selected in this cycle."""
+        """A field of the instruction selected in this cycle."""
         return merge(self._select, [holder.held[name] for holder in self._holders])
 
     def _of_selected(self, values: Sequence[ValueLike]) -> Value:
-        """What the collector has that is selected in this cycle. Address slots may be left out, as they come last."""
+        """A value of the holder selected in this cycle. Address slots may be omitted, as they come last."""
         return merge(self._select[: len(values)], values)
 
     def _taken(self, m: Module, name: str, values: Sequence[ValueLike]) -> Signal:
-        """A register of what the holder has that is selected."""
+        """A register that takes a value of the selected holder."""
         chosen = self._of_selected(values)
         register = Signal(chosen.shape(), name=f"dispatch_{name}", reset_less=True)
         m.d.sync += register.eq(chosen)

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The operand store: where instructions wait for their operands."""
+"""The operand store, in which instructions wait for their operands."""
 
 from amaranth import Cat, Module
 from amaranth.lib import data, wiring
@@ -19,7 +19,7 @@ from warploom.rtl.shared import module_name, share
 
 
 class OperandStore(wiring.Component):
-    """Collectors, of slots or of windows, with what tells them where registers lie, and what dispatches from them.
+    """Slot or window collectors, with the placer of registers before them and the dispatch stages behind them.
 
     Parameters
     ----------
@@ -30,22 +30,22 @@ class OperandStore(wiring.Component):
     -------
     issue : for each issue port, decoded warp instructions: no more than there are free collectors, and with windows
         only of a warp that may issue them.
-    free_collectors, first_port : how many of those are taken, at most one for each port; the port whose claim goes
-        first. With windows, whether any is taken.
+    free_collectors, first_port : how many of them are taken, at most one for each port; the port with the first claim.
+        With windows, whether any is taken.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
     address_ready : with address slots, the ports whose slot is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
     compact : for each port, with compact slots, those of the instruction there (`warploom.rtl.ports.compact`).
     lookup : for each port, with metadata, those of its registers (`warploom.rtl.ports.lookup`).
-    read : what each collector requests (`warploom.rtl.ports.read`).
+    read : requests of each collector (`warploom.rtl.ports.read`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
-    memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
-        (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
+    memory, latch : with write-back, the memory pipe's results, and the same with evictions added for its latch
+        (`warploom.rtl.ports.memory`); completions of evictions are removed.
     credit_sfu, ... : for each pipe with credits, the unit outside can take one more instruction.
     queued_sp, ... : for each pipe with a result queue, the results that wait in it.
-    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... where there are
-        several ports.
+    dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... if there are several
+        ports.
     probe : with a probe, the state.
     collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
         the dispatch stage.
@@ -118,7 +118,7 @@ class OperandStore(wiring.Component):
         return gather(*self.placers, self.collectors, **dict(zip(self._ports, self.stages, strict=True)))
 
     def _connect_issue(self, m: Module) -> None:
-        """The collectors see who claims, and show who may."""
+        """Connect the claims of issue ports to the collectors, and the free collectors or entries."""
         collectors = self.collectors
         m.d.comb += [
             collectors.valid.eq(Cat(issue.valid for issue in self.issue)),
@@ -130,7 +130,7 @@ class OperandStore(wiring.Component):
             m.d.comb += self.address_ready.eq(collectors.address_ready)
 
     def _look_up(self, m: Module, port: int) -> None:
-        """The collectors see the instruction at a port, and what is known of its registers."""
+        """Connect the instruction at a port, with addresses and metadata of its registers, to the collectors."""
         placer, issue, taken = self.placers[port], self.issue[port].payload, self.collectors.taken[port]
         instruction = self.collectors.instruction[port]
         m.d.comb += [
@@ -151,7 +151,7 @@ class OperandStore(wiring.Component):
             m.d.comb += [self.collectors.compact[port].eq(compact.slots), compact.taken.eq(taken)]
 
     def _connect_offers(self, m: Module) -> None:
-        """Every port sees what is offered; an instruction leaves by one of them."""
+        """Connect all offers to every dispatch port; an instruction leaves by one of them."""
         stages, collectors = self.stages, self.collectors
         offers = [(offered, [stage.offer[c] for stage in stages]) for c, offered in enumerate(collectors.offer)]
         for port in range(self._config.address_slots):
@@ -162,7 +162,7 @@ class OperandStore(wiring.Component):
             m.d.comb += offered.dispatched.eq(Cat(offer.dispatched for offer in seen).any())
 
     def _connect_dispatch(self, m: Module, name: str, stage: DispatchStage) -> None:
-        """A port knows of ages, credits and queues, and one of the instructions leaves by it."""
+        """Connect ages, credits and queues to a dispatch port, and its instruction."""
         if self._config.has_compact_slots:
             m.d.comb += [stage.slots[h].eq(slots) for h, slots in enumerate(self.collectors.slots)]
         for known in stage.known:
@@ -170,7 +170,7 @@ class OperandStore(wiring.Component):
         connect(m, stage.dispatch, flipped(getattr(self, name)))
 
     def _connect_windows(self, m: Module, collectors: WindowCollectors) -> None:
-        """Results reach the windows, and what leaves them the register file."""
+        """Connect results to the windows, and their evictions to the register file."""
         m.d.comb += self.free_entries.eq(collectors.free_entries)
         connect(m, flipped(self.delivery), collectors.delivery)
         if self._config.writes_back:

@@ -23,10 +23,10 @@ from warploom.rtl.shared import module_name, share
 
 
 class WindowCollectors(wiring.Component):
-    """Collectors that keep what the last instructions of their warp read and wrote.
+    """Collectors that hold the registers of their warp's last instructions.
 
-    They hold plain words: what they fetch is restored on the way in. With write-back an eviction unit stands before the
-    latch of MEM.
+    They hold plain words, which are restored from the stored form before they enter. With write-back an eviction unit
+    is before the latch of MEM.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class WindowCollectors(wiring.Component):
     free_collectors, free_entries : some warp may issue an instruction; for each warp 0 or one more than the different
         registers that its next one may read.
     instruction : for each port, the instruction (`warploom.rtl.ports.instruction`).
-    compact : with compact slots, for each port those of the instruction, and the values of those of the one before.
+    compact : with compact slots, for each port those of the instruction, and the values of those of the previous one.
     taken, take : the ports whose instruction is taken at the end of the cycle, and the collectors that take one.
-    read : what each collector requests (`warploom.rtl.ports.read`).
-    offer : what each has for dispatch (`warploom.rtl.ports.offer`).
+    read : requests of each collector (`warploom.rtl.ports.read`).
+    offer : the offer of each (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of this instruction.
     delivery : results that collectors may take (`warploom.rtl.ports.delivery`).
-    memory, latch : with write-back, what the memory pipe has to do with its latch, and what the latch sees of it
-        (`warploom.rtl.ports.memory`): evictions follow results, and their completions are no instruction's.
+    memory, latch : with write-back, the memory pipe's results, and the same with evictions added for its latch
+        (`warploom.rtl.ports.memory`); completions of evictions are removed.
     probe, loads : with a probe, the state, and the lanes of entries that load.
     """
 
@@ -105,7 +105,7 @@ class WindowCollectors(wiring.Component):
                       lost_lanes=self.lost_lanes)
 
     def _take(self, m: Module) -> None:
-        """The collector of its warp takes the instruction at a port; it listens to that of its warp only."""
+        """The collector of its warp takes the instruction at a port; each collector listens to one port only."""
         m.d.comb += [
             self.free_collectors.eq(self.free_entries.as_value().any()),
             self.taken.eq(self.valid & self.free_collectors.replicate(len(self.valid))),
@@ -124,7 +124,7 @@ class WindowCollectors(wiring.Component):
             ]
 
     def _connect_read(self, m: Module, collector: BypassingCollector, read: Any) -> None:
-        """A collector requests one access at a time, of which the other ports tell."""
+        """A collector requests one access at a time, described by the other ports."""
         single = collector.read
         shown = [name for name in single.signature.members if name not in ("request", "grant", "word")]
         m.d.comb += [
@@ -155,7 +155,7 @@ class WindowCollectors(wiring.Component):
         return valid & ~self.eviction_unit.entering if evicts else valid
 
     def _connect_compact(self, m: Module) -> None:
-        """Compact slots are kept beside each collector."""
+        """Each collector has a unit for its compact slots."""
         for c, kept in enumerate(self.compact_slots):
             compact = self.compact[c % len(self.valid)]
             m.d.comb += [
@@ -167,7 +167,7 @@ class WindowCollectors(wiring.Component):
             ]
 
     def _connect_evictions(self, m: Module, evictions: EvictionUnit) -> None:
-        """Evictions follow results of the load/store unit to their latch; their completions are no instruction's."""
+        """Evictions follow results of the load/store unit to their latch; their completions are removed."""
         memory, latch = self.memory, self.latch
         connect(m, flipped(memory.result), evictions.result_mem)
         connect(m, evictions.result, flipped(latch.result))

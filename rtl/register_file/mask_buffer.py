@@ -1,4 +1,4 @@
-"""Mask buffer: how each warp register is stored ([RADAIDEH], section 3.6.2.8)."""
+"""Mask buffer: the encoding of each warp register ([RADAIDEH], section 3.6.2.8)."""
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -12,7 +12,7 @@ from warploom.rtl.placement import entry_in_group
 
 
 class MaskBuffer(wiring.Component):
-    """The encodings of all warp registers of a group, in flip-flops: an SRAM could not be reset.
+    """The encodings of all warp registers of a group, in flip-flops, because an SRAM could not be reset.
 
     With `Alignment.WRITE` an encoding is stored with its side, in 4 bits; otherwise in 3, and its side is that of the
     address. After reset registers are one byte wide and positive, and a stored side is right in even entries, left in
@@ -51,7 +51,7 @@ class MaskBuffer(wiring.Component):
         return m
 
     def _reset(self) -> int:
-        """All encodings after reset: zero, but for the sides of odd entries."""
+        """All encodings after reset: zero, except the sides of odd entries."""
         left = ENCODING.const({"left": 1}).as_value().value if self._sides else 0
         return sum(left << self._bits * number for number in range(self._entries) if number // self._banks % 2)
 

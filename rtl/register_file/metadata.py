@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The metadata table: what is known of each warp register, beside its bytes."""
+"""The table of the metadata of all warp registers."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from warploom.rtl.shared import module_name, share
 
 
 class MetadataTable(wiring.Component):
-    """For each group of warps an early part and a late one, as far as the stored form has them. With sides the early
-    part says where in the late one a register is. Each issue port looks up in its own group.
+    """For each group of warps an early and a late part, if the stored form has them. With sides the early part gives
+    the side of a register in the late part. Each issue port looks up in its own group.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class MetadataTable(wiring.Component):
         return m
 
     def _look_up(self, m: Module, lookup: Any, name: str, table: Any) -> None:
-        """A part is looked up for a port."""
+        """Look up in a part for a port."""
         m.d.comb += [
             table.lookup.address.eq(lookup.address),
             table.lookup.taken.eq(lookup.taken),
@@ -57,7 +57,7 @@ class MetadataTable(wiring.Component):
                          for address, early in zip(table.lookup.address, lookup.early, strict=True)]
 
     def _renew(self, m: Module, group: int, name: str, table: Any) -> None:
-        """What is written in registers of a group renews its part."""
+        """Writes of a group's registers update its part."""
         for inner, outer in zip(table.renewal, self.renewal, strict=True):
             mine = outer.address.group == group if self._config.divides_metadata else Const(1)
             m.d.comb += [

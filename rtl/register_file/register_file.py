@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The register file: banks, write-back, and what is known of each register."""
+"""The register file: banks, write-back, and the metadata of each register."""
 
 from amaranth import Module
 from amaranth.lib import wiring
@@ -29,13 +29,13 @@ class RegisterFile(wiring.Component):
     Members
     -------
     lookup : for each issue port, with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
-    read : for each collector, what it requests (`warploom.rtl.ports.read`).
-    result_sp, ... : for each pipe but that of memory, its results (`warploom.rtl.ports.result`).
+    read : the requests of each collector (`warploom.rtl.ports.read`).
+    result_sp, ... : for each pipe except memory, its results (`warploom.rtl.ports.result`).
     memory : results of the memory pipe, and its completions.
-    done_sp, ... : for each pipe but that of memory, completions, with the predicate result.
+    done_sp, ... : for each pipe except memory, completions, with the predicate result.
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     queued_sp, ... : for each pipe with a result queue, the results that wait in it.
-    observed : with a probe, what banks store and enable (`warploom.rtl.ports.observed_banks`).
+    observed : with a probe, the writes and enabled columns of banks (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
     """
 
@@ -79,7 +79,7 @@ class RegisterFile(wiring.Component):
         return gather(self.banks, self.writeback, self.metadata_table)
 
     def _connect_writeback(self, m: Module) -> None:
-        """Results reach their latches, these the banks, and with windows the collectors."""
+        """Connect results to their latches, and these to the banks and, with windows, to the collectors."""
         writeback = self.writeback
         for pipe in self._others:
             result, done = f"result_{pipe.name}", f"done_{pipe.name}"

@@ -18,12 +18,12 @@ class WriteLatch(wiring.Component):
     Members
     -------
     result : results of the pipe.
-    request, bank, row : the latch wants to write this row of this bank; all straight from registers, since the arbiter
-        and the write paths start with them.
-    group, entry : where metadata tables are divided, where the metadata of the register are.
+    request, bank, row : the latch requests to write this row of this bank; all directly from registers, since the
+        arbiter and the write paths start with them.
+    group, entry : if metadata tables are divided, the address of the register's metadata.
     grant : the bank takes it in this cycle.
     data, lanes : the word, and the lanes to write.
-    valid, tag : the latch holds a result, and whose.
+    valid, tag : the latch holds a result, and its tag.
     done : completions.
     """
 

@@ -21,7 +21,7 @@ from warploom.rtl.shared import share
 
 
 class Writeback(wiring.Component):
-    """A write latch for each pipe, write paths that they share, and what brings a path to its bank, in stored form.
+    """A write latch for each pipe, the write paths that they share, and the conversion of a path to the stored form.
 
     A path carries the word of its first latch that holds a register write. Results of SP cannot wait: either the
     arbiter never refuses them, so that their latch is always free, or they have a result queue. With windows results
@@ -35,10 +35,10 @@ class Writeback(wiring.Component):
     -------
     result_sp, ... : results of the pipes (`warploom.rtl.ports.result`).
     done_sp, ... : completions.
-    write : requests, and what is written (`warploom.rtl.ports.write`).
+    write : requests and writes (`warploom.rtl.ports.write`).
     renewal : with metadata, for each path those of the register that is written (`warploom.rtl.ports.renewal`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
-    latches : what the latches hold (`warploom.rtl.ports.latches`).
+    latches : the contents of latches (`warploom.rtl.ports.latches`).
     queued_sp, ... : for each pipe with a result queue, the results that wait in it.
     """
 
@@ -76,7 +76,7 @@ class Writeback(wiring.Component):
         return m
 
     def observe(self) -> Shown:
-        """For each latch whether it holds a result and whose, and how its register will be stored; 0 when it writes
+        """For each latch whether it holds a result, its tag, and the new metadata of its register; 0 if it writes
         none."""
         latches, shown = self.latches, {}
         for i, writer in enumerate(self._config.writers):
@@ -90,7 +90,7 @@ class Writeback(wiring.Component):
                         for pipe in self._config.pipes if pipe.result_queue}
 
     def _latch(self, m: Module, platform: object, i: int) -> tuple[Entering, Carried]:
-        """The latch of pipe i, with its ports connected: what enters it, and what it puts on its path."""
+        """The latch of pipe i, connected to its results and its path."""
         writer, latch = self._config.pipes[i].name, WriteLatch(config=self._config)
         m.submodules[f"{writer}_latch"] = share(platform, "write_latch", latch)
         result, done, write = self._results(m, platform, i), getattr(self, f"done_{writer}"), self.write
@@ -116,7 +116,7 @@ class Writeback(wiring.Component):
         return Entering(writer, result, written), held
 
     def _results(self, m: Module, platform: object, i: int) -> Any:
-        """The results that reach the latch of pipe i, perhaps by a queue."""
+        """The results for the latch of pipe i, directly or from a queue."""
         pipe = self._config.pipes[i]
         result = getattr(self, f"result_{pipe.name}")
         if not pipe.result_queue:
@@ -128,7 +128,7 @@ class Writeback(wiring.Component):
         return queue.first
 
     def _request(self, m: Module, held: list[Carried]) -> None:
-        """What latches say of the registers that they write."""
+        """Drive the sub-banks of requests, and the observed metadata of latches."""
         for i, latch in enumerate(held):
             if self._config.has_sides:
                 m.d.comb += self.write.mask[i].eq(latch["mask"])

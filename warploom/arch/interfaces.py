@@ -1,7 +1,7 @@
-"""Fields of the datapath's ports, as tables: hardware makes its structs of them, benches their codecs.
+"""Fields of the datapath's ports, as tables: the source of the hardware's structs and of the benches' codecs.
 
-A table is a list of (name, bits), the first field in the least significant bits. `docs/contract/` says in which cycle
-each port is valid.
+A table is a list of (name, bits), the first field in the least significant bits. `docs/contract/` defines the cycle in
+which each port is valid.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from warploom.arch.mechanisms import MECHANISMS, met
 Fields = list[tuple[str, int]]
 
 TAG_BITS = 10
-"""Tags name instructions in flight; the front end hands them out in turn."""
+"""Tags name instructions in flight; the front end assigns them in turn."""
 
 WARP_BITS = LANES * 32
 """Bits of a warp register."""
@@ -35,7 +35,7 @@ def pipe_bits(config: SmConfig) -> int:
 
 
 def _added(table: str, config: SmConfig) -> Fields:
-    """What the mechanisms of a configuration add to a table; several may need the same field."""
+    """The fields that the mechanisms of a configuration add to a table; several may need the same field."""
     added = {field.name: field.bits or index_bits(getattr(config, field.counts))
              for mechanism in MECHANISMS for field in mechanism.fields
              if field.table == table and met(field.needs, config)}
@@ -43,9 +43,9 @@ def _added(table: str, config: SmConfig) -> Fields:
 
 
 def address_fields(config: SmConfig) -> Fields:
-    """Where a warp register lies: bank, row, and whether it is on the left. The placer tells by the number (with
-    `Alignment.REG` of the coalescing register file; otherwise 0); what a collector holds is the side as stored. Where
-    metadata tables are divided, also whose part its metadata are in, and where."""
+    """The physical address of a warp register: bank, row, and whether it is on the left. The placer's `left` follows
+    from the register number (with `Alignment.REG` of the coalescing register file; otherwise 0); a collector's is the
+    stored side. If metadata tables are divided, also group and entry of its metadata."""
     fields = [("bank", index_bits(config.banks)), ("row", index_bits(config.rows)), ("left", 1)]
     if config.divides_metadata:
         fields += [("group", index_bits(config.issue_ports)), ("entry", index_bits(metadata_rows(config)))]
@@ -58,13 +58,13 @@ def issue_names(config: SmConfig) -> list[str]:
 
 
 def address_names(config: SmConfig) -> list[str]:
-    """The address slots, one for each issue port, as a bench sees them."""
+    """The names of the address slots in the probe, one for each issue port."""
     return ["address"] if config.address_slots == 1 else [f"address{port}" for port in range(config.address_slots)]
 
 
 ENCODING_FIELDS: Fields = [("size", 2), ("sign", 1), ("left", 1)]
-"""How the coalescing register file stores a warp register: `size` is its width in bytes less one, `sign` fills the
-bytes above in every lane, `left` says that byte k lies in sub-bank 3 - k instead of k."""
+"""The encoding of a warp register in the coalescing register file: `size` is its width in bytes less one, `sign` fills
+the bytes above in every lane, and with `left` byte k is in sub-bank 3 - k instead of k."""
 
 
 ZERO_BITS = 32
@@ -75,7 +75,7 @@ REORDER_BITS = LANES // GROUP
 
 
 class Outcome(IntEnum):
-    """What is known of a lane's result before it is computed: nothing, that it is zero, or that it is an operand."""
+    """The result of a lane, if known before it is computed: zero or an operand; otherwise COMPUTE."""
 
     COMPUTE, ZERO, A, B, C = range(5)
 
@@ -86,37 +86,36 @@ ACTIVITY_FIELDS: Fields = [(name, 40) for name in (
     "sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes", "collector_columns", "operand_columns",
     "lane_loads", "bypass_loads",
 )]
-"""Activity counters, since reset. Sub-banks of which at least a column is enabled, for reading and for writing; columns
-enabled; columns of operand registers that are stored, in collectors and behind them; registers of lane stages, and of
-the bypasses beside them, that are loaded (docs/contract/counting.md)."""
+"""Activity counters, since reset: sub-banks with at least one enabled column, for reading and for writing; enabled
+columns; stored columns of operand registers, in collectors and behind them; loaded registers of lane stages and of
+their bypasses (docs/contract/counting.md)."""
 
 
 def early_fields(config: SmConfig) -> Fields:
-    """The metadata of a warp register that are known in the cycle in which they are looked up: with sides how many of
-    its bytes are stored, and where."""
+    """The metadata of a warp register that are valid in the cycle of the look-up: with sides, the encoding."""
     return ENCODING_FIELDS if config.has_sides else []
 
 
 def zero_fields(config: SmConfig) -> Fields:
-    """What is known to be zero in a warp register: the zero mask, and where groups may be reordered their R-bits."""
+    """The zero mask of a warp register and, if groups may be reordered, its R-bits."""
     return _added("zero", config)
 
 
 def stored_fields(config: SmConfig) -> Fields:
-    """How a warp register is stored, beyond its address: width less one and sign with coalescing, the zero mask with
-    gating. An instruction brings those of its destination to write-back, as they were when it issued."""
+    """The metadata of a warp register: width less one and sign with coalescing, the zero mask with gating. An
+    instruction carries those of its destination, looked up at issue, to write-back."""
     return [*_added("encoding", config), *zero_fields(config)]
 
 
 def hint_fields(config: SmConfig) -> Fields:
-    """What the compiler tells of a destination: whether the collector needs its value, and whether the register file
+    """The compiler's hints for a destination: whether the collector needs its value, and whether the register file
     does."""
     return _added("hints", config)
 
 
 def read_fields(config: SmConfig) -> Fields:
-    """What a collector wants of a bank: a row, with sides its sub-banks, and where columns are enabled one by one those
-    that it needs."""
+    """A collector's request to a bank: a row, with sides its sub-banks, and if columns are enabled one by one the
+    needed ones."""
     mask = [("mask", SUB_BANKS)] if config.has_sides else []
     return [("row", index_bits(config.rows)), *mask, *([("columns", COLUMNS)] if config.gates_columns else [])]
 
@@ -134,8 +133,8 @@ def coming_fields(config: SmConfig) -> Fields:
 DELIVERY_FIELDS: Fields = [
     ("valid", 1), ("register", 8), ("lanes", LANES), ("full", 1), ("transient", 1), ("data", WARP_BITS),
 ]
-"""What the result port of a window collector brings: the executing lanes of a result, whether they are `full`, and
-whether they are transient."""
+"""The result port of a window collector: the executing lanes of a result, whether they are `full`, and whether they are
+transient."""
 
 
 def eviction_fields(config: SmConfig) -> Fields:
@@ -149,7 +148,7 @@ def trivial_fields(config: SmConfig) -> Fields:
 
 
 class Tag(IntEnum):
-    """What is known of a warp register: nothing, that all lanes are alike, or that lane l holds base + l * stride."""
+    """Structure of a warp register: none, all lanes are equal, or lane l holds base + l * stride."""
 
     GENERIC, UNIFORM, AFFINE = range(3)
 
@@ -164,22 +163,22 @@ ATTEMPT_CYCLES = 4
 """Cycles from an attempt of the affine unit to its outcome (docs/contract/affine.md)."""
 
 UNIFORM_CYCLES = ATTEMPT_CYCLES - 2
-"""From an operation of the uniform unit, at its port in the cycle after the attempt, to the answer, in the cycle before
-the outcome."""
+"""Cycles from an operation of the uniform unit, at its port in the cycle after the attempt, to the result, in the cycle
+before the outcome."""
 
 
 def attempt_fields(config: SmConfig) -> Fields:
-    """An instruction that is to execute in the affine unit: fields of the issue port; `writes_predicate` says that it
-    has a predicate result (pdst is not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base
-    is `imm`. Of an LD operand c is the offset (`imm_slot` 2)."""
+    """An attempt of the affine unit: fields of the issue port; `writes_predicate`: it has a predicate result (pdst is
+    not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base is `imm`. For an LD operand c
+    is the offset (`imm_slot` 2)."""
     left_out = ("tag", "pipe", "timing", "first", "aside", "to_collector", "to_file")
     return [*(field for field in issue_fields(config) if field[0] not in left_out), ("writes_predicate", 1),
             ("step", 1)]
 
 
 def outcome_fields(config: SmConfig) -> Fields:
-    """What became of an attempt: its warp, whether the affine unit executed it (otherwise nothing has changed, and the
-    instruction goes to the datapath), and the predicate result by executing lane, 0 when it did not."""
+    """The outcome of an attempt: its warp, whether the affine unit executed it (otherwise nothing has changed, and the
+    instruction goes to the datapath), and the predicate result by executing lane, 0 if it did not."""
     return [("warp", index_bits(config.warps)), ("accepted", 1), ("pred", LANES)]
 
 
@@ -187,16 +186,16 @@ UNIFORM_FIELDS: Fields = [("op", 8), ("modifiers", MODIFIER_BITS), ("a", 32), ("
 """An operation of the uniform unit, floating point or a load, in the cycle after its attempt."""
 
 UNIFORM_RESULT_FIELDS: Fields = [("value", 32), ("holds", 1)]
-"""Its answer, in the cycle before the outcome: the word, or whether the comparison or property holds."""
+"""The uniform unit's result, in the cycle before the outcome: the word, or whether the comparison or property holds."""
 
 
 def issue_fields(config: SmConfig) -> Fields:
-    """A decoded warp instruction. `reads` has a bit for each slot that reads a register; a slot that does not is
-    zero, or `imm` in slot `imm_slot`. `lanes` are the executing lanes, `pred` the lane mask of the predicate operand
-    (after inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` the number of the pipe that
-    executes it (`SmConfig.serving`). `writes` says that a register is written (dst is not RZ). `full` says that the
-    executing lanes are all that are still live. With a window `first` marks the first instruction of a warp that is new
-    in its slot. With hints and the affine unit `aside` marks an expansion, which does not count in the window."""
+    """A decoded warp instruction. `reads` has a bit for each slot that reads a register; a slot that does not is zero,
+    or `imm` in slot `imm_slot`. `lanes` are the executing lanes, `pred` the lane mask of the predicate operand (after
+    inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` the number of the pipe that executes it
+    (`SmConfig.serving`). `writes`: a register is written (dst is not RZ). `full`: the executing lanes are all that are
+    still live. With a window `first` marks the first instruction of a warp that is new in its slot. With hints and the
+    affine unit `aside` marks an expansion, which does not count in the window."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", pipe_bits(config)), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8),
@@ -206,8 +205,8 @@ def issue_fields(config: SmConfig) -> Fields:
 
 
 def dispatch_fields(config: SmConfig) -> Fields:
-    """What leaves a collector for its pipe; `collector` is where it waited (last the address slot), `bank`, `row`,
-    `left` and `stored_fields` where the destination lies and how it is stored so far."""
+    """An instruction that leaves a collector for its pipe; `collector` is its holder (address slots last), `bank`,
+    `row`, `left` and `stored_fields` are the address and the present metadata of its destination."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", pipe_bits(config)), ("timing", 5), ("dst", 8), ("writes", 1), *address_fields(config),
@@ -217,8 +216,8 @@ def dispatch_fields(config: SmConfig) -> Fields:
 
 
 def result_fields(config: SmConfig) -> Fields:
-    """A result on its way to write-back, without its data word: fields of the dispatch that come back, and `pred`, the
-    predicate result by lane."""
+    """A result for write-back, without its data word: fields of the dispatch that come back, and `pred`, the predicate
+    result by lane."""
     return [
         ("tag", TAG_BITS), ("writes", 1), *address_fields(config), *stored_fields(config), ("lanes", LANES),
         ("full", 1), ("pred", LANES), *_added("result", config), *hint_fields(config),
@@ -231,7 +230,7 @@ def done_fields(config: SmConfig) -> Fields:
 
 
 FREE_BITS = 3
-"""Bits of a warp's room at the port `free_entries` of a datapath with windows: 0 when the warp may not issue, else one
+"""Bits of a warp's `free_entries` at the port of a datapath with windows: 0 if the warp may not issue, otherwise one
 more than the registers that its next instruction may read, at most 4."""
 
 

@@ -1,4 +1,4 @@
-"""Where a warp register lives: bank and row ([RADAIDEH], Figures 2.7 and 3.10). Pure functions of the configuration."""
+"""Addresses of warp registers ([RADAIDEH], Figures 2.7 and 3.10). Pure functions of the configuration."""
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
@@ -8,13 +8,13 @@ from warploom.arch.mechanisms import Alignment, Layout
 from warploom.arch.program import Program
 
 MOST_REGISTERS = RZ
-"""Registers of a thread, at most: R0 to the one before RZ."""
+"""Maximum registers of a thread: R0 to the one before RZ."""
 
 
 def rows_per_warp(config: SmConfig, registers: int) -> int:
     """Rows that one warp occupies in each bank that holds it: the *stride* of the mapping.
 
-    `registers` is the number of registers of a thread. With `wid` a warp lives in one bank, with `wshift` in all.
+    `registers` is the number of registers of a thread. With `wid` a warp is in one bank, with `wshift` in all.
     """
     return registers if config.layout is Layout.WID else -(-registers // config.banks)
 
@@ -27,7 +27,7 @@ def address(config: SmConfig, stride: int, warp: int, register: int) -> tuple[in
 
 
 def metadata_address(config: SmConfig, stride: int, warp: int, register: int) -> tuple[int, int]:
-    """(group, entry) of a warp register: whose part of the metadata table of its bank it is in, and where in it."""
+    """(group, entry) of a warp register: the group whose part of its bank's metadata table it is in, and the entry."""
     group = warp % config.issue_ports
     if config.layout is Layout.WID:
         return group, warp // max(config.banks, config.issue_ports) * stride + register
@@ -35,13 +35,14 @@ def metadata_address(config: SmConfig, stride: int, warp: int, register: int) ->
 
 
 def metadata_banks(config: SmConfig) -> int:
-    """Banks that the warps of one issue port use: with `wid` some, which no other port's warps use, or one."""
+    """Number of banks that the warps of one issue port use: with `wid` either one, or several that no other port
+    uses."""
     return max(config.banks // config.issue_ports, 1) if config.layout is Layout.WID else config.banks
 
 
 def metadata_rows(config: SmConfig) -> int:
-    """Entries of one part of a metadata table: enough for its share of as many warps as fit the register file, however
-    many registers they have."""
+    """Entries of one part of a metadata table: enough for its share of the warps that fit the register file, for every
+    number of registers."""
     sharing = metadata_banks(config) * config.issue_ports // config.banks  # parts of one bank
     strides = range(1, min(rows_per_warp(config, MOST_REGISTERS), config.rows) + 1)
     return max(-(-(config.rows // stride) // sharing) * stride for stride in strides)
@@ -68,7 +69,7 @@ def affine_address(config: SmConfig, registers: int, warp: int, register: int) -
 
 
 def check_fits(config: SmConfig, program: Program, launch: Launch) -> None:
-    """Raise `LaunchError` when not even one block fits the register file and shared memory."""
+    """Raise `LaunchError` if not even one block fits the register file and shared memory."""
     registers, shared = program.registers, program.shared_bytes + launch.dynamic_shared
     room = resident_warps(config, registers)
     if launch.warps_per_block > room:

@@ -1,4 +1,4 @@
-"""The machine without any mechanism: what it chooses, its units, its regression and its planted bugs."""
+"""The machine without any mechanism: its settings, units, regression and planted bugs."""
 
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ from warploom.arch.mechanisms.descriptor import (
 
 
 class Scheduler(StrEnum):
-    """How a warp scheduler chooses among ready warps."""
+    """The policy by which a warp scheduler chooses among ready warps."""
 
     LRR = "lrr"  # loose round robin
     GTO = "gto"  # greedy, then oldest
@@ -34,7 +34,7 @@ class Layout(StrEnum):
 PROBE = {"probe": True}
 
 TWO_SP = ("schedulers=2", "pipes.sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "mem.write_path=2")
-"""Two pipes of SP, the second one with a write path of its own."""
+"""Two SP pipes, the second one with a separate write path."""
 
 PATH_EACH = (*TWO_SP, "sfu.write_path=2", "mem.write_path=3")
 """A write path for each pipe."""
