@@ -1,8 +1,8 @@
-"""What the golden model says of the hardware, cycle by cycle: what goes to its inputs, and what its outputs must show.
+"""The golden model's stimuli for the hardware, and its expected outputs, cycle by cycle.
 
-In every cycle the golden SM steps first; what it feeds to its datapath goes to the hardware too, except that answers
-from outside are computed from the hardware's own operands (`warploom.tb.outside`). Hardware stands the hardware in a
-simulator (`warploom.tb.lockstep_bench`), or what records the run for a replay (`warploom.tb.tape`).
+In every cycle the golden SM steps first. The inputs of its datapath also go to the hardware, except that results from
+outside are computed from the hardware's own operands (`warploom.tb.outside`). The hardware is a simulator
+(`warploom.tb.lockstep_bench`), or the recorder of a tape (`warploom.tb.tape`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ OPERANDS = ("a", "b", "c")
 
 
 class Source(Protocol):
-    """What drives the two datapaths: the golden SM, then the read-back of the registers."""
+    """The source of stimuli of the two datapaths: the golden SM, then the read-back of the registers."""
 
     cycle: int
     inputs: Inputs
@@ -65,7 +65,7 @@ class Source(Protocol):
 
 
 class Comparison:
-    """Drives and compares. `checks` counts compared values by kind; `shadow` follows the register file."""
+    """Drives and compares. `checks` counts compared values by kind; `shadow` tracks the register file."""
 
     def __init__(self, hardware: Hardware, outside: OutsideUnits, trace: Trace) -> None:
         config, self._codecs = hardware.config, hardware.codecs
@@ -95,7 +95,7 @@ class Comparison:
         self._probe: Probe | None = None
 
     def step(self, source: Source) -> bool:
-        """One cycle, unless the source is finished; whether there was one."""
+        """One cycle, unless the source is finished. Returns whether there was one."""
         if self._probe is None:
             self._probe = Probe(self._codecs["probe"], source.datapath.observed)
         source.step()
@@ -128,7 +128,7 @@ class Comparison:
             self._written(datapath, shown)
 
     def _sent(self, source: Source, port: str, expected: Mapping[str, Any]) -> None:
-        """A dispatch port, in the lanes whose operands are defined; the units outside take what it shows."""
+        """Compare a dispatch port in the lanes with defined operands; the units outside take its instruction."""
         codec, lanes = self._dispatch, expected["lanes"]
         defined = source.defined[expected["tag"]].operands
         common = defined[0] & defined[1] & defined[2]
@@ -152,7 +152,7 @@ class Comparison:
                 self._outcomes_hold(expected, codec.field(word, "trivial"), operands, common)
 
     def _outcomes_hold(self, sent: Mapping[str, Any], trivial: int, operands: Sequence[int], defined: int) -> None:
-        """What outcomes promise is what the unit outside computes from the same operands."""
+        """Check that outcomes equal the results of the unit outside for the same operands."""
         if not trivial:
             return
         result, pred = self.outside.answer(sent["tag"])
@@ -164,7 +164,7 @@ class Comparison:
             self.checks["outcomes"] += 1
 
     def _completed(self, source: Source) -> None:
-        """Predicates of completions, and what registers are from now on."""
+        """Compare predicates of completions, and update the values of registers."""
         for writer, result in zip(self.config.writers, source.datapath.done, strict=True):
             if result is None:
                 continue
@@ -180,7 +180,7 @@ class Comparison:
                 self.shadow.complete(flight.warp.slot, address, flight.word, result["lanes"], lanes)
 
     def _written(self, datapath: Datapath, shown: int) -> None:
-        """Whole registers, as the register file has them after the writes of this cycle."""
+        """Compare whole registers after the writes of this cycle."""
         latches = datapath.register_file.writeback.latches
         for write in datapath.writes():
             writer = self.config.writers.index(write.writer)
@@ -194,7 +194,7 @@ class Comparison:
                 self.checks["evictions"] += 1
 
     def _form(self, writer: str, shown: int) -> Form:
-        """How a register is stored that is written in this cycle."""
+        """The stored form of a register that is written in this cycle."""
         form, field = Form(), self._codecs["probe"].field
         if self.config.has_sides:
             packed = field(shown, f"{writer}_latch_encoding")

@@ -1,7 +1,8 @@
-"""What surrounds the datapath in a random test: a front end that issues anything, and units that answer anything.
+"""The environment of the datapath in a random test: a front end with random instructions, and units with random
+results.
 
-With windows the instructions come in clusters, of few warps and few registers, and keep what their hints promise; now
-and then another warp comes into a slot.
+With windows the instructions come in clusters of few warps and few registers, and obey their hints; sometimes another
+warp takes a slot.
 """
 
 import random
@@ -24,22 +25,22 @@ Issues = list[dict[str, int] | None]
 
 REGISTERS = 24
 DRAIN = 80
-"""Cycles in which everything in flight comes to its end."""
+"""Cycles in which everything in flight completes."""
 
 BURST = 64
-"""SFU and MEM answer in cycles from a multiple of this on, so that their results queue up behind each other."""
+"""Results of SFU and MEM come from a multiple of this number of cycles on, so that they queue up."""
 
 OUTSIDE = tuple(Instruction(op=op) for op in (Op.FADD, Op.FMAX, Op.FFMA, Op.MUFU, Op.DADD, Op.LATCH, Op.LD, Op.ST))
 SILENT = (Op.ST, Op.LATCH)
 """Operations without a result."""
 
 RECENT = 5
-"""Registers of a warp that its instructions name again and again, with windows."""
+"""Number of registers of a warp that its instructions name repeatedly, with windows."""
 
 
 class InFlight:
     """The registers that the instructions in flight read, until dispatch, and write, until completion; by tag. With
-    windows nobody waits for reads, but the first instruction of a warp for everything in its slot."""
+    windows no instruction waits for reads, but the first one of a warp waits for everything in its slot."""
 
     def __init__(self, config: SmConfig) -> None:
         self._has_window = config.has_window
@@ -49,7 +50,8 @@ class InFlight:
         self._by_warp: Counter[int] = Counter()
 
     def hinders(self, fields: dict[str, int]) -> bool:
-        """An older instruction writes a register that this one reads or writes, or reads one that it writes."""
+        """Whether an older instruction writes a register that this one reads or writes, or reads one that this one
+        writes."""
         written = self._written.values()
         if not sources(fields).isdisjoint(written):
             return True
@@ -69,24 +71,24 @@ class InFlight:
             self._written[tag] = fields["warp"], fields["dst"]
 
     def dispatched(self, tag: int, *, silent: bool) -> None:
-        """It has all its operands; a silent one needs no more."""
+        """It has all its operands; one without a result is finished."""
         del self._read[tag]
         if silent:
             self.done(tag)
 
     def done(self, tag: int) -> None:
-        """It has written its register, if any. That a tag is not in flight, the checker says."""
+        """It has written its register, if any. The checker reports a tag that is not in flight."""
         self._written.pop(tag, None)
         if tag in self._warps:
             self._by_warp[self._warps.pop(tag)] -= 1
 
 
 class Surroundings:
-    """Drives the ports of the datapath from what its outputs show; knows nothing of its inside.
+    """Drives the ports of the datapath from its outputs alone.
 
-    First every register of every warp is written, then random instructions issue as soon as no hazard, nor want of
-    room, hinders them, then everything drains. Narrow values are frequent. `expected` is the number of completions that
-    the issued instructions owe.
+    First every register of every warp is written; then random instructions issue as soon as hazards and free entries
+    allow it; then everything drains. Narrow values are frequent. `expected` is the number of completions of the issued
+    instructions.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
@@ -95,7 +97,7 @@ class Surroundings:
         self._sfu: deque[tuple[int, dict[str, int] | None]] = deque()
         self._mem: list[tuple[int, dict[str, int] | None]] = []
         self._mem_offer: dict[str, int] | None = None
-        self._unread = 0  # memory instructions whose credit is still to come
+        self._unread = 0  # memory instructions whose credit has not been returned
         self._credits = busy(rng, 0.4)
         self._in_flight = InFlight(ports.config)
         self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
@@ -127,14 +129,14 @@ class Surroundings:
             cycle += 1
 
     def _shown(self, fields: Issues, issuing: Issues, first: int) -> dict[str, Any]:
-        """What is on the issue ports."""
+        """The inputs of the issue ports."""
         names = list(enumerate(issue_names(self._config)))
         return {**{f"{name}__valid": issuing[port] is not None for port, name in names},
                 **{f"{name}__payload": fields[port] or {} for port, name in names},
                 **({"first_port": first} if "first_port" in self._ports.inputs else {})}
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
-        """The instruction that issues next: the one that is to issue, or one that goes before it."""
+        """The instruction that issues next: the planned one, or one that must issue before it."""
         return fields
 
     def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
@@ -143,7 +145,7 @@ class Surroundings:
         return {}
 
     def _taken(self, issuing: Issues, first: int) -> Issues:
-        """Of the instructions on the issue ports those that are taken: in claim order, while there is a collector."""
+        """The instructions on the issue ports that are taken: in claim order, while collectors are free."""
         free, taken = self._free_collectors(), list(issuing)
         for turn in range(len(taken)):
             port = (first + turn) % len(taken)
@@ -155,13 +157,13 @@ class Surroundings:
         return taken
 
     def _free_collectors(self) -> int:
-        """How many instructions find a collector, at most one of each port; with windows all do."""
+        """The number of free collectors, at most one for each port; with windows all instructions have one."""
         if self._config.issue_ports == 1:
             return self._ports.peek("issue__ready")
         return self._config.issue_ports if self._has_window else self._ports.peek("free_collectors")
 
     def _is_apart(self, fields: dict[str, int]) -> bool:
-        """An instruction needs no collector."""
+        """Whether an instruction needs no collector."""
         return False
 
     def _issued(self, fields: dict[str, int]) -> None:
@@ -241,7 +243,7 @@ class Surroundings:
         }
 
     def _dispatched(self, cycle: int) -> None:
-        """Take what the dispatch ports show in this cycle."""
+        """Take the instructions at the dispatch ports in this cycle."""
         for port in self._config.dispatch_ports:
             if self._ports.peek(f"{port}__valid"):
                 self._sent(cycle, self._ports.codecs[f"{port}__payload"].unpack(self._ports.peek(f"{port}__payload")))

@@ -1,4 +1,4 @@
-"""What the benches of sub-bank and bank share: stimuli and checks of a memory with one read-write port."""
+"""Stimuli and checks of a memory with one read-write port, for the benches of sub-bank and bank."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -31,7 +31,7 @@ def stimuli(ports: Ports, mask: str, cycles: int) -> Iterator[Stimulus]:
 
 
 class MemoryCheck:
-    """Read data equals the model's, and a part keeps its value from one read to the next unless it was written."""
+    """Read data equals the model's, and a part has the same value in two reads unless it was written between them."""
 
     def __init__(self, ports: Ports, mask: str, model: MemoryModel, checker: Checker, coverage: Coverage) -> None:
         self._mask, self._model, self._checker, self._coverage = mask, model, checker, coverage

@@ -15,10 +15,10 @@ from warploom.tb.shadow import Address, Shadow
 
 class Readback:
     """Issues instructions of an outside unit that read up to three registers each and have no result, until every
-    register of the shadow was read, and every compact one; the operands at the dispatch port show what the banks hold,
-    or with windows banks and collectors together, or what base and stride expand to.
+    register of the shadow was read, and every compact one. The operands at the dispatch port are the words of the
+    banks, with windows of banks and collectors together, or the expansion of base and stride.
 
-    Goes on with the golden datapath where the kernel left it. `compared` counts registers.
+    Continues with the golden datapath in its state after the kernel. `compared` counts registers.
     """
 
     def __init__(self, config: SmConfig, registers: int, datapath: Datapath, shadow: Shadow) -> None:
@@ -26,7 +26,7 @@ class Readback:
         self.defined: dict[int, Defined] = {}
         self.compared = 0
         self._config, self._shadow, self._stride = config, shadow, rows_per_warp(config, registers)
-        # What was dropped may not be read again: with hints an instruction executes in what is left of one register.
+        # Dropped lanes may not be read: with hints an instruction executes in the remaining lanes of one register.
         self._by_one = config.has_hints
         count = 1 if self._by_one else 3
         self._affine = None if datapath.affine is None else datapath.affine.registers
@@ -39,7 +39,7 @@ class Readback:
 
     @property
     def finished(self) -> bool:
-        """All operands have been at the dispatch port."""
+        """Whether all operands have been at the dispatch port."""
         return self._sent == self._total
 
     def step(self) -> None:
@@ -57,21 +57,21 @@ class Readback:
             self.inputs = NO_INPUTS._replace(issue=issue)
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:
-        """There is a collector for the instruction, and room in it."""
+        """Whether there is a collector for the instruction, with enough free entries."""
         operands = self.datapath.operands
         if isinstance(operands, WindowStore):
             return operands.free_entries[warp] > sum(not self._is_compact(warp, register) for register in read)
         return operands.free_collectors > 0
 
     def _is_compact(self, warp: int, register: int) -> bool:
-        """The register file does not have the register."""
+        """Whether the register is compact, so that the register file does not have it."""
         return self._affine is not None and self._affine.read(warp, register) is not None
 
     def _address(self, warp: int, register: int) -> Address:
         return address(self._config, self._stride, warp, register)
 
     def _current(self, warp: int, register: int) -> int:
-        """The lanes of a register that are worth reading."""
+        """The lanes of a register with a defined, present value."""
         if self._is_compact(warp, register):
             return ALL_LANES
         dirty = 0
@@ -94,5 +94,5 @@ class Readback:
         }
 
     def flight(self, tag: int) -> Flight | None:
-        """Nobody outside answers."""
+        """None: the units outside return no results."""
         return None

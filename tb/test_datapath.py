@@ -37,10 +37,10 @@ from warploom.tb.datapath_driver import REGISTERS, Surroundings
 from warploom.tb.observation import Probe
 
 INSTRUCTIONS, RARER = 3000, 2
-"""Of a stream; with windows or compact registers, which leave the banks less to do, so many times as many."""
+"""Instructions of a stream; with windows or compact registers, which use the banks less, this many times as many."""
 
 PROGRAM = Program(name="random", source="", instructions=(), lines=(), registers=REGISTERS)
-"""What the model needs to know of the stream."""
+"""The model's information about the stream."""
 
 WARP_MASK = (1 << WARP_BITS) - 1
 
@@ -99,7 +99,7 @@ class DatapathCheck:
         ))
 
     def _cover_pipes(self, model: Any) -> None:
-        """What several pipes of SP and dispatch ports do."""
+        """Cover several pipes of SP, and several dispatch ports."""
         if self._config.rotating_paths > 1:
             self._coverage.hit("a result waits in its queue", any(model.queues.lengths))
             refused = [i for i in self._config.numbers(Pipe.SP) if not model.ready[i]]
@@ -108,7 +108,7 @@ class DatapathCheck:
             self._coverage.hit("several are dispatched", sum(sent is not None for sent in model.sent) > 1)
 
     def _claims(self, seen: Observation, free: int) -> None:
-        """Free collectors, and instructions that claim them."""
+        """Compare and cover free collectors, and the instructions that claim them."""
         ports = self._config.issue_ports
         if ports == 1:
             self._checker.equal("issue.ready", seen["issue__ready"], int(free > 0))
@@ -158,7 +158,7 @@ class DatapathCheck:
         self._coverage.hit("attempts of all sets", everywhere)
 
     def _stored(self, seen: Observation, writes: list[Write]) -> None:
-        """What the sub-banks take, byte by byte; nothing where no bank is written."""
+        """Compare the writes of sub-banks, byte by byte; nothing if a bank is not written."""
         words, enables = (self._codecs[name].array(seen[name]) for name in ("stored_data", "stored_bytes"))
         if self._coalescing:
             self._coverage.hit("narrow write", any(spread(write.lanes) & ~write.byte_mask for write in writes))
@@ -174,7 +174,7 @@ class DatapathCheck:
             self._checker.equal(f"bank {bank} word", word & mask if here else word, data)
 
     def _form(self, word: int, left: bool, groups: int) -> int:
-        """A byte-interleaved word as the sub-banks hold it."""
+        """A byte-interleaved word in the form of the sub-banks."""
         return to_sub_banks(word, left) if self._coalescing else reorder(word, groups)
 
     def _reordered(self, seen: Observation, write: Write) -> int:
@@ -216,7 +216,8 @@ def _points_of_pipes(config: SmConfig) -> list[str]:
 
 
 def _contention(check: DatapathCheck, checker: Checker) -> None:
-    """What is shared was wanted by several. A bypassing collector takes one operand at a time, which needs no port."""
+    """Cover contention for shared resources. A bypassing collector takes one operand at a time, so it has no port
+    conflicts."""
     model, window = check.model, check.model.config.has_window
     checker.holds("banks were contended", model.register_file.bank_conflicts > 0)
     checker.equal("ports were contended", model.register_file.port_conflicts > 0, not window)
@@ -229,8 +230,8 @@ def _contention(check: DatapathCheck, checker: Checker) -> None:
 
 
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:
-    """A test for each core, of which some belong to the long regression: of each, others have the parts or do more. A
-    core takes longer to build than all its tests to run."""
+    """A test for each core. Some belong to the long regression, because other cores have the same parts or more. A core
+    takes longer to build than all its tests to run."""
     long = {core.name for mechanism in mechanisms.MECHANISMS for core in mechanism.cores if core.is_long}
     return pytest.mark.parametrize("core", [
         pytest.param(core, marks=[pytest.mark.long] if core in long else []) for core in cores

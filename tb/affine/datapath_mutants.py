@@ -10,7 +10,7 @@ from warploom.tb.mutants import LockstepMutant, miswired
 
 
 def _unexpanded(stage: Any, m: Module) -> None:
-    """A compact slot shows the constant that its collector has."""
+    """A compact slot shows the constant of its collector."""
     m.d.sync += stage.compact.compact.eq(0)
 
 
@@ -20,24 +20,24 @@ def _unstrided(stage: Any, m: Module) -> None:
 
 
 def _known(stage: Any, m: Module) -> None:
-    """The constant in place of a compact slot is known to be zero."""
+    """A compact slot counts as known to be zero, like its constant."""
     m.d.comb += [known.eq(path.known)
                  for known, path in zip(stage.trivial_detector.known, stage.operand_paths, strict=True)]
 
 
 def _reading(sets: Any, m: Module) -> None:
-    """Collectors read compact slots all the same."""
+    """Collectors read compact slots from the register file."""
     m.d.comb += sets.compact[0].slots.compact.eq(0)
 
 
 def _hurried(sets: Any, m: Module) -> None:
-    """Values are taken from the set of the instruction after."""
+    """Values are taken from the set of the next instruction."""
     odd, values = sets.issue[0].warp[0], [Value.cast(unit.values) for unit in sets.units]
     m.d.comb += Value.cast(sets.compact[0].slots["values"]).eq(merge([~odd, odd], values))
 
 
 def _remembering(sets: Any, m: Module) -> None:
-    """What an instruction writes in the datapath stays compact."""
+    """A register that an instruction writes in the datapath stays compact."""
     m.d.comb += [unit.lookup.payload.writes.eq(0) for unit in sets.units]
 
 

@@ -1,4 +1,4 @@
-"""What surrounds the datapath with an affine unit in a random test: attempts beside instructions, and expansions."""
+"""The environment of a datapath with an affine unit in a random test: instructions, attempts, and expansions."""
 
 import random
 from typing import Any
@@ -19,8 +19,9 @@ TARGETS = 12
 
 
 class AffineSurroundings(Surroundings):
-    """`Surroundings` that attempts instructions too, of warps that do not wait for an outcome, in every set that serves
-    no instruction. What is compact it knows from the outcomes, and expands what is not written whole."""
+    """`Surroundings` that also attempts instructions, of warps that do not wait for an outcome, in every set that
+    serves no instruction. It tracks compact registers by the outcomes, and expands those that are not written as a
+    whole."""
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         super().__init__(ports, rng, instructions)
@@ -28,11 +29,11 @@ class AffineSurroundings(Surroundings):
         self._compact: set[Register] = set()
         self._attempts: dict[int, dict[str, int]] = {}  # by warp, those without an outcome
         self._expansions: dict[int, dict[str, int]] = {}  # by warp, those that have not issued
-        self._requests: dict[int, dict[str, Any]] = {}  # by cycle: ports of their answers
+        self._requests: dict[int, dict[str, Any]] = {}  # by cycle: ports of their results
         self._active = [busy(rng, 0.5) for _ in range(config.schedulers)]
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
-        """An instruction that writes some lanes of a compact register goes behind an expansion of it."""
+        """An instruction that writes some lanes of a compact register issues after an expansion of it."""
         warp, register = fields["warp"], fields["dst"]
         if fields["full"] or not fields["writes"] or (warp, register) not in self._compact:
             return fields
@@ -61,7 +62,7 @@ class AffineSurroundings(Surroundings):
             self._compact.discard((fields["warp"], fields["dst"]))
 
     def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
-        """Attempts, and answers of the uniform unit. Outcomes let their warps go on in the next cycle."""
+        """Attempts, and results of the uniform unit. After an outcome its warp goes on in the next cycle."""
         ports: dict[str, Any] = {"registers": REGISTERS}
         serving = {fields["warp"] % len(self._active) for fields in issuing if fields is not None}
         for number, active in enumerate(self._active):
@@ -73,7 +74,7 @@ class AffineSurroundings(Surroundings):
         return ports | self._requests.pop(cycle, {})
 
     def _answer(self, cycle: int, number: int) -> None:
-        """What is asked now is answered in time."""
+        """Schedule the results of this cycle's uniform operations."""
         if self._ports.peek(f"uniform_{number}__valid"):
             port = f"uniform_{number}__payload"
             asked = self._ports.codecs[port].unpack(self._ports.peek(port))
@@ -92,7 +93,7 @@ class AffineSurroundings(Surroundings):
                 self._compact.add((attempt["warp"], attempt["dst"]))
 
     def _attempt(self, number: int) -> dict[str, int] | None:
-        """An attempt of a warp of the set, as soon as no hazard hinders it."""
+        """An attempt of a warp of the set, if no hazard prevents it."""
         rng = self._rng
         warp = rng.randrange(number, self._config.warps, len(self._active))
         trial = random_trial(rng)
@@ -110,7 +111,7 @@ class AffineSurroundings(Surroundings):
         return None if self._in_flight.hinders(fields | {"first": 0}) else fields
 
     def _slots(self, warp: int, arity: int) -> dict[str, int]:
-        """Sources, most of them compact, and often an immediate; S2R has no source, but a value for its first lane."""
+        """Sources, most of them compact, and often an immediate; S2R has no source, but the value of its first lane."""
         rng = self._rng
         compact = sorted(register for owner, register in self._compact if owner == warp)
         constant = rng.randrange(arity) if arity and (rng.random() < 0.5 or not compact) else NO_SLOT

@@ -11,8 +11,8 @@ from warploom.tb.hardware import Hardware
 
 
 class AffinePorts:
-    """Compares what the sets show with the golden unit; drives attempts, and what the uniform unit answers. `checks`
-    gets what was compared."""
+    """Compares the ports of the sets with the golden unit; drives attempts, and results of the uniform unit. `checks`
+    counts comparisons."""
 
     def __init__(self, hardware: Hardware, trace: Trace, checks: dict[str, int]) -> None:
         self._hardware, self._has_address_slot = hardware, hardware.config.has_address_slot
@@ -20,7 +20,7 @@ class AffinePorts:
         self._checks, self._registers = checks, trace.program.registers
         self._uniform_unit = UniformUnit(trace)
         self._attempted = [name for name, _ in attempt_fields(hardware.config)]
-        self._answers: dict[int, dict[str, Any]] = {}  # by cycle: stimulus of its answers
+        self._answers: dict[int, dict[str, Any]] = {}  # by cycle: stimulus of its results
 
     def compare(self, cycle: int, golden: Datapath) -> None:
         """Whether the address slot is free; outcomes and requests of every set."""
@@ -51,7 +51,7 @@ class AffinePorts:
         return stimulus
 
     def _expect(self, cycle: int, port: str, fields: Mapping[str, Any] | None) -> None:
-        """What a stream must show."""
+        """The expected value of a stream."""
         self._hardware.expect(cycle, f"{port}__valid", int(fields is not None))
         if fields is not None:
             payload = f"{port}__payload"

@@ -1,6 +1,7 @@
-"""Table I of [BOW] in hardware: how often the program of Fig. 6 writes $r0 to $r3 to the register file.
+"""Table I of [BOW] in hardware: the number of register file writes of $r0 to $r3 by the program of Fig. 6.
 
-`tests/test_worked_examples.py` says the same of compiler and model, and where the table differs from the program.
+`tests/test_worked_examples.py` tests the same for compiler and model, and states where the table differs from the
+program.
 """
 
 from collections import Counter
@@ -28,7 +29,7 @@ EXPECTED = {
 }
 
 PAUSE = 8
-"""Cycles after each instruction, in which the collector evicts what has slid out of the window."""
+"""Cycles after each instruction, in which the collector evicts expired entries."""
 
 
 async def count(ports: Ports, trace: Trace) -> Counter[tuple[int, int]]:
@@ -62,6 +63,6 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
     (Bypass.BOW, 12), (Bypass.BOW_WR, 6), pytest.param(Bypass.BOW_HINTS, 12, marks=pytest.mark.long),
 ])
 def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
-    """On some of the hardware that runs whole kernels too."""
+    """On some of the hardware that also runs whole kernels."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])
     runner.run(runner.build(config, "Datapath"), "warploom.tb.bypass.test_table_1", seed)

@@ -37,7 +37,7 @@ def slices(mask: int, bits: int = SLICE_BITS) -> int:
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Fill every row, then one or two accesses to a few rows, with masks that do not meet."""
+    """Fill every row, then one or two accesses to a few rows, with masks that do not overlap."""
     rng = source()
     for row in range(ports.config.rows):
         yield {"right": access(True, row, 4, "right"), "data": rng.getrandbits(WARP_BITS),
@@ -64,7 +64,7 @@ def _accesses(rng: random.Random, rows: list[int]) -> dict[str, Access]:
 
 
 class BankCheck:
-    """Each sub-bank shows what it read in the previous cycle, as the model has it."""
+    """Each sub-bank shows the data that it read in the previous cycle, as in the model."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
@@ -80,7 +80,7 @@ class BankCheck:
         used = [port for port in ports if port["enable"]]
         masks = [port["mask"] for port in used]
         self._checker.holds("masks do not meet", len(masks) < 2 or not masks[0] & masks[1])
-        # Both rows are read before anything is written; sub-banks that differ make the order immaterial.
+        # Both rows are read before any write; the order does not matter, since the sub-banks differ.
         self._expected = {port["mask"]: self._model.read(port["row"]) for port in used if not port["write"]}
         for port in used:
             if port["write"]:
@@ -115,7 +115,7 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def fig_3_6(dut: cocotb.handle.SimHandleBase) -> None:
-    """(a) Two narrow writes to two rows, (b) a read of the first beside a write, (c) reads of two rows."""
+    """(a) Two narrow writes to two rows, (b) a read of the first with a write, (c) reads of two rows."""
     ports, checker = Ports(dut), Checker(minimum=2)
     rng = source()
     first, second = rng.getrandbits(WARP_BITS), rng.getrandbits(WARP_BITS)

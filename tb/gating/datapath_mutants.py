@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Planted bugs in collectors, operand paths and wiring: how the datapath reads what its register file does not hold."""
+"""Planted bugs in collectors, operand paths and wiring: the restoring of zeros and columns that are not stored."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def _positive(outer: Tampered, m: Module) -> dict[str, Value]:
 
 
 class Late(Collector):
-    """The zero masks are used one cycle after they are there."""
+    """The zero masks are used one cycle after they are valid."""
 
     def _zeros(self, m: Module) -> data.View:
         zeros = super()._zeros(m)
@@ -67,7 +67,7 @@ class Wasteful(Collector):
 
 
 class Unheld(DispatchStage):
-    """The operand registers take all columns of what is dispatched; so do their counters."""
+    """The operand registers take all columns of dispatched operands; so do their counters."""
 
     def _columns(self, slot: int) -> Value:
         return self._select.any().replicate(COLUMNS)
@@ -85,7 +85,7 @@ def _uncounted(pipes: Any, m: Module) -> None:
 
 
 def _exchanged(operands: Any, m: Module) -> None:
-    """The zero masks of the second and the third source are taken for each other's."""
+    """The zero masks of the second and the third source are exchanged."""
     first, second, third, destination = (zero.as_value() for zero in operands.lookup[0].late)
     m.d.comb += operands.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
 

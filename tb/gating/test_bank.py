@@ -1,4 +1,4 @@
-"""Bench of both banks with columns: hardware against their models, and poison wherever nothing was read."""
+"""Bench of both banks with columns: hardware against their models, and poison in all columns that were not read."""
 
 import random
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _sides(rng: random.Random, rows: list[int]) -> Access:
 
 
 class ColumnCheck:
-    """Each column shows what it read in the previous cycle, as the model has it, and poison if it did not read."""
+    """Each column shows the data that it read in the previous cycle, as in the model, and poison if it did not read."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
@@ -92,7 +92,7 @@ class ColumnCheck:
         self._expected = expected
 
     def _accesses(self, seen: Observation) -> list[Access]:
-        """The accesses that are made; that of a bank with one port has all sub-banks."""
+        """The accesses of the cycle; that of a bank with one port uses all sub-banks."""
         if "right" not in seen:
             return [{"write": seen["write"], "row": seen["row"], "mask": 15}] if seen["enable"] else []
         sides: list[Any] = [self._codecs[side].unpack(seen[side]) for side in SIDES]
