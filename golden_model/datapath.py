@@ -77,16 +77,18 @@ class Datapath:
         `ready`."""
         issue, _, given, attempts, first_port = inputs
         operands, register_file = self.operands, self.register_file
+        for port, chosen in enumerate(self.dispatch):  # before its holder takes another instruction
+            if chosen is not None:
+                holder = operands.holders[chosen["collector"]]
+                self.lanes.dispatched(port, operands.dispatcher.cycle, chosen, holder)
         if issue:
             self._issue([*issue[first_port:], *issue[:first_port]])
         operands.read()
         register_file.write(operands.results(self.done, self._results(inputs.results)))
         dispatch = self.sent = self.dispatch
-        for port, sent in enumerate(() if dispatch is self._nothing else dispatch):
+        for sent in () if dispatch is self._nothing else dispatch:
             if sent is not None:
-                index = sent["collector"]
-                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
-                operands.release(index)
+                operands.release(sent["collector"])
         operands.dispatcher.step(self._chosen, dispatch, given)
         register_file.arbiter.advance()
         operands.clock()

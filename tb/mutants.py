@@ -10,6 +10,7 @@ from amaranth.lib import data, wiring
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.arbiter import Arbiter
@@ -93,6 +94,13 @@ class NearSighted(Collector):
     def _repeats(self, m: Module) -> list[Value]:
         repeats = super()._repeats(m)
         return [*repeats[:2], repeats[2] & 0b010]
+
+
+class Stale(Collector):
+    """What arrives does not pass the storage."""
+
+    def _forwarded(self, slot: int, word: Value, arriving: Value) -> Value:
+        return word
 
 
 class Ageless(Dispatcher):
@@ -243,6 +251,8 @@ MUTANTS = (
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
     Mutant("Collector", "warploom.tb.operands.test_collector", "does not see every repeat",
            lambda c: NearSighted(config=c, probe=True)),
+    Mutant("Collector", "warploom.tb.operands.test_collector", "does not forward what arrives",
+           lambda c: Stale(config=c, probe=True), FAST),
     Mutant("Lane", "warploom.tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),
     Mutant("IntegerUnit", "warploom.tb.test_integer", "is a cycle early", lambda c: Hasty(config=c, probe=True)),
     Mutant("AgeMatrix", "warploom.tb.test_ages", "does not see that collector 1 takes an instruction",

@@ -5,6 +5,7 @@ from typing import Any
 
 from amaranth import Cat, Module
 
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.register_file import RegisterFile
@@ -64,6 +65,11 @@ def _misrouted(banks: Any, m: Module) -> None:
     m.d.comb += banks.access.crossbar.read_data[1].eq(banks.access.banks[0].read_data)
 
 
+def _impatient(collectors: Any, m: Module) -> None:
+    """A collector counts as free as soon as its instruction is ready."""
+    m.d.comb += collectors.claims.busy.eq(Cat(offer.busy & ~offer.ready for offer in collectors.offer))
+
+
 MUTANTS = (
     Mutant("Banks", BANKS, "takes one bank's word for another's", miswired("", _misrouted, Banks)),
     Mutant("Banks", BANKS, "enables the columns of another bank", miswired("", _swapped, Banks),
@@ -78,4 +84,6 @@ MUTANTS = (
     Mutant("OperandStore", STORE, "does not know who is oldest", miswired("", _ageless, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", _exchanged, OperandStore),
            (*INTERLEAVED, *SCARCE)),
+    Mutant("OperandStore", STORE, "overwrites an instruction that is ready",
+           miswired("collectors", _impatient, OperandStore), (*FAST, *SCARCE)),
 )

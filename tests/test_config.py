@@ -181,6 +181,8 @@ def test_what_has_no_columns_to_gate(settings, message):
 
 @pytest.mark.parametrize(("settings", "message"), [
     (["bypass=bow", "coalescing=corf", "layout=wid"], "bypass = bow and coalescing = corf disagree"),
+    (["bypass=bow", "arrival_delay=0"], "arrival_delay = 0 and bypass = bow disagree: .* use 1 with a window"),
+    (["bypass=bow_hints", "turnaround=0"], "turnaround = 0 and bypass = bow_hints disagree"),
     (["bypass=bow_wr", "coalescing=on", "alignment=ideal"], "bypass = bow_wr and alignment = ideal disagree"),
     (["bypass=rfc", "coalescing=on"], "bypass = rfc and coalescing = on disagree"),
     (["bypass=rfc", "gating=active"], "bypass = rfc and gating = active disagree"),

@@ -19,8 +19,9 @@ from warploom.golden_model.words import spread
 from warploom.tb.recording import probe_of
 
 CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
-           SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4)]
-IDS = ["fermi", "small", "eight banks", "six collectors"]
+           SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4),
+           SmConfig(arrival_delay=0, turnaround=0)]
+IDS = ["fermi", "small", "eight banks", "six collectors", "fast collectors"]
 
 
 def _run(config: SmConfig, seed: int = 3) -> tuple[Sm, list[dict[str, int]]]:
@@ -175,3 +176,28 @@ def test_write_back_latches() -> None:
     assert writeback.latches == [None, None, first]
     with pytest.raises(AssertionError, match="latch is full"):
         writeback.step((None, None, first), (False,) * 3)
+
+
+def _in_the_only_collector(settings: list[str], *code: Instruction) -> tuple[list[int], list[int]]:
+    """Cycles in which a core with one collector issues, and dispatches, the instructions of two warps."""
+    config = SmConfig.preset("small").with_settings(["collectors=1", "banks=4", "layout=wid", *settings])
+    sm, issued, dispatched = Sm(config, trace_of(code, warps=2), check=True), [], []
+    sm.step()
+    while not sm.finished:
+        issued += [sm.cycle] * sum(fields is not None for fields in sm.inputs.issue)
+        dispatched += [sm.cycle] * sum(chosen is not None for chosen in sm.datapath.dispatch)
+        sm.step()
+    return issued, dispatched
+
+
+@pytest.mark.parametrize(("settings", "waits", "holds"), [
+    ([], 3, 4), (["arrival_delay=0"], 2, 3), (["turnaround=0"], 3, 3), (["arrival_delay=0", "turnaround=0"], 2, 2),
+], ids=str)
+def test_how_long_a_collector_holds_an_instruction(settings: list[str], waits: int, holds: int) -> None:
+    """From issue to dispatch, and to the issue of the next one; without sources it needs no arrival."""
+    issued, dispatched = _in_the_only_collector(settings, Instruction(op=Op.IADD, dst=2, src=(3, 255, 255)))
+    assert [later - earlier for earlier, later in zip(issued, dispatched, strict=True)] == [waits] * 2
+    assert issued[1] - issued[0] == holds
+    issued, dispatched = _in_the_only_collector(settings, Instruction(op=Op.MOV, dst=2, imm_slot=0, imm=5))
+    assert [later - earlier for earlier, later in zip(issued, dispatched, strict=True)] == [1] * 2
+    assert issued[1] - issued[0] == holds - waits + 1

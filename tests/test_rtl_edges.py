@@ -58,6 +58,7 @@ SETTINGS = {
 BY_HAND = {
     ("operands", "issue"): "with compact slots the operand store sees an instruction without them",
     ("operands.collectors", "instruction"): "it is made of the instruction at the port and of what is looked up",
+    ("operands.collectors.collectors.0", "instruction"): "of slots: that of the issue port which a collector serves",
     ("operands.collectors.collectors.0", "read"): "of windows: one read at a time, spread over the ports of all banks",
     ("operands.collectors.collectors.0", "forward"): "results are chosen by warp",
     ("operands.collectors.collectors.0", "eviction"): "evictions are chosen in turn",

@@ -67,6 +67,7 @@ class Slots:
         self.words = [0, 0, 0]
         self.columns: Sequence[int] = ALL_COLUMNS
         self.columns_stored = 0
+        self._arrived = [0, 0, 0]  # columns of each slot that operands fill at the end of this cycle
 
     def _take(
         self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address,
@@ -82,6 +83,7 @@ class Slots:
         self.sources, self.columns = sources, columns
         for slot in _SLOTS_OF[self.present]:
             self.columns_stored += columns[slot]
+            self._arrived[slot] = 0
         self.words = [0, 0, 0]
         if fields["imm_slot"] < 3:
             self.words[fields["imm_slot"]] = broadcast(fields["imm"])
@@ -90,10 +92,14 @@ class Slots:
         """The word of a slot arrives, for it and all that repeat it."""
         filled = self._fills[slot]
         self.present |= filled
-        self.columns_stored += self.columns[slot] * filled.bit_count()
-        for repeating in SLOTS:
-            if filled >> repeating & 1:
-                self.words[repeating] = word
+        for repeating in _SLOTS_OF[filled]:
+            self.words[repeating] = word
+            self._arrived[repeating] = self.columns[slot]
+
+    def store(self) -> None:
+        """The end of a cycle in which operands arrived: they are stored, except where a constant is taken."""
+        self.columns_stored += sum(self._arrived)
+        self._arrived = [0, 0, 0]
 
     @property
     def ready(self) -> bool:

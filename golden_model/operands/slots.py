@@ -35,6 +35,7 @@ class SlotStore:
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []
         self._file = register_file
+        self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
         self._taken: list[int] = []  # holders that take an instruction in this cycle
@@ -60,7 +61,14 @@ class SlotStore:
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
-        return self.dispatcher.select(self.holders)
+        if not self._arrival_delay:
+            self._capture()
+        chosen = self.dispatcher.select(self.holders)
+        if not self._turnaround:
+            for index in chosen:
+                if index is not None and index < len(self.collectors):
+                    self._free |= 1 << index
+        return chosen
 
     def hold_back(self) -> int:
         """The mask of write latches that wait for others: none does."""
@@ -100,8 +108,10 @@ class SlotStore:
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
         holders, granted = self.holders, []
-        for client, read, word in self._arriving:
-            holders[client].capture(read, word)
+        if self._arrival_delay:
+            self._capture()
+        for client, *_ in self._arriving:
+            holders[client].store()
         self._arriving = self._file.grants()
         for client, read, _ in self._arriving:
             collector = holders[client]
@@ -110,12 +120,19 @@ class SlotStore:
             self._file.request(client, collector.requests() if collector.waiting else _NOTHING)
         self.granted = granted
 
+    def _capture(self) -> None:
+        """Words granted in the cycle before arrive."""
+        for client, read, word in self._arriving:
+            self.holders[client].capture(read, word)
+
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""
         return results
 
     def release(self, index: int) -> None:
-        """A holder's instruction is dispatched."""
+        """A holder's instruction is dispatched; the holder may have taken the next one already."""
+        if index in self._taken:
+            return
         self.holders[index].release()
         if index < len(self.collectors):
             self._free |= 1 << index

@@ -24,8 +24,8 @@ class Collector(wiring.Component):
     """One warp instruction and its three operand slots.
 
     An instruction that is taken in cycle t requests from t + 1. An operand granted in cycle r is on `word` in r + 1 and
-    present from r + 2. A slot whose register a lower slot names too does not request: it gets what that slot gets. A
-    slot that reads no register is present at once.
+    present from r + 2, with `arrival_delay` = 0 already in r + 1, past the storage. A slot whose register a lower slot
+    names too does not request: it gets what that slot gets. A slot that reads no register is present at once.
 
     Operands are kept as they are stored. With sides several come in one cycle where their slices do not meet, and an
     operand fills the slices of its mask. Where columns are enabled one by one an operand or constant fills the columns
@@ -39,7 +39,7 @@ class Collector(wiring.Component):
 
     Members
     -------
-    take : take the instruction at the end of the cycle; only while not busy.
+    take : take the instruction at the end of the cycle; only while not busy, or in the cycle of its dispatch.
     instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
     read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
     offer : the instruction that is held, for dispatch (`warploom.rtl.ports.offer`); once it has left the collector is
@@ -74,20 +74,23 @@ class Collector(wiring.Component):
         follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
         self._hold(m)
         granted = self._offer(m)
-        arriving = Signal(SLOTS)
+        arriving, stored = Signal(SLOTS), Signal(SLOTS)
         filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
-        m.d.comb += self.offer.ready.eq(self.offer.busy & self.present.all())
+        m.d.comb += [
+            self.present.eq(stored if self._config.arrival_delay else stored | arriving),
+            self.offer.ready.eq(self.offer.busy & self.present.all()),
+        ]
         m.d.sync += [
             arriving.eq(filled),
             self.waiting.eq(self.waiting & ~granted),
-            self.present.eq(self.present | arriving),
+            stored.eq(stored | arriving),
         ]
         self._store(m, arriving)
 
         with m.If(self.offer.dispatched):
-            m.d.sync += [self.offer.busy.eq(0), self.present.eq(0)]
+            m.d.sync += [self.offer.busy.eq(0), stored.eq(0)]
         with m.If(self.take):
-            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self._issue.reads)]
+            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), stored.eq(~self._issue.reads)]
             m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
         return m
 
@@ -202,12 +205,13 @@ class Collector(wiring.Component):
     def _store(self, m: Module, arriving: Signal) -> None:
         """The operand registers: filled when the instruction is taken, or when their word arrives."""
         stored = Signal(words(SLOTS), reset_less=True)
-        m.d.comb += self.offer.operands.eq(stored)
         store = self._store_columns if self._config.gates_columns else self._store_parts
         for slot, word in enumerate(stored):
             constant = Signal(WARP_BITS, name=f"constant_{slot}")
             m.d.comb += constant.eq(self._form.row.constant(self._constant(slot)))
             store(m, slot, word, constant, arriving[slot])
+            shown = word if self._config.arrival_delay else self._forwarded(slot, word, arriving[slot])
+            m.d.comb += self.offer.operands[slot].eq(shown)
 
     def _store_parts(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
         """A constant fills the whole word, an operand its parts of it."""
@@ -233,6 +237,14 @@ class Collector(wiring.Component):
             with m.If(loads[column]):
                 new = Mux(self.take, constant.word_select(column, 32), self.read.word.word_select(column, 32))
                 m.d.sync += word.word_select(column, 32).eq(new)
+
+    def _forwarded(self, slot: int, word: Value, arriving: Value) -> Value:
+        """The word of a slot with what arrives in this cycle, past the storage."""
+        whole = self._form.row.parts(self._metadata(slot)[0])
+        parts = self.offer.needed[slot] if self._config.gates_columns else whole
+        size = WARP_BITS // len(parts)
+        return Cat(Mux(arriving & used, self.read.word.word_select(number, size), word.word_select(number, size))
+                   for number, used in enumerate(parts))
 
     def _takes_constant(self, slot: int) -> Value:
         """Whether the slot takes a constant at the end of the cycle."""

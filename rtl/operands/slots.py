@@ -3,6 +3,7 @@
 
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -104,7 +105,7 @@ class SlotCollectors(wiring.Component):
         """Free collectors take the instructions at the ports, or the address slot of a port does."""
         claims, addressed = self.claims, Signal.like(self.valid, name="addressed")
         m.d.comb += [
-            claims.busy.eq(Cat(offer.busy for offer in self.offer)),
+            claims.busy.eq(Cat(self._is_busy(offer) for offer in self.offer)),
             claims.claim.eq(self.valid & ~addressed),
             claims.first.eq(self.first_port),
             self.free_collectors.eq(claims.free),
@@ -120,6 +121,10 @@ class SlotCollectors(wiring.Component):
                 self.take.eq(Cat(reduce(or_, claims.take), slots)),
                 self.taken.eq(claims.granted | slots),
             ]
+
+    def _is_busy(self, offer: Any) -> Value:
+        """Whether a collector takes no instruction in this cycle."""
+        return offer.busy if self._config.turnaround else offer.busy & ~offer.dispatched
 
     def _connect_collector(self, m: Module, c: int, collector: Collector) -> None:
         """A collector sees the instruction of the port that it serves; what comes a cycle later, of the same port."""

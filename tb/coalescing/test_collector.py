@@ -1,6 +1,6 @@
 """Bench of the coalescing collector: hardware against its model, and the example of [RADAIDEH], section 3.6.2.7."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cocotb
@@ -10,6 +10,7 @@ from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import ENCODING_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.placement import Address
@@ -20,7 +21,7 @@ from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import encoding, encoding_of
-from warploom.tb.operands.test_collector import CYCLES, POINTS, SlotsCheck, instruction, placement
+from warploom.tb.operands.test_collector import CYCLES, SlotsCheck, instruction, placement, points
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1
@@ -46,6 +47,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
     rng, config, addresses = source(), ports.config, placement(ports.config)
     takes, grants, dispatches = (busy(rng, chance) for chance in (0.7, 0.6, 0.5))
     for _ in range(CYCLES):
+        dispatched = next(dispatches) and ports.peek("offer__ready")
         offered = requests(ports, ports.peek("read__request"))
         rng.shuffle(offered)
         granted = used = 0
@@ -64,10 +66,10 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                 chosen = chosen._replace(left=address["left"])
             address["bank"], encodings[slot] = stored.setdefault(str(address), (rng.randrange(config.banks), chosen))
         yield {
-            "take": next(takes) and not ports.peek("offer__busy"), **issued,
+            "take": next(takes) and (not ports.peek("offer__busy") or (dispatched and not config.turnaround)), **issued,
             "instruction__early": {slot: fields_of(chosen) for slot, chosen in encodings.items()},
             "read__grant": granted, "read__word": rng.getrandbits(WARP_BITS),
-            "offer__dispatched": next(dispatches) and ports.peek("offer__ready"),
+            "offer__dispatched": dispatched,
         }
 
 
@@ -99,7 +101,7 @@ class CoalescingCollectorCheck(SlotsCheck):
             changed = before ^ after
             kept = [not changed >> SLICE_BITS * k & SLICE for k in range(SUB_BANKS) if not mask >> k & 1]
             self.checker.holds(f"slices of slot {slot} outside the mask stay", all(kept))
-        self._words = words
+        self._words, self._may_change = words, [0] * 3
 
     def operands(self, seen: Observation) -> None:
         encodings = self.codecs["offer__early"].unpack(seen["offer__early"])
@@ -114,15 +116,17 @@ class CoalescingCollectorCheck(SlotsCheck):
     def _encoding(self, read: Read) -> Encoding:
         return self._form.encoding(read.metadata)
 
-    def step(self, seen: Observation) -> None:
-        model = self._model
-        self._may_change = [0] * 3
-        present = model.present
+    def arrive(self, seen: Observation) -> None:
+        model, present = self._model, self._model.present
         for read in self._arriving:
             model.capture(read, from_sub_banks(seen["read__word"], self._encoding(read).left))
         for slot in range(3):
             if (model.present & ~present) >> slot & 1:
-                self._may_change[slot] = self._form.encoding(model.metadata[slot]).mask
+                self._may_change[slot] |= self._form.encoding(model.metadata[slot]).mask
+        self._arriving = []
+
+    def step(self, seen: Observation) -> None:
+        model = self._model
         requests = model.requests()
         granted = [read for port, read in requests.items() if seen["read__grant"] >> _bit(port) & 1]
         self.coverage.hit("masks meet", any(self._encoding(other).mask & self._encoding(read).mask
@@ -154,7 +158,8 @@ def _bit(port: Port) -> int:
 @cocotb.test()
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, encodings, grants and dispatches."""
-    ports, checker, coverage = Ports(dut), Checker(minimum=6 * CYCLES), Coverage(*POINTS, *COALESCED)
+    ports, checker = Ports(dut), Checker(minimum=6 * CYCLES)
+    coverage = Coverage(*points(ports.config), *COALESCED)
     await exercise(ports, stimuli(ports), CoalescingCollectorCheck(ports, checker, coverage), checker)
     coverage.finish()
 
@@ -186,17 +191,17 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("alignment", ["reg", "write"])
-def test_collector(alignment: str, seed: int) -> None:
-    run(alignment, "random_instructions", seed)
+@pytest.mark.parametrize("settings", [["alignment=reg"], ["alignment=write"], FAST], ids=",".join)
+def test_collector(settings: Sequence[str], seed: int) -> None:
+    run(settings, "random_instructions", seed)
 
 
 @pytest.mark.rtl
 def test_000_section_3_6_2_7(seed: int) -> None:
-    run("reg", "section_3_6_2_7", seed)
+    run(["alignment=reg"], "section_3_6_2_7", seed)
 
 
-def run(alignment: str, testcase: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings(["coalescing=on", f"alignment={alignment}"])
+def run(settings: Sequence[str], testcase: str, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["coalescing=on", *settings])
     made = runner.build(config, "Collector")
     runner.run(made, "warploom.tb.coalescing.test_collector", seed, testcase=testcase)

@@ -20,6 +20,7 @@ from warploom.arch.interfaces import (
 )
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.inputs import Inputs
@@ -294,7 +295,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     [],
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
-    ["schedulers=4", "issue_ports=4", "collectors=4", "coalescing=on", "gating=cross_lane"],
+    ["schedulers=4", "issue_ports=4", "collectors=4", *FAST, "coalescing=on", "gating=cross_lane"],
     pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
                  marks=pytest.mark.long),
     pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),

@@ -33,6 +33,9 @@ class Layout(StrEnum):
 
 PROBE = {"probe": True}
 
+FAST = ("arrival_delay=0", "turnaround=0")
+"""Collectors that lose no cycle."""
+
 TWO_SP = ("schedulers=2", "pipes.sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "mem.write_path=2")
 """Two SP pipes, the second one with a separate write path."""
 
@@ -82,18 +85,19 @@ BASELINE = Mechanism(
     ),
     cores=(
         Core("baseline"),
-        Core("two sp pipes", (*TWO_SP, *PORT_EACH)),
-        Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, "coalescing=on", "gating=cross_lane"),
-             is_long=True),
+        Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST)),
+        Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
+                                       "gating=cross_lane"), is_long=True),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow_wr", "entries=6", "affine=abm"), is_long=True),
     ),
     coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),
     runs=(
         Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
-        Runs("small", (*TWO_SP, *PORT_EACH)),
-        Runs("small", (*PATH_EACH, *PORT_EACH, *HALF_LANES, "coalescing=on", "alignment=write", "gating=cross_lane")),
+        Runs("small", (*TWO_SP, *PORT_EACH, *FAST)),
+        Runs("small", (*PATH_EACH, *PORT_EACH, *HALF_LANES, *FAST, "coalescing=on", "alignment=write",
+                       "gating=cross_lane")),
         Runs("small", (*TWO_SP, *SP_APART, "bypass=bow_hints", "coalescing=on", "layout=wid")),
-        Runs("small", (*TWO_SP, *PORT_EACH, *HALF_LANES, "affine=abm", "gating=in_lane", "scheduler=gto")),
+        Runs("small", (*TWO_SP, *PORT_EACH, *HALF_LANES, *FAST, "affine=abm", "gating=in_lane", "scheduler=gto")),
         Runs("small", (*PATH_EACH, *SP_APART, "bypass=bow_wr", "affine=abm", "gating=active")),
     ),
     full_size=((),),
