@@ -1,4 +1,4 @@
-"""`Datapath`: register file, operand store, lanes and write-back joined (docs/contract/)."""
+"""`Datapath`: register file, operand store, lanes and write-back, connected (docs/contract/)."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -24,16 +24,15 @@ SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 
 
 class Datapath:
-    """The parts of a datapath, whichever they are.
+    """A datapath, from the parts of any configuration.
 
-    Cycle by cycle: `settle` works out the wires of a cycle from the registers, `clock` ends the cycle.
+    In each cycle `settle` computes the wires from the registers, and `clock` ends the cycle.
 
-    Wires, valid after `settle`: by dispatch port `dispatch`, the choice of this cycle: fields of the port and
-    `operands` (or `None`), and `sent`, what the port shows: the choice of the cycle before; `done` and `ready`, by
-    writer.
-    `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of integer
-    instructions. With an affine unit issue ports bring `reads` of all registers; the operand store sees those that
-    are generic, and `compact`, the values of the other slots, travels with the instruction.
+    Wires, valid after `settle`: by dispatch port `dispatch`, the choice of this cycle (fields of the port and
+    `operands`, or `None`), and `sent`, the instruction at the port, chosen in the previous cycle; `done` and `ready`,
+    by writer. `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of
+    integer instructions. With an affine unit `reads` at issue ports has all registers; the operand store gets those
+    that are generic, and `compact`, the values of the other slots, stays with the instruction.
     """
 
     def __init__(  # noqa: PLR0917 - the parts
@@ -96,7 +95,8 @@ class Datapath:
             self.affine.clock(attempts)
 
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
-        """The results that their latches take, of the lanes and from outside: all but those that find theirs full."""
+        """The results that their latches take, from the lanes and from outside: all except those whose latch is
+        full."""
         is_sent = self.sent is not self._nothing
         own = [unit.step(self._sent_to(number) if is_sent else None) for number, unit in enumerate(self.integer)]
         if not outside and not any(own) and (not self.queues.exist or self.queues.empty):
@@ -112,7 +112,7 @@ class Datapath:
         return self.queues.step(results, self.ready) if self.queues.exist else results
 
     def _sent_to(self, number: int) -> dict[str, Any] | None:
-        """What the dispatch port of a pipe shows, if it is for this pipe."""
+        """The instruction at the dispatch port of a pipe, if it is for this pipe."""
         sent = self.sent[self._port_of[number]]
         return sent if sent is not None and sent["pipe"] == number else None
 
@@ -120,20 +120,20 @@ class Datapath:
 
     @property
     def quiet(self) -> bool:
-        """Nothing happens in this cycle unless an input comes."""
+        """Whether nothing happens in this cycle without an input."""
         return (not any(self.dispatch) and not any(self.sent) and not any(unit.result() for unit in self.integer)
                 and self.register_file.quiet and self.operands.quiet
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
     def next_event(self) -> int | None:
-        """When quiet: the next cycle in which something can happen without an input."""
+        """If quiet: the next cycle in which something can happen without an input."""
         events = [unit.next_event() for unit in self.integer] + [self.operands.dispatcher.next_event()]
         if self.affine is not None:
             events.append(self.affine.next_event())
         return min((event for event in events if event is not None), default=None)
 
     def advance(self, cycles: int) -> None:
-        """When quiet: cycles pass without any input; all before the next event."""
+        """If quiet: let cycles pass without any input, all before the next event."""
         self.register_file.arbiter.advance(cycles)
         self.operands.dispatcher.advance(cycles)
         for unit in self.integer:
@@ -156,7 +156,7 @@ class Datapath:
                 operands.issue(fields, *self._addresses_of(fields))
 
     def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:
-        """The instruction as the operand store sees it."""
+        """The instruction in the form for the operand store."""
         compact = affine.compact(fields)
         reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
         return {**fields, "reads": reads, "compact": compact}
@@ -167,7 +167,7 @@ class Datapath:
         return [addresses[warp | fields[source]] for source in SOURCES], addresses[warp | fields["dst"]]
 
     def _dispatch(self, port: int, index: int) -> dict[str, Any]:
-        """What a dispatch port will show of the instruction in a holder."""
+        """The fields of a dispatch port for the instruction in a holder."""
         holder = self.operands.holders[index]
         fields, operands = holder.fields, holder.operands()
         if self.affine is not None:
@@ -179,8 +179,8 @@ class Datapath:
         return dispatch
 
     def _known_zero(self, holder: Any) -> tuple[int, int, int]:
-        """The lanes of each operand of a holder's instruction that are known to be zero. Of a compact slot nothing is
-        known, whatever the constant in its address."""
+        """The lanes of each operand of a holder's instruction that are known to be zero; none for a compact slot, whose
+        constant does not count."""
         known: tuple[int, int, int] = holder.known_zero()
         if self.affine is None:
             return known
@@ -192,7 +192,7 @@ class Datapath:
 
     @property
     def counts(self) -> Any:
-        """Events of a part that has its own to count, a dataclass, or None."""
+        """A dataclass with the event counts of a part, or None."""
         return self.operands.counts or self.register_file.counts
 
     def writes(self) -> list[Write]:
@@ -213,8 +213,8 @@ class Datapath:
         }
 
     def observe(self) -> Sequence[int]:
-        """A value of this cycle for each of the `observed` names, in the same order: what the parts show, the
-        instructions that are dispatched, and the completions. Call it between `settle` and `clock`."""
+        """A value of this cycle for each of the `observed` names, in the same order: values of the parts, dispatched
+        instructions, and completions. Call it between `settle` and `clock`."""
         values = self._parts.observe()
         for dispatch in self.dispatch:
             values += (0, 0, 0) if dispatch is None else (1, dispatch["collector"], dispatch["tag"])
@@ -224,7 +224,7 @@ class Datapath:
 
 
 def _expanded(compact: Compact | None, word: int) -> int:
-    """What the operand path of a slot shows; `word` is what the holder has."""
+    """The output of a slot's operand path; `word` is the holder's word."""
     return word if compact is None else _word(compact)
 
 

@@ -1,4 +1,4 @@
-"""Dispatcher: which collector's instruction goes to its pipe in this cycle."""
+"""Dispatcher: selects the collector whose instruction is dispatched."""
 
 from functools import reduce
 from operator import or_
@@ -19,14 +19,13 @@ class Dispatcher(wiring.Component):
     collectors the address slot is one more.
 
     A pipe is busy for k - 1 cycles after a dispatch with initiation interval k. An instruction of a pipe with credits
-    needs one; others need the write-back slot `latency` cycles ahead, from a shift register of slots that are taken,
-    and the certainty that the result queue, if there is one, has a free entry then. The selection is combinational; a
-    release follows at the end of the cycle.
+    needs one. Others need the write-back slot `latency` cycles ahead, from a shift register of slots that are taken,
+    and a result queue, if there is one, that is certain to have a free entry then. The selection is combinational; the
+    holder is free from the next cycle on.
 
     The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. With windows the
-    instructions of a collector are all of one warp and leave in order of issue, and nothing is remembered of the order
-    among collectors: they take turns. The next one after the collector selected last, cyclically, is selected; at reset
-    collector 0 goes first.
+    instructions of a collector are all of one warp and leave in order of issue, and the collectors take turns: the next
+    one, cyclically, after the collector selected last; after reset collector 0 is first.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ class Dispatcher(wiring.Component):
     pipe, timing : the number of the pipe and the `TimingClass` of the instruction in each collector, with windows of
         the oldest one.
     credit_sfu, ... : for each pipe of the port with credits, one comes back at the end of the cycle.
-    queued_sp, ... : for each pipe of the port with a result queue, the results that wait in it.
+    queued_sp, ... : for each pipe of the port with a result queue, the number of results in it.
     select : the collector (at most one) whose instruction is dispatched.
     """
 
@@ -82,14 +81,14 @@ class Dispatcher(wiring.Component):
         return m
 
     def _select(self, m: Module, available: Value) -> None:
-        """One of the ready instructions whose pipe takes them."""
+        """Select one of the ready instructions whose pipe accepts them."""
         if self._config.has_window:
             m.d.comb += self.select.eq(in_turn(m, self.busy & available))
         else:
             self._select_oldest(m, available, self._ages(m))
 
     def _select_oldest(self, m: Module, available: Value, ages: list[Value]) -> None:
-        """The oldest of the ready instructions whose pipe takes them, if it is their turn."""
+        """Select the oldest of the ready instructions whose pipe accepts them, in order for SFU and MEM."""
         eligible = Signal(self._config.holders)
         for c, older in enumerate(ages):
             same_pipe = Cat(busy & (pipe == self.pipe[c]) for busy, pipe in zip(self.busy, self.pipe, strict=True))
@@ -112,7 +111,8 @@ class Dispatcher(wiring.Component):
         return merged
 
     def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
-        """Whether a pipe takes an instruction: its busy counter is zero. An instruction is `sent` to it now."""
+        """Whether a pipe accepts an instruction: its busy counter is zero. `sent`: an instruction is dispatched to it
+        now."""
         busy = Signal(8, name=f"{pipe.name}_busy")
         with m.If(busy != 0):
             m.d.sync += busy.eq(busy - 1)
@@ -138,8 +138,8 @@ class Dispatcher(wiring.Component):
         return Mux(self._has_entry(m, pipe, sent, taken[0]), free, 0)
 
     def _has_entry(self, m: Module, pipe: PipeConfig, sent: Value, arrives: Value) -> Value:
-        """Whether the queue of a pipe of SP has a free entry for the result of one more instruction, whatever other
-        paths write; the result of one of them `arrives` now."""
+        """Whether the queue of a pipe of SP has a free entry for the result of one more instruction, regardless of
+        other paths. `arrives`: a result comes in this cycle."""
         needs = entries_needed(self._config.rotating_paths, pipe.result_queue)
         coming, has_entry = Signal(range(len(needs) + 1), name=f"{pipe.name}_coming"), Signal(name=f"{pipe.name}_entry")
         m.d.sync += coming.eq(coming + sent - arrives)
@@ -159,7 +159,7 @@ class Dispatcher(wiring.Component):
 
 
 def entries_needed(paths: int, entries: int) -> list[int]:
-    """By the number of results that are to come, the entries of a queue that they and one more may need, where so many
-    write paths take turns; as far as there are enough."""
+    """By the number of pending results, the entries of a queue that they and one more may need, if this number of write
+    paths takes turns. The list ends where the entries do not suffice."""
     needed = (coming - coming // paths for coming in range(1, paths * entries + 2))
     return [need for need in needed if need <= entries]

@@ -1,4 +1,4 @@
-"""`Collector`: holds one instruction until its operands are there (docs/contract/operands.md)."""
+"""`Collector`: holds one instruction until its operands are present (docs/contract/operands.md)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,7 +17,7 @@ ALL_SLOTS = 0b111
 
 
 class Plan(NamedTuple):
-    """What each slot does, by the instruction's `reads` and sources alone."""
+    """The state of each slot after issue, from the instruction's `reads` and sources alone."""
 
     waiting: int  # slots that will request a bank
     fills: tuple[int, int, int]  # slots that become present when slot k receives its operand
@@ -43,16 +43,16 @@ ALL_COLUMNS = (COLUMNS,) * 3
 """All columns of each slot."""
 
 NOTHING_STORED: Mapping[str, int] = {}
-"""How a register is stored where there is but one way."""
+"""The metadata of a register if there is only one stored form."""
 
 
 class Slots:
     """One instruction and its three operands, the part that all collectors share.
 
-    `waiting` and `present` are masks over slots, 0 when the collector is free; `fields` are those of the issue port,
-    and those of the destination's address and of how it is stored; `sources` and `words` hold each slot's address and
-    1024-bit word. `columns` is how many columns of each slot take its operand or constant, and `columns_stored` how
-    many have done so since reset.
+    `waiting` and `present` are masks over slots, 0 if the collector is free; `fields` are those of the issue port, and
+    the address and metadata of the destination; `sources` and `words` hold each slot's address and 1024-bit word.
+    `columns` is the number of columns of each slot that take its operand or constant, and `columns_stored` the number
+    of columns stored since reset.
     """
 
     observed = ("busy", "waiting", "present")
@@ -117,10 +117,10 @@ class Slots:
 
 
 class WholeSlots(Slots):
-    """Slots of which each is filled by one read."""
+    """Slots that are each filled by one read."""
 
     def grant(self, read: Read) -> bool:
-        """A request is granted. Its word is captured in the next cycle. Returns whether its slot waits no longer."""
+        """A request is granted. Its word is captured in the next cycle. Returns whether its slot no longer waits."""
         self.waiting &= ~(1 << read.key)
         return True
 
@@ -130,11 +130,11 @@ class WholeSlots(Slots):
 
 
 class Collector(WholeSlots):
-    """A collector that requests what it waits for of the register file, whatever the form there.
+    """A collector that requests operands from the register file, in any stored form.
 
-    `words` hold what the banks put out, bytes that are not stored or not needed included: only `operands` are what the
-    lanes read. `metadata` are those of the three slots, `needed` the columns that they enable. Within a cycle call
-    `capture` for what was granted in the previous cycle, then `grant`, then `release` or `issue`.
+    `words` hold the outputs of the banks, including bytes that are not stored or not needed; the lanes read `operands`.
+    `metadata` are those of the three slots, `needed` the columns that they enable. Within a cycle call `capture` for
+    the grants of the previous cycle, then `grant`, then `release` or `issue`.
     """
 
     def __init__(self, index: int, form: Form) -> None:
@@ -154,7 +154,7 @@ class Collector(WholeSlots):
         self._take(fields, sources, destination, self._form.fields(written), columns)
 
     def requests(self) -> dict[Port, Read]:
-        """What is requested at each port: its lowest waiting slot."""
+        """The request at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
         for slot in _SLOTS_OF[self.waiting]:
             address, metadata = self.sources[slot], self.metadata[slot]
@@ -165,7 +165,7 @@ class Collector(WholeSlots):
         return found
 
     def operands(self) -> tuple[int, int, int]:
-        """The three operands as the lanes read them; meaningful when ready."""
+        """The three operands for the lanes, if ready."""
         restore, (a, b, c), (x, y, z) = self._form.restore, self.words, self.metadata
         return restore(a, x), restore(b, y), restore(c, z)
 

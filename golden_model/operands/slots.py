@@ -18,11 +18,11 @@ _ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
 
 class SlotStore:
-    """The lowest-numbered free collector takes an instruction. Where the configuration has address slots, one for each
-    issue port, they are the last of the holders and take loads that read no register of the register file.
+    """The lowest-numbered free collector takes an instruction. Address slots, one for each issue port, are the last
+    holders and take loads that read no register of the register file.
 
-    `granted` lists the (warp, register) pairs read in the cycle before, where that lets others issue. `free` are the
-    masks of warps that may issue an instruction which reads so many different registers, 0 to 3, if there are
+    `granted` lists the (warp, register) pairs read in the previous cycle, if this may let others issue. `free[k]` is
+    the mask of warps that may issue an instruction that reads k different registers (0 to 3), if there are
     `free_collectors`.
     """
 
@@ -47,7 +47,7 @@ class SlotStore:
 
     @property
     def free_collectors(self) -> int:
-        """How many collectors take an instruction."""
+        """The number of instructions that collectors can take, at most one for each port."""
         return self._free.bit_count()
 
     @property
@@ -75,16 +75,16 @@ class SlotStore:
         return 0
 
     def completed(self, done: list[Result | None]) -> list[Result | None]:
-        """The completions that others are told of, by writer: all."""
+        """The completions of instructions, by writer: all."""
         return done
 
     @property
     def quiet(self) -> bool:
-        """No operand is on its way."""
+        """Whether no operand is requested or arriving."""
         return not self._arriving
 
     def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
-        """An instruction goes to the address slot of its port."""
+        """Whether an instruction goes to the address slot of its port."""
         return bool(self._addresses) and fields["op"] == Op.LD and not fields["reads"]
 
     def _slot(self, fields: Mapping[str, Any]) -> Any:

@@ -64,8 +64,8 @@ GROUP = 4
 class SmConfig:
     """One SM. Defaults are the `fermi` preset: Table 3.5 of [RADAIDEH] over GPGPU-Sim's GTX 480.
 
-    Sizes are in the unit the name says; everything else counts things. Raises `ConfigError`, naming the field,
-    its value and the legal range, when a value is illegal or two fields disagree.
+    Sizes are in the unit in their name; all others are numbers. Raises `ConfigError`, with the field, its value and the
+    legal range, if a value is illegal or two fields contradict each other.
     """
 
     name: str = "fermi"
@@ -166,22 +166,22 @@ class SmConfig:
 
     @property
     def packs_across(self) -> bool:
-        """Whether two rows of opposite alignment may be read at once where registers are packed."""
+        """Whether two rows of opposite alignment may be read at once if registers are packed."""
         return self.coalescing is Coalescing.CORF_PLUS
 
     @property
     def stores_sides(self) -> bool:
-        """Whether the side of a register is stored, and not told by its number."""
+        """Whether the side of a register is stored, and does not follow from its number."""
         return self.alignment is Alignment.WRITE
 
     @property
     def has_zero_mask(self) -> bool:
-        """Whether it is known of each warp register what is zero in it."""
+        """Whether each warp register has a zero mask."""
         return self.gating.has_zero_mask
 
     @property
     def zeros_by_granule(self) -> bool:
-        """Whether that is known by byte position in groups of lanes, and not by lane."""
+        """Whether zero masks are by byte position in groups of lanes, and not by lane."""
         return self.gating is Gating.CROSS_LANE
 
     @property
@@ -191,12 +191,12 @@ class SmConfig:
 
     @property
     def has_window(self) -> bool:
-        """Whether each warp has a collector of its own, which keeps what its last instructions read and wrote."""
+        """Whether each warp has its own collector, with the registers of its last instructions."""
         return self.bypass.has_window
 
     @property
     def has_register_cache(self) -> bool:
-        """Whether a cache of registers stands before the register file."""
+        """Whether there is a register file cache."""
         return self.bypass is Bypass.RFC
 
     @property
@@ -206,39 +206,38 @@ class SmConfig:
 
     @property
     def has_hints(self) -> bool:
-        """Whether instructions carry the compiler's hints on where their result goes."""
+        """Whether instructions carry the compiler's hints for their results."""
         return self.bypass.has_hints
 
     @property
     def waiting_instructions(self) -> int:
-        """Instructions that may wait in one collector: those of a window, or one."""
+        """Maximum instructions in one collector: those of a window, or one."""
         return self.window if self.has_window else 1
 
     @property
     def has_compact_slots(self) -> bool:
-        """Whether an instruction may have base and stride of a source instead of reading it."""
+        """Whether an instruction may get base and stride of a source instead of reading it."""
         return self.affine.is_on
 
     @property
     def has_address_slot(self) -> bool:
-        """Whether loads with a compact address wait for dispatch in a place of their own, without operand storage.
-        With a window they wait in the collector of their warp, which others do not use."""
+        """Whether loads with a compact address wait for dispatch in an address slot, without operand storage. With a
+        window they wait in the collector of their warp."""
         return self.affine.has_memory and not self.bypass.has_window
 
     @property
     def address_slots(self) -> int:
-        """How many there are: one for each issue port."""
+        """The number of address slots: one for each issue port."""
         return self.issue_ports if self.has_address_slot else 0
 
     @property
     def holders(self) -> int:
-        """Places in which an instruction waits for its dispatch: the collectors, and the address slots after them."""
+        """The number of holders, in which instructions wait for dispatch: collectors, and address slots after them."""
         return self.collectors + self.address_slots
 
     @property
     def divides_metadata(self) -> bool:
-        """Whether metadata tables are divided among the issue ports, so that a register has an address of its own in
-        them."""
+        """Whether metadata tables are divided among the issue ports, so that a register has another address in them."""
         return self.issue_ports > 1 and (self.has_sides or self.has_zero_mask)
 
     @property
@@ -255,7 +254,7 @@ class SmConfig:
 
     @property
     def rotating_paths(self) -> int:
-        """How many of the paths, the first ones, take turns: where results of SP may wait, those of SP and SFU."""
+        """The number of paths, the first ones, that take turns: if results of SP may wait, those of SP and SFU."""
         if not self.pipes[0].result_queue:
             return 1
         return len({pipe.write_path for pipe in self.pipes if pipe.kind is not Pipe.MEM})
@@ -268,7 +267,7 @@ class SmConfig:
                 tuple(i for i, pipe in enumerate(self.pipes) if pipe.dispatch_port == port) for port in ports}
 
     def numbers(self, kind: Pipe) -> tuple[int, ...]:
-        """The numbers of the pipes of a kind: their places in the list."""
+        """The numbers of the pipes of a kind: their positions in the list."""
         return tuple(i for i, pipe in enumerate(self.pipes) if pipe.kind is kind)
 
     def serving(self, kind: Pipe, warp: int) -> int:
@@ -277,7 +276,7 @@ class SmConfig:
         return numbers[warp % self.schedulers % len(numbers)]
 
     def check_hardware(self) -> None:
-        """Raise `ConfigError` when the configuration exists in the golden model only."""
+        """Raise `ConfigError` if the configuration exists in the golden model only."""
         for mechanism in MECHANISMS:
             for found in mechanism.model_only:
                 if getattr(self, found.field) in found.values:
@@ -285,7 +284,7 @@ class SmConfig:
                                       f"model, without hardware; use {found.instead}")
 
     def _check_timing(self) -> None:
-        """Latencies and intervals that the machine can have, with all turns of a warp."""
+        """Check that the machine can have the latencies and intervals, with all turns of a warp."""
         for pipe in self.pipes:
             lanes = f" on {pipe.lanes} lanes" if pipe.lanes < LANES else ""
             for timing_class in pipe.timing_classes:
@@ -295,7 +294,7 @@ class SmConfig:
                 check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
 
     def _check_pipes(self) -> None:
-        """What several pipes of a kind, and results that wait, do not go with."""
+        """Check settings that exclude several pipes of a kind, or results that wait."""
         sp = len(self.numbers(Pipe.SP))
         if sp > self.schedulers:
             raise ConfigError(f"pipes: {sp} of one kind, but schedulers = {self.schedulers}: must not be more, since a "
@@ -318,7 +317,7 @@ class SmConfig:
     def with_settings(self, settings: list[str]) -> "SmConfig":
         """A copy with each ``field=value`` of the list applied; values are TOML or bare words. A field may be named
         with its part, ``part.field``. Fields of a pipe are ``pipes.pipe.field``, ``pipes.pipe.classes.class`` and
-        ``timing.class``; the part may be left out there too."""
+        ``timing.class``; the part may be omitted there, too."""
         changes = config_text.changes(settings, self.pipes, PARAMETERS)
         return _build({f.name: getattr(self, f.name) for f in fields(self)} | changes, "--set")
 
@@ -329,8 +328,8 @@ class SmConfig:
 
     @classmethod
     def from_toml(cls, text: str, where: str = "<toml>") -> "SmConfig":
-        """Read a configuration; fields that the text leaves out keep the `fermi` values. A field stands in the table of
-        its part, or by its name alone."""
+        """Read a configuration; fields that are not in the text have the `fermi` values. A field is in the table of its
+        part, or at the top level."""
         return _build(config_text.read(text, where, PARAMETERS), where)
 
     @classmethod
@@ -354,7 +353,7 @@ MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
 
 PARAMETERS = parameters(SmConfig)
-"""What each field means, by its name; the configuration's own name is none of them."""
+"""The parameters by field name, without the configuration's own name."""
 
 _PRESETS = resources.files("warploom.arch") / "presets"
 
@@ -365,7 +364,8 @@ def presets() -> list[str]:
 
 
 def flat(config: SmConfig) -> dict[str, str]:
-    """Every field as a setting has it; those of a pipe by its name, those of a class by the name of the class."""
+    """Every field in the format of a setting; those of a pipe by its name, those of a class by the name of the
+    class."""
     values = {f.name: str(getattr(config, f.name)) for f in fields(SmConfig) if f.name != PIPES}
     for pipe in config.pipes:
         values |= {f"{pipe.name}.{name}": str(getattr(pipe, name)) for name in PIPE_PARAMETERS if name != "classes"}
@@ -374,7 +374,7 @@ def flat(config: SmConfig) -> dict[str, str]:
 
 
 def _build(table: dict[str, Any], where: str) -> SmConfig:
-    """A configuration with some fields of its own. Raises `ConfigError`, which says where they come from."""
+    """A configuration with the given fields. Raises `ConfigError`, which names their origin."""
     config_text.check_names(table, where, [f.name for f in fields(SmConfig)])
     try:
         return dataclasses.replace(SmConfig(), **table)
