@@ -47,7 +47,7 @@ class SlotStore:
 
     @property
     def free_collectors(self) -> int:
-        """The number of instructions that collectors can take, at most one for each port."""
+        """The number of collectors that can take an instruction."""
         return self._free.bit_count()
 
     @property

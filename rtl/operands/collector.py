@@ -17,7 +17,7 @@ from warploom.rtl.observation import Shown
 from warploom.rtl.register_file.forms import form_of
 
 NO_REGISTER = ENCODING.const({"size": SUB_BANKS - 1}).as_value()
-"""The early metadata of an operand that comes from no register: it passes as it is."""
+"""The early metadata of an operand that comes from no register: it passes unchanged."""
 
 
 class Collector(wiring.Component):
@@ -27,14 +27,14 @@ class Collector(wiring.Component):
     present from r + 2, with `arrival_delay` = 0 already in r + 1, past the storage. A slot whose register a lower slot
     names too does not request: it gets what that slot gets. A slot that reads no register is present at once.
 
-    Operands are kept as they are stored. With sides several come in one cycle where their slices do not meet, and an
-    operand fills the slices of its mask. Where columns are enabled one by one an operand or constant fills the columns
-    that are needed: those that some executing lane reads and that are not known to be zero. Late metadata of an
-    instruction that is taken in cycle t come in t + 1, are used at once, and kept from then on.
+    Operands are held in their stored form. With sides several may come in one cycle if their slices do not overlap, and
+    an operand fills the slices of its mask. If columns are enabled one by one, an operand or constant fills the needed
+    columns: those that some executing lane reads and that are not known to be zero. Late metadata of an instruction
+    that is taken in cycle t come in t + 1, are used at once, and stored from then on.
 
     Parameters
     ----------
-    config : sizes, and how registers are stored.
+    config : sizes, and the stored form.
     probe : add the port `loads`.
 
     Members
@@ -42,8 +42,8 @@ class Collector(wiring.Component):
     take : take the instruction at the end of the cycle; only while not busy, or in the cycle of its dispatch.
     instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
     read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
-    offer : the instruction that is held, for dispatch (`warploom.rtl.ports.offer`); once it has left the collector is
-        free in the next cycle.
+    offer : the held instruction, for dispatch (`warploom.rtl.ports.offer`); when it has left, the collector is free in
+        the next cycle.
     waiting, present : slots still without a grant; slots with their operand.
     loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
     """
@@ -104,10 +104,10 @@ class Collector(wiring.Component):
                 m.d.comb += repeats[slot][lower].eq(both & (source[slot] == source[lower]))
         return repeats
 
-    # ------------------------------------------------------------------ what is held
+    # ------------------------------------------------------------------ the held instruction
 
     def _hold(self, m: Module) -> None:
-        """The instruction, how its operands are stored, and its destination, kept for dispatch."""
+        """Store the instruction, the metadata of its operands, and its destination, for dispatch."""
         held = Signal(self.offer.held.shape(), name="held", reset_less=True)
         m.d.comb += self.offer.held.eq(held)
         with m.If(self.take):
@@ -121,8 +121,8 @@ class Collector(wiring.Component):
                          for slot, needed in enumerate(self.offer.needed)]
 
     def _taken(self) -> dict[str, Value]:
-        """What is kept of the instruction at the port, by name: its fields, and where its destination lies and how that
-        is stored; the side as stored counts."""
+        """The stored values of the instruction at the port, by name: its fields, and the address and metadata of its
+        destination, with the stored side."""
         kept = {name for name, _ in self.offer.held.shape()}
         early = [self.instruction.early[SLOTS]] if self._config.has_sides else []
         sources = (self._issue, self.instruction.address[SLOTS], *early)
@@ -157,7 +157,7 @@ class Collector(wiring.Component):
         return zeros
 
     def _metadata(self, slot: int) -> tuple[data.View | None, data.View | None]:
-        """How the operand of a slot is stored: its early and its late metadata."""
+        """The early and the late metadata of a slot's operand."""
         early = self.offer.early[slot] if self._config.has_sides else None
         return early, self.offer.late[slot] if self._config.has_zero_mask else None
 
@@ -179,7 +179,7 @@ class Collector(wiring.Component):
         return reduce(or_, taken_up)
 
     def _wanted(self, source: data.View) -> dict[str, list[Value]]:
-        """What each slot asks of its bank, by the name of the port that shows it."""
+        """The request of each slot to its bank, by the name of the port."""
         return {
             "row": [address.row for address in source],
             **({"mask": [self._form.row.parts(early) for early in self.offer.early]} if self._config.has_sides else {}),
@@ -187,7 +187,7 @@ class Collector(wiring.Component):
         }
 
     def _sources(self, m: Module) -> data.View:
-        """Where the sources of the instruction that is held lie."""
+        """The addresses of the held instruction's sources."""
         *sources, _ = self.instruction.address
         held = Signal(data.ArrayLayout(sources[0].shape(), SLOTS), name="held_source", reset_less=True)
         with m.If(self.take):
@@ -260,11 +260,11 @@ class Collector(wiring.Component):
         return self._constant(slot) == 0
 
     def _constant(self, slot: int) -> Value:
-        """What each lane of a slot reads that reads no register: the immediate or zero."""
+        """The value in each lane of a slot that reads no register: the immediate or zero."""
         return Mux(self._issue.imm_slot == slot, self._issue.imm, 0)
 
 
 def choose(slot: Value, values: Sequence[Value]) -> Value:
-    """The value of the slot whose bit is set; that of the last one when none is."""
+    """The value of the slot whose bit is set; that of the last one if none is."""
     first, second, third = values
     return Mux(slot[0], first, Mux(slot[1], second, third))

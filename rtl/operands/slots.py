@@ -34,15 +34,15 @@ class SlotCollectors(wiring.Component):
 
     Members
     -------
-    valid, first_port : an instruction is at each issue port; the port whose claim goes first.
-    free_collectors : how many are free, at most one for each port.
+    valid, first_port : an instruction is at each issue port; the port with the first claim.
+    free_collectors : the number of free collectors, at most one for each port.
     address_ready : with address slots, the ports whose slot is free.
     instruction : for each port, the instruction (`warploom.rtl.ports.instruction`).
-    compact : with compact slots, for each port those of the instruction, and the values of those of the one before.
+    compact : with compact slots, for each port those of the instruction, and the values of those of the previous one.
     taken, take : the ports whose instruction is taken at the end of the cycle, and the holders that take one:
         collectors and, last, address slots.
-    read : what each collector requests (`warploom.rtl.ports.read`).
-    offer, address : what each collector, and each address slot, has for dispatch (`warploom.rtl.ports.offer`).
+    read : the requests of each collector (`warploom.rtl.ports.read`).
+    offer, address : the offers of collectors, and of address slots (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of each holder's instruction.
     probe, loads : with a probe, the state, and the columns of operand registers that load.
     """
@@ -127,7 +127,7 @@ class SlotCollectors(wiring.Component):
         return offer.busy if self._config.turnaround else offer.busy & ~offer.dispatched
 
     def _connect_collector(self, m: Module, c: int, collector: Collector) -> None:
-        """A collector sees the instruction of the port that it serves; what comes a cycle later, of the same port."""
+        """Connect a collector to the port that it serves; values that come one cycle later are from the same port."""
         served = Cat(take[c] for take in self.claims.take)
         before = served
         if len(served) > 1:
@@ -149,7 +149,7 @@ class SlotCollectors(wiring.Component):
             self._connect_compact(m, c, kept, compact)
 
     def _connect_compact(self, m: Module, h: int, holder: CompactSlots | AddressSlot, compact: data.View) -> None:
-        """Compact slots are kept beside each collector, or in an address slot."""
+        """Connect compact slots: each collector has a unit for them, and address slots store them."""
         m.d.comb += [
             holder.compact.eq(compact.compact),
             holder.values.eq(compact["values"]),
