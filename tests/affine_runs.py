@@ -60,7 +60,7 @@ def happenings(sm: Sm) -> list[tuple[int, str]]:
 
 
 def checked(setting: SmConfig, trace: Trace) -> Run:
-    """A run whose operands and results are all compared with the trace."""
+    """A run with all operands and results compared with the trace."""
     run = simulate(setting, trace, check=True)
     assert run.sm.checker is not None and run.sm.checker.checked > 0
     return run

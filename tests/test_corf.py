@@ -1,5 +1,4 @@
-"""CORF and CORF++: which requests they coalesce and when, where they store registers, and that no value is ever
-lost."""
+"""CORF and CORF++: the requests that they coalesce, the locations of registers, and that no value is lost."""
 
 import random
 from collections import Counter
@@ -59,7 +58,7 @@ class Watched:
         sm = Sm(config, hinted(trace_of(code, warps=warps, lanes=lanes), hints), check=True)
         while True:
             sm.step()
-            if sm.cycle and sm.datapath.operands.granted:  # of the cycle before
+            if sm.cycle and sm.datapath.operands.granted:  # of the previous cycle
                 self.granted.append([register for _, register in sm.datapath.operands.granted])
             if sm.finished:
                 break
@@ -70,7 +69,7 @@ class Watched:
 
     @property
     def distance(self) -> int:
-        """Cycles from the issue of the last instruction but one to that of the last."""
+        """Cycles from the issue of the second-last instruction to that of the last."""
         return self.issued[-1] - self.issued[-2]
 
 
@@ -94,7 +93,7 @@ def test_the_sign_bit_is_among_the_stored_bytes(value: int, bytes_needed: int) -
 
 
 def test_widths_of_mixed_lanes() -> None:
-    """The widest executing lane decides, whatever the signs; the others are restored from the stored bytes."""
+    """The widest executing lane decides, for all signs; the others are restored from the stored bytes."""
     rng = random.Random(1)
     for _ in range(300):
         values = [rng.getrandbits(32) & rng.choice([0x7F, 0xFF, 0xFFFF, 0x7FFFFF]) ^ rng.choice([0, 0xFFFFFFFF])
@@ -127,7 +126,7 @@ def test_widths_of_mixed_lanes() -> None:
 def test_two_reads_of_one_instruction(  # noqa: PLR0917 - a table
     first: int, second: int, hints: Hints, corf: bool, plus: bool, swapped: bool
 ) -> None:
-    """[RADAIDEH], Table 3.2, first row. Coalesced, the dependent instruction issues 9 cycles later, and else 10
+    """[RADAIDEH], Table 3.2, first row. Coalesced, the dependent instruction issues 9 cycles later, otherwise 10
     (docs/contract/README.md)."""
     order = [move(3, second), move(2, first)] if swapped else [move(2, first), move(3, second)]
     for config, coalesced in ((CORF, corf), (PLUS, plus)):
@@ -227,10 +226,10 @@ def test_packing_and_its_end() -> None:
     assert first == Location(0, 0b0011)
     bank.move(NOWHERE, first)
     second = bank.choose(1, False, NOWHERE, first)
-    assert second == Location(0, 0b1000)  # beside its partner, whatever the hint
+    assert second == Location(0, 0b1000)  # beside its partner, regardless of the hint
     bank.move(NOWHERE, second)
     wider = bank.choose(2, False, second, first)
-    assert wider == Location(0, 0b1100)  # its own byte is no obstacle
+    assert wider == Location(0, 0b1100)  # its own byte does not conflict
     away = bank.choose(3, True, second, first)
     assert away == Location(1, 0b1110)
     bank.move(second, away)

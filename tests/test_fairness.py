@@ -1,10 +1,11 @@
-"""How long a read may wait (docs/contract/register_file.md), proven on the netlists of all arbiters by a SAT solver.
+"""The bound on the waiting time of reads (docs/contract/register_file.md), proven on the netlists of all arbiters by a
+SAT solver.
 
-The bound follows from two lemmas. The *turn*: when its diagonal has priority and no write is granted in its bank, a
-cell's right request is granted, and its left one unless the right one is granted and meets it. The *diagonals*: in any
-N consecutive cycles each has priority once. The *bound* itself is proven too. For each claim there is an arbiter that
-violates it. The rotating arbiters get one request of a collector at a time, so that no read loses to one of its own
-collector.
+The bound follows from two lemmas. The *turn*: if its diagonal has priority and no write is granted in its bank, a
+cell's right request is granted, and its left one unless the right one is granted and conflicts with it. The
+*diagonals*: in any N consecutive cycles each has priority once. The *bound* itself is proven, too. For each claim there
+is an arbiter that violates it. The rotating arbiters get one request of a collector at a time, so that no read loses to
+one of its own collector.
 """
 
 import re
@@ -36,14 +37,14 @@ MASKS = [[sub_bank_mask(width, side == LEFT) for width in range(1, SUB_BANKS + 1
 
 
 class Request(NamedTuple):
-    """A request for a bank: whether it is made, the answer, and the sub-banks and slices that it holds."""
+    """A request for a bank: whether it is made, the grant, and the sub-banks and slices that it uses."""
 
     made: Value
     granted: Value
     mask: Value
 
     def blocks(self, other: "Request") -> Value:
-        """Whether it is granted, and holds a resource that the other one requests."""
+        """Whether it is granted, and uses a resource that the other one requests."""
         return self.granted & (self.mask & other.mask).any()
 
 
@@ -55,8 +56,8 @@ SLICED = (CoalescingArbiter, RotatingCoalescingArbiter)
 class Theorem(wiring.Component):
     """An arbiter with free inputs, and claims about it, each one output.
 
-    `legal` is what the others assume of inputs and state. `diagonals` says that each has had priority, `bound` that no
-    read has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
+    `legal` is the others' assumption about inputs and state. `diagonals`: each has had priority, and `bound`: no read
+    has been refused unduly in every cycle, since the registers `diagonals_before` and `bound_before` were zero.
     """
 
     def __init__(self, arbiter: Any, banks: int, collectors: int, config: SmConfig) -> None:
@@ -148,7 +149,7 @@ class Theorem(wiring.Component):
             yield from (~(one.granted & other.blocks(one)) for one, other in combinations(group, 2))
 
     def _slices_follow(self) -> Iterator[Value]:
-        """Slices are granted as the masks of the granted requests say."""
+        """Slices are granted by the masks of the granted requests."""
         for read, request in self._reads.items() if isinstance(self.arbiter, SLICED) else ():
             other = self._reads[read._replace(side=1 - read.side)]
             for k, slice_ in enumerate(self.arbiter.slice_grant):
@@ -156,7 +157,7 @@ class Theorem(wiring.Component):
                 yield slice_[read.bank][read.collector] == wanted
 
     def _writes_first(self) -> Iterator[Value]:
-        """Of each path the first writer that requests is granted, unless a path before writes what it wants."""
+        """The first requesting writer of each path is granted, unless an earlier path writes its sub-banks."""
         request, grant = self.arbiter.write_request, self.arbiter.write_grant
         for number, path in enumerate(self._paths):
             for turn, writer in enumerate(path):
@@ -168,7 +169,7 @@ class Theorem(wiring.Component):
                     yield ~here[writer].made | behind | here[writer].granted ^ Cat(blocked).any()
 
     def _never_idle(self) -> Iterator[Value]:
-        """A read that is refused meets a granted request."""
+        """A refused read conflicts with a granted request."""
         for read, request in self._reads.items():
             others = [*self._in(read.bank), *self._at(read.collector)]
             yield ~request.made | request.granted | Cat(other.blocks(request) for other in others).any()
@@ -179,11 +180,11 @@ class Theorem(wiring.Component):
             yield ~priority | ~self._refused(read) | (self._right(read).blocks(request) if read.side == LEFT else 0)
 
     def _diagonals(self) -> Iterator[Value]:
-        """Which diagonal has priority."""
+        """The diagonal that has priority."""
         yield from (self._diagonal == diagonal for diagonal in range(self._size))
 
     def _turns(self) -> Iterator[Value]:
-        """Which of the paths that take turns is the first."""
+        """The path, among those that take turns, that is first."""
         yield from (self._first_path() == path for path in range(self._turning))
 
     def _path_bound(self) -> Iterator[Value]:
@@ -201,7 +202,7 @@ class Theorem(wiring.Component):
         return self._reads[read._replace(side=RIGHT)]
 
     def _refused(self, read: Read) -> Value:
-        """Whether a read is refused though no write is granted in its bank."""
+        """Whether a read is refused although no write is granted in its bank."""
         written = Cat(write.granted for write in self._writes[read.bank]).any()
         return self._reads[read].made & ~self._reads[read].granted & ~written
 
@@ -225,7 +226,7 @@ CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
 
 
 class Prover:
-    """The netlist of a theorem, from the Verilog that users get. Scripts and logs stay in `folder`."""
+    """The netlist of a theorem, from the generated Verilog. Scripts and logs stay in `folder`."""
 
     def __init__(self, folder: Path, arbiter: type, banks: int = 4, collectors: int = 4,
                  settings: Sequence[str] = ()) -> None:
@@ -324,7 +325,7 @@ class Unordered(CoalescingArbiter):
 
 
 class LeftFirst(CoalescingArbiter):
-    """In a cell the left request goes first."""
+    """In a cell the left request has priority."""
 
     def _order(self, priority: int) -> list[Read]:
         return sorted(self._reads, key=lambda read: ((read.bank + read.collector - priority) % self._size, -read.side))
@@ -338,7 +339,7 @@ class Careless(CoalescingArbiter):
 
 
 class Coarse(CoalescingArbiter):
-    """Any two reads of a bank or a collector conflict, whatever their masks."""
+    """Any two reads of a bank or a collector conflict, for all masks."""
 
     def _conflicts(self, m: Module) -> dict[frozenset[Read], Value]:
         return dict.fromkeys(super()._conflicts(m), Const(1, 1))
@@ -361,7 +362,7 @@ class ManyPaths(CoalescingArbiter):
 
 
 class Generous(CoalescingArbiter):
-    """A cell is granted unasked."""
+    """A cell is granted without a request."""
 
     def _grant_slices(self, m: Module) -> None:
         super()._grant_slices(m)

@@ -1,4 +1,4 @@
-"""The issue stage alone: candidates, turns at the port, causes of stalls, a slower clock."""
+"""The issue stage alone: candidates, claims of the port, causes of stalls, a slower clock."""
 
 import random
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
 ANY = (0b1111,) * 4
-"""Every warp may read as many registers as it likes."""
+"""Every warp may read any number of registers."""
 
 
 class Room:
@@ -111,7 +111,7 @@ def test_of_several_causes_the_first_counts() -> None:
 @pytest.mark.parametrize("interval", [1, 3])
 @pytest.mark.parametrize("start", range(3))
 def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) -> None:
-    """Skipping cycles counts as many stalls as stepping, whichever cycle the skips start in."""
+    """Skipping cycles counts as many stalls as stepping, from any cycle on."""
     stepped, leapt = (issue_of(f"front_end_interval={interval}")[0] for _ in range(2))
     for issue in (stepped, leapt):
         issue.comes(1, 1, Stall.FENCE)

@@ -1,5 +1,5 @@
-"""Decisions of other kinds plugged into the front end: one that refuses, one that delays. Neither the front end nor the
-SM knows of them."""
+"""Decisions of other kinds plugged into the front end: one that refuses, and one that delays. Front end and SM do not
+depend on them."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -24,7 +24,7 @@ CODE = [Instruction(op=Op.MOV, dst=number % 8, imm_slot=0, imm=number) for numbe
 
 
 class Abreast:
-    """No warp enters the datapath that is `lead` instructions ahead of another one."""
+    """A warp that is `lead` instructions ahead of another one may not enter the datapath."""
 
     counts = None
     apart = 0
@@ -48,7 +48,7 @@ class Abreast:
 
 
 class Delayed:
-    """What enters the datapath has been asked for before, and waits so many cycles for the answer."""
+    """Instructions are requested before they enter the datapath, and wait this number of cycles for the answer."""
 
     counts = None
     apart = 0
@@ -89,7 +89,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], *
 
 
 def entries(sm: Sm) -> list[tuple[int, int]]:
-    """(slot, cycle) of everything that enters the datapath, run to the end."""
+    """(slot, cycle) of every instruction that enters the datapath, for a whole run."""
     found = []
     while not sm.finished:
         if sm.cycle >= 0 and sm.inputs.issue:
@@ -112,7 +112,7 @@ def test_a_plug_in_that_refuses(lead: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("cycles", [1, 7])
 def test_a_plug_in_that_delays(cycles: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each instruction is asked for in the cycle after its predecessor entered, and enters when the answer is there."""
+    """Each instruction is requested in the cycle after its predecessor entered, and enters when the answer comes."""
     sm = plugged(monkeypatch, lambda direct: Delayed(direct, cycles), warps=1)
     entered = [cycle for _, cycle in entries(sm)]
     assert len(entered) == len(CODE)

@@ -65,7 +65,7 @@ def test_comparisons_are_resolved_with_branches_only() -> None:
 
 
 def test_warps_of_all_schedulers_attempt_at_once() -> None:
-    """And an instruction goes into the datapath in the same cycle."""
+    """An instruction goes into the datapath in the same cycle, too."""
     setting = config("a", "schedulers=2", "warps=4")
     sm, most, beside = Sm(setting, executed(LANE, SPREAD, add(3, 1, 1), warps=4)), 0, False
     for _ in cycles(sm):
@@ -95,7 +95,7 @@ def test_a_wrong_rule_is_found(operation: Op, what: str, monkeypatch: pytest.Mon
 
 
 def test_a_wrong_operand_of_an_attempt_is_found() -> None:
-    """Two is less than four as well as one is."""
+    """The wrong operand gives the same result: two is less than four, as is one."""
     one, two, four = 0x3F800000, 0x40000000, 0x40800000
     less = Instruction(op=Op.FSETP, pdst=0, src=(1, 2, RZ), cond=Cond.LT)
     sm = Sm(config("ab"), executed(mov(1, one), mov(2, four), less), check=True)
@@ -163,7 +163,8 @@ def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None
 
 
 def test_lanes_that_have_exited_hold_anything() -> None:
-    """The lanes that are left make a register compact that held products; its expansion differs from them elsewhere."""
+    """The remaining lanes make a register compact that held products; in other lanes its expansion differs from
+    them."""
     leave = Instruction(op=Op.EXIT, guard=0, guard_not=True)
     few = replace(LOW_HALF, imm=8, pdst=1)
     code = LANE, replace(SPREAD, dst=3), LOW_HALF, leave, add(3, 1), few, replace(add(3, 3), guard=1)

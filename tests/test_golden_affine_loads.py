@@ -61,9 +61,8 @@ def test_memory_operations_keep_their_order() -> None:
 
 
 def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
-    """Three loads of eight lines each: one in the load/store unit, one in its queue of one, one in the slot. The
-    addition and the load with a generic address go to collectors, where the load waits for its turn; the last one
-    stalls."""
+    """Three loads of eight lines each: one in the load/store unit, one in its queue, one in the slot. The addition and
+    the load with a generic address go to collectors, where the load waits for its turn; the last one stalls."""
     scale, generic = (
         Instruction(op=Op.SHF, dst=2, src=(RZ, 1, RZ), imm_slot=2, imm=3),
         Instruction(op=Op.LOP3, dst=3, src=(1, RZ, RZ), imm_slot=1, imm=0x1C, lut=0xC0),
@@ -163,7 +162,7 @@ def test_the_taps_of_a_filter_are_uniform(affine: str) -> None:
 
 @pytest.mark.parametrize("affine", ["a", "abm"])
 def test_an_address_that_nobody_has_written_is_harmless(affine: str) -> None:
-    """The warp before in the slot has left it compact: an address beyond the constants, or an odd one."""
+    """The slot's previous warp has left it compact: an address beyond the constants, or an odd one."""
     for address in (0x7000, 3):
         checked(config(affine), executed(load(3, 5), mov(5, address), blocks=20))
 

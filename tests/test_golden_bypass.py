@@ -52,7 +52,7 @@ def hinted(trace: Trace, setting: SmConfig) -> Trace:
 
 
 def checked(setting: SmConfig, trace: Trace) -> Run:
-    """A run whose operands and results are all compared with functional execution."""
+    """A run with all operands and results compared with functional execution."""
     run = simulate(setting, hinted(trace, setting), check=True)
     assert run.sm.checker is not None and run.sm.checker.checked > trace.warp_instructions
     return run
@@ -99,7 +99,7 @@ def test_write_after_read_waits_for_nothing() -> None:
 
 
 def test_only_so_many_instructions_are_held() -> None:
-    """Loads leave one in two cycles, and three are held."""
+    """One load leaves in two cycles, and three are held."""
     code = [replace(LOAD, dst=register) for register in range(3, 10)]
     issued = times(0, trace_of(code), config("bow_wr", "timing.mem=[1, 20]"))
     assert [issued[tag] - issued[0] for tag in range(3)] == [0, 1, 2] and issued[4] - issued[3] == 20
@@ -115,7 +115,7 @@ def test_the_front_end_waits_for_room() -> None:
 
 
 def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
-    """R1 leaves a window of two as R3 is computed, and is read again later."""
+    """R1 leaves a window of two when R3 is computed, and is read again later."""
     trace = trace_of([mov(1, 5), add(2, 1), add(3, 2), add(4, 3), add(5, 1), add(6, 5)])
     setting = config("bow_wr", "window=2")
     sm, blocked = Sm(setting, trace, check=True), 0
@@ -128,7 +128,7 @@ def test_no_instruction_issues_while_an_eviction_is_on_its_way() -> None:
 
 
 def test_sfu_waits_for_the_path_of_sp_even_if_that_needs_no_bank() -> None:
-    """An addition and a root come to their latches in one cycle: 4 = 1 + 3."""
+    """The results of an addition and a root reach their latches in one cycle: 4 = 1 + 3."""
     setting = config("bow_wr", "timing.sfu=[5, 8]")
     for writes in (True, False):
         code = [ROOT, mov(3, 4)] if writes else [ROOT, replace(mov(3, 4), dst=255, pdst=0, op=Op.ISETP)]
@@ -157,11 +157,11 @@ def test_a_wrong_hint_is_found() -> None:
     code = [replace(mov(1, 5), to_file=False), add(2, 1), add(3, 2), add(4, 3), add(5, 4), add(6, 1)]
     with pytest.raises(LostValue, match="warp 0 reads R1"):
         simulate(config("bow_hints"), trace_of(code))
-    simulate(config("bow_wr"), trace_of(code), check=True)  # without hints the bit means nothing
+    simulate(config("bow_wr"), trace_of(code), check=True)  # without hints the bit has no meaning
 
 
 def test_evictions_of_the_warp_before_do_not_reach_the_next() -> None:
-    """Blocks follow one another in the slots; the results of the last instructions of a warp are dropped."""
+    """Blocks use the slots one after the other; the results of the last instructions of a warp are dropped."""
     code = [mov(1, 5), add(2, 1), mov(3, 9)]
     run = checked(config("bow_wr", "blocks=1"), trace_of(code, warps=6, per_block=2))
     assert run.sm.datapath.counts.ended == 4 * 3
@@ -173,8 +173,8 @@ def test_evictions_of_the_warp_before_do_not_reach_the_next() -> None:
 @pytest.mark.parametrize("files", FILES, ids=" ".join)
 @pytest.mark.parametrize("mode", MODES)
 def test_no_value_is_lost(mode: str, files: list[str]) -> None:
-    """All pipes, partial writes, values of all widths; collectors as small as they may be, or not. (In random traces
-    only integer results are right, so that no trivial operation can be checked.)"""
+    """All pipes, partial writes, values of all widths; collectors of minimum size or larger. (In random traces only
+    integer results are correct, so that no trivial operation can be checked.)"""
     for seed, (entries, window) in enumerate([(4, 3), (12, 2), (6, 7)]):
         setting = config(mode, *files, f"entries={entries}", f"window={window}")
         checked(setting, integers(seed))

@@ -47,7 +47,7 @@ def counts(config: SmConfig, code: Sequence[Instruction], lanes: Sequence[int] |
     return {"reads": sum(found.bank_reads), "writes": sum(found.bank_writes), **found.counted["bypassed"]}
 
 
-# ---------------------------------------------------------------------- hits, misses, room
+# ---------------------------------------------------------------------- hits, misses, replacement
 
 
 def test_results_are_read_from_the_cache() -> None:
@@ -72,7 +72,7 @@ def test_the_register_that_came_first_makes_room(later: int, writes: int, reads:
 
 
 def test_a_value_that_was_read_for_the_last_time_is_not_written() -> None:
-    """R6 takes the entry of R0, and R7 that of R1, which is read when R7 is there."""
+    """R6 takes the entry of R0, and R7 that of R1, which is read after R7 has been written."""
     others = [move(register) for register in range(1, 8)]
     alive = [read(register) for register in range(7, 0, -1)]
     assert counts(SMALL, [move(0), read(0), *others, *alive])["writes"] == 1
@@ -138,7 +138,7 @@ def test_the_cache_alone() -> None:
 
 @pytest.mark.parametrize("sources", [(), (2,), (2, 3), (2, 3, 4)])
 def test_the_port_of_a_collector_stays_what_it_is(sources: tuple[int, ...]) -> None:
-    """Operands of the cache arrive one a cycle, two cycles after their grant, as those of the register file."""
+    """Operands of the cache arrive one a cycle, two cycles after their grant, like those of the register file."""
     producers = [move(register) for register in (2, 3, 4)]
     chain = [Instruction(op=Op.LOP3, dst=5, src=(*sources, *[255] * (3 - len(sources)))), read(5)]  # type: ignore[arg-type]
     trace = trace_of([*producers, *chain])
@@ -158,7 +158,7 @@ def test_sp_is_never_refused_however_much_is_evicted() -> None:
 
 
 def evicting(*evictions: Eviction) -> CachedFile:
-    """A register file with something in both eviction registers."""
+    """A register file with an eviction in both eviction registers."""
     register_file = CachedFile(SMALL)
     register_file._evictions = list(evictions)
     register_file.arbitrate()
@@ -210,7 +210,7 @@ def test_last_uses_on_all_paths() -> None:
         Instruction(op=Op.IADD, dst=3, src=(0, 1, 255)),  # R0 is read again in the loop, R1 is not
         Instruction(op=Op.IADD, dst=3, src=(0, 3, 255)),  # R3 is overwritten here
         Instruction(op=Op.BRA, imm=4, guard=0),
-        Instruction(op=Op.IADD, dst=2, src=(2, 3, 255), guard=1),  # R2 lives on where the guard does not hold
+        Instruction(op=Op.IADD, dst=2, src=(2, 3, 255), guard=1),  # R2 is still live in lanes whose guard does not hold
         Instruction(op=Op.IADD, dst=4, src=(2, 2, 255)),
         Instruction(op=Op.EXIT),
     ]
@@ -226,7 +226,7 @@ def test_an_immediate_is_no_last_use() -> None:
 
 
 def guarded(trace: Trace) -> Trace:
-    """The same with a guard on all instructions that a warp executes only in some lanes, as the liveness of a thread
+    """The same with a guard on all instructions that a warp executes only in some lanes, which the liveness of a thread
     requires."""
     lanes = trace.warps[0].lanes.tolist()
     code = [replace(i, guard=0) if mask != ALL_LANES else i
@@ -255,7 +255,7 @@ def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
 
 @pytest.mark.parametrize("method", ["_replace", "read_last"])
 def test_the_checker_sees_a_lost_value(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No evicted value is written; or values die that are still to be read."""
+    """No evicted value is written; or live values count as dead."""
     original = RegisterFileCache._replace
 
     def forgets(self: RegisterFileCache, entry: object, address: Address) -> None:

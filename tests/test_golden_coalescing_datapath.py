@@ -56,7 +56,7 @@ def cycles(sm: Sm) -> Iterator[Datapath]:
 
 
 def run(trace: Trace, config: SmConfig) -> tuple[Sm, list[Write], list[Encoding]]:
-    """The SM after a run with every operand checked, its register writes, and the encodings that they left."""
+    """The SM after a run with every operand checked, its register writes, and the final encodings."""
     sm, writes, codes = Sm(config, trace, check=True), [], []
     for datapath in cycles(sm):
         for write in datapath.writes():
@@ -80,7 +80,7 @@ def test_a_full_write_stores_as_many_bytes_as_the_value_has(alignment: Alignment
 
 @pytest.mark.parametrize("alignment", list(Alignment))
 def test_bytes_that_are_not_stored_come_from_the_sign(alignment: Alignment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An earlier, wider value leaves its upper bytes behind; a path that passes them on is found out."""
+    """The upper bytes of an earlier, wider value are still in the row; an operand path that uses them is detected."""
     trace = trace_of([mov(2, 0x12345678), mov(2, -7), add(3, 2, 2)])
     sm, _, _ = run(trace, config(alignment))
     assert sm.checker is not None and sm.checker.checked > 0
@@ -114,7 +114,7 @@ def test_the_side_is_that_of_the_register_number() -> None:
 
 
 def test_the_full_writes_of_a_warp_take_sides_in_turn() -> None:
-    """And partial ones stay where the register lies."""
+    """Partial writes stay on the register's present side."""
     registers, lanes = [2, 3, 2, 3, 2, 4], [ALL_LANES, ALL_LANES, HALF, HALF, ALL_LANES, ALL_LANES]
     _, writes, codes = run(trace_of([mov(register, 1) for register in registers], lanes=lanes), config("write"))
     assert [code.left for code in codes] == [write.left for write in writes] == [False, True, False, True, False, True]
@@ -157,7 +157,7 @@ def traffic_of(second: int, values: tuple[int, int], *settings: str) -> tuple[di
 def test_two_operands_of_one_bank_in_one_cycle(
     alignment: str, second: int, values: tuple[int, int], together: bool
 ) -> None:
-    """With `write` two registers that are written one after the other are on opposite sides, whatever their numbers."""
+    """With `write` two registers that are written one after the other are on opposite sides, for all their numbers."""
     pairs, collector_writes, waited = traffic_of(second, values, alignment)
     assert pairs == {"read_read": int(together), "write_write": 0, "read_write": 0}
     assert (collector_writes, waited) == ((1, 3) if together else (2, 4))
@@ -205,7 +205,7 @@ class Counted:
         self.sub_bank_reads = self.sub_bank_writes = 0
 
     def cycle(self, probe: dict[str, int], banks: int) -> None:
-        """Add a cycle, in which no two requests may meet."""
+        """Add a cycle, in which no two requests may overlap."""
         slices: dict[int, int] = {}
         for bank in range(banks):
             kinds, sub_banks = [], 0
@@ -228,7 +228,7 @@ class Counted:
 
 
 def test_writes_of_two_pipes_share_an_access() -> None:
-    """Somewhere in random streams SP and MEM write to one bank in one cycle."""
+    """In random streams SP and MEM sometimes write to one bank in one cycle."""
     pairs = [simulate(config(alignment, "wshift"), random_trace(seed, length=200)).statistics.coalesced
              for alignment in HARDWARE for seed in range(4)]
     assert sum(pair["write_write"] for pair in pairs) > 0
@@ -263,7 +263,7 @@ class Registers:
         self._words: dict[tuple[int, int], tuple[int, int]] = {}
 
     def write(self, write: Write, latch_full: int) -> None:
-        """A full write moves the register: lanes that are no longer live are left behind."""
+        """A full write moves the register, without lanes that are no longer live."""
         flight = self._sm.flight(write.tag)
         where = address(self._config, self._sm.stride, flight.warp.slot, flight.static.instruction.dst)
         assert where == (write.bank, write.row)
@@ -314,7 +314,7 @@ def test_registers_are_those_of_the_trace_on_a_larger_sm(name: str, alignment: s
 
 
 def test_sharing_saves_accesses_and_the_bounds_bound() -> None:
-    """Of one kernel: nothing is lost against the baseline, and each step towards the bound coalesces more."""
+    """For one kernel: none is worse than the baseline, and each step towards the bound coalesces more."""
     runs: dict[str, Run] = {alignment: simulate(config(alignment), tiny("pathfinder")) for alignment in Alignment}
     baseline = simulate(SmConfig.preset("small").with_settings(["layout=wid"]), tiny("pathfinder")).statistics
     accesses = {alignment: result.statistics.bank_accesses for alignment, result in runs.items()}

@@ -25,7 +25,7 @@ IDS = ["fermi", "small", "eight banks", "six collectors", "fast collectors"]
 
 
 def _run(config: SmConfig, seed: int = 3) -> tuple[Sm, list[dict[str, int]]]:
-    """The SM after a run, and what it showed in every cycle, which fits its port."""
+    """The SM after a run, and its observed values in every cycle, which fit the port."""
     sm, probes = Sm(config, random_trace(seed), check=True), []
     port = probe_of(config, sm)
     while True:

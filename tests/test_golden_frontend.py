@@ -81,7 +81,7 @@ def test_width_of_an_operand() -> None:
 
 
 def _widths_one_by_one(trace: Trace) -> tuple[list[int], list[int]]:
-    """The histograms, by walking every warp."""
+    """The histograms, computed warp by warp."""
     counts = ([0] * 4, [0] * 4)
     for warp in trace.warps:
         registers = np.zeros((256, 32), np.uint32)

@@ -123,7 +123,7 @@ def test_beats_of_a_64_bit_operation() -> None:
     first, second, third, fourth, fifth = _issue_cycles(trace_of([latch, add, high, latch, add]), _config())
     assert second - first == 1
     assert third - second > 8  # latency of the addition
-    assert fourth - third == fifth - fourth == 1  # HIGH holds nothing: the pipe keeps order
+    assert fourth - third == fifth - fourth == 1  # HIGH delays nothing: the pipe keeps order
     other = Instruction(op=Op.DADD, dst=4, src=(10, 11, 255))
     first, second, third, fourth = _issue_cycles(trace_of([latch, add, latch, other]), _config())
     assert third - second > 8 and fourth - third == 1

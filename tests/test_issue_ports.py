@@ -1,4 +1,4 @@
-"""Several issue ports: claims, the order of what is taken, and metadata tables divided among them."""
+"""Several issue ports: claims, the order of taken instructions, and metadata tables divided among the ports."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -126,7 +126,7 @@ def test_what_needs_no_collector_or_no_port_issues_beside() -> None:
 
 
 def entering(config: SmConfig, trace: Trace) -> Iterator[tuple[Sm, list[Mapping[str, int]]]]:
-    """Each cycle of a run, with what enters in claim order, after it was found to obey the contract."""
+    """Each cycle of a run, with the instructions that enter, in claim order, after checking the contract's rules."""
     sm = Sm(config, trace, check=True)
     while True:
         sm.step()
@@ -150,7 +150,7 @@ MECHANISMS = ("", "coalescing=on alignment=write", "gating=cross_lane", "coalesc
 @pytest.mark.parametrize("ports", [2, 4])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_values_are_right_with_several_ports(mechanism: str, ports: int) -> None:
-    """Every operand is checked against the trace, whatever enters together; collectors take it in claim order."""
+    """Every operand is checked against the trace; collectors take instructions in claim order."""
     settings = [*mechanism.split(), "schedulers=4", f"issue_ports={ports}", "collectors=6"]
     config = SmConfig.preset("small").with_settings(settings)
     most = 0

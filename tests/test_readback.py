@@ -1,5 +1,4 @@
-"""Reading registers back after a run: with windows some values are in collectors, and without hints none may be
-missing."""
+"""Reading registers back after a run: with windows some values are in collectors, and without hints none is missing."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -54,13 +53,13 @@ def test_only_hints_lose_a_value(bypass: str, lost: bool) -> None:
 
 @pytest.mark.parametrize("bypass", ["bow_wr", "bow_hints"])
 def test_what_a_warp_left_behind_is_forgotten(bypass: str) -> None:
-    """The next one finds the old value, which is as well known."""
+    """The next warp finds the old value, which is also known."""
     assert readback(bypass, filed=LOW, restarted=True)["defined"] == LOW
 
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_compact_registers_are_read_in_all_lanes(stored: bool) -> None:
-    """Whatever the register file has of them."""
+    """In all lanes, regardless of the register file's contents."""
     setting = SmConfig.preset("small").with_settings(["affine=abm"])
     datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
     datapath.affine.registers.write(WARP, REGISTER, Compact(7, 1))

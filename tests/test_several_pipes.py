@@ -20,7 +20,7 @@ MECHANISMS = (
 @pytest.mark.parametrize("lanes", [(), HALF_LANES], ids=["32 lanes", "16 lanes"])
 @pytest.mark.parametrize("ports", PORTS)
 def test_both_pipes_compute(ports: str, lanes: tuple[str, ...], mechanism: list[str]) -> None:
-    """Operands and results are those of functional execution, whichever pipe a warp has."""
+    """Operands and results are those of functional execution, in both pipes."""
     config = SmConfig.preset("small").with_settings([*mechanism, *TWO_SP, *PORTS[ports], *lanes])
     sm, together, writers = Sm(config, random_trace(3, warps=8, length=80), check=True), 0, set()
     sm.step()
@@ -48,7 +48,7 @@ def test_no_result_finds_its_queue_full(paths: tuple[str, ...], queue: int) -> N
     due: list[int] = []  # cycles in which results come
     waiting, held, longest = 0, False, 0
     for cycle in range(20_000):
-        if rng.random() < 0.01:  # a pause, so that the queue runs empty
+        if rng.random() < 0.01:  # a pause, so that the queue becomes empty
             classes = rng.sample(config.pipes[0].timing_classes, rng.randint(1, 8))
         timing = rng.choice(classes)
         slots = dispatcher.slots

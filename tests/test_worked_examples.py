@@ -93,7 +93,8 @@ def test_000_fig_4_4() -> None:
 
 
 def test_000_fig_4_5() -> None:
-    """Bytes of the same position side by side, by six switches that are their own inverse; zeros then share columns."""
+    """Six switches, which are their own inverse, put bytes of the same position side by side; zeros then share
+    columns."""
     for example in FIG_4_5:
         for group in range(8):
             before, after = (join([*[0] * 4 * group, *four, *[0] * (28 - 4 * group)]) for four in example)
@@ -109,7 +110,7 @@ def test_000_fig_4_5() -> None:
 
 def test_001_fig_6() -> None:
     """The destinations of the program in section IV-B, line by line: $r3 is read 12 lines later, $r1 of line 10 is read
-    in the window and behind it, all others are transient."""
+    in the window and after it, all others are transient."""
     classes = {line: destination(i) for line, i in zip(FIG_6.lines, annotate(FIG_6, WINDOW).instructions, strict=True)}
     others = dict.fromkeys((3, 4, 5, 6, 7, 8, 9, 11, 12, 13), Destination.COLLECTOR)
     written = {2: Destination.FILE, 10: Destination.BOTH} | others
@@ -161,8 +162,8 @@ the branch is a guard, and the constant is moved before it."""
 
 @pytest.mark.parametrize(("above", "stores"), [("none", 1), ("some", 2), ("all", 2)])
 def test_002_fig_1(above: str, stores: int) -> None:
-    """No thread, some and all of them are above the threshold. The address that the guarded store expands and the value
-    that it stores are compact in either case: nothing is written under divergence."""
+    """No, some and all threads are above the threshold. The address and the value of the guarded store are compact in
+    each case: nothing is written under divergence."""
     execution = run(load(Path(__file__).parent / "ptx" / f"threshold_{above}.toml"), ABM).execution
     products = 3 * (np.arange(32) + {"none": 0, "some": 20, "all": 40}[above])
     assert execution.buffers["y"].view(np.int32).tolist() == np.where(products > 100, 255, products).tolist()
@@ -172,7 +173,7 @@ def test_002_fig_1(above: str, stores: int) -> None:
 
 def labels(trace: Trace) -> list[tuple[Op, str]]:
     """The outcome of each instruction of the golden SM's one warp: the tag of the result of an accepted attempt, and of
-    the address of a load or store; all else is generic."""
+    the address of a load or store; all others are generic."""
     sm = Sm(ABM, trace, check=True)
     assert sm.datapath.affine is not None
     registers, found, attempt, written = sm.datapath.affine.registers, [], None, None

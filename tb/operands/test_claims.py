@@ -13,7 +13,7 @@ CYCLES = 800
 
 
 class ClaimsBench:
-    """Any collectors are busy, any ports claim, and any of them goes first."""
+    """Random collectors are busy, random ports claim, and the first port is random."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._collectors, self._ports = ports.config.collectors, ports.config.issue_ports

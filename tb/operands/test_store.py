@@ -1,4 +1,4 @@
-"""Bench of the operand store: hardware against the golden one, on a register file that only the golden model has."""
+"""Bench of the operand store: hardware against the golden one, both with a golden register file."""
 
 import random
 from collections.abc import Iterator
@@ -40,15 +40,15 @@ CYCLES = 3000
 REGISTERS = 12
 
 OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
-"""Operations that execute outside the lanes: nothing comes back of them here, so registers stay as they are."""
+"""Operations that execute outside the lanes: they return no results here, so registers do not change."""
 
 POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
 SEVERAL = ("instructions of several ports", "the first port is not the lowest")
-"""What several issue ports must come by."""
+"""Coverage points of several issue ports."""
 
 
 def filled(config: SmConfig, rng: random.Random) -> Any:
-    """A golden register file of which each register that is used was written."""
+    """A golden register file in which all used registers were written."""
     file, stride = register_file(config), rows_per_warp(config, REGISTERS)
     slots = partial(SlotStore, collector=partial(Collector, form=file.form))
     datapath = Datapath(config, stride, file, (WindowStore if config.has_window else slots)(config, file))
@@ -66,12 +66,12 @@ def filled(config: SmConfig, rng: random.Random) -> Any:
 
 
 def metadata_of(file: Any, address: Address) -> Any:
-    """What the golden register file knows of a register."""
+    """The metadata of a register in the golden register file."""
     return file.lookup({"reads": 1, "writes": 0, "imm_slot": NO_SLOT, "imm": 0}, [address] * 3, address)[0]
 
 
 class StoreBench:
-    """Issues instructions as there are collectors for them, and gives credits; the golden register file answers."""
+    """Issues instructions when collectors are free, and returns credits; the golden register file serves the reads."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs = ports.config, ports.codecs
@@ -82,7 +82,7 @@ class StoreBench:
         self._sides = 1 + ports.config.has_sides
         self._tag = 0
         self._issues: list[dict[str, int] | None] = [None] * ports.config.issue_ports
-        self._words = [0] * ports.config.collectors  # what the crossbar brings, granted in the previous cycle
+        self._words = [0] * ports.config.collectors  # the crossbar's words, granted in the previous cycle
         self._late = [0] * ports.config.issue_ports
         self._credits = {"sfu": 0, "mem": 0}  # that may come back
 
@@ -141,7 +141,7 @@ class StoreBench:
         return taken
 
     def _asked(self, client: int) -> dict[Port, Read]:
-        """What a collector requests, by bank and side."""
+        """A collector's requests, by bank and side."""
         collector, form = self._model.operands.collectors[client], self._model.register_file.form
         if not self._config.has_window:
             asked: dict[Port, Read] = collector.requests()
@@ -154,7 +154,7 @@ class StoreBench:
         return {form.ports(request.address, metadata)[0]: Read(request.entry, request.address, metadata, columns)}
 
     def _answers(self) -> Stimulus:
-        """What the register file says in this cycle: grants, words and metadata."""
+        """The register file's outputs in this cycle: grants, words and metadata."""
         grants = [0] * self._config.collectors
         for client, (bank, side) in self._granted():
             grants[client] |= 1 << self._sides * bank + side
@@ -166,14 +166,14 @@ class StoreBench:
         return stimulus
 
     def _granted(self) -> list[tuple[int, tuple[int, int]]]:
-        """Clients, and the access of a bank that each is granted."""
+        """Clients, and the bank access granted to each."""
         file = self._model.register_file
         if self._config.has_sides:
             return [(read.collector, (read.bank, read.side)) for read in file.decision.reads]
         return [(client, (bank, 0)) for bank, client in enumerate(file.decision.reads) if client is not None]
 
     def _metadata(self, port: int, issue: dict[str, int] | None) -> Stimulus:
-        """Early metadata of the instruction at a port, late ones of the one before."""
+        """Early metadata of the instruction at a port, and late ones of the previous instruction."""
         shown: dict[str, Any] = {}
         early, late = (f"lookup__{port}__{name}" for name in ("early", "late"))
         if late in self._codecs:
@@ -221,7 +221,7 @@ class StoreBench:
                 self._credits[pipes[sent["pipe"]].name] += 1
 
     def _requests(self, seen: Observation) -> None:
-        """What each collector wants of the banks."""
+        """Compare the requests of each collector to the banks."""
         for client in range(self._config.collectors):
             asked = self._asked(client)
             bits = sum(1 << self._sides * bank + side for bank, side in asked)
@@ -237,7 +237,7 @@ class StoreBench:
                         self._checker.equal(f"{name} of {client}", actual, value)
 
     def _dispatched(self, seen: Observation, port: str, sent: dict[str, Any]) -> None:
-        """What was chosen in the previous cycle, with the operands that executing lanes read."""
+        """Compare the instruction chosen in the previous cycle, with the operands that executing lanes read."""
         codec, word = self._codecs[f"{port}__sent__payload"], seen[f"{port}__sent__payload"]
         of_destination = [] if sent["writes"] else ["left", *(name for name, _ in stored_fields(self._config))]
         for name, _ in (*dispatch_fields(self._config), *trivial_fields(self._config)):
@@ -251,7 +251,7 @@ class StoreBench:
         self._coverage.hit("a constant", sent["reads"] != 0b111 and sent["imm_slot"] != NO_SLOT)
 
     def _read(self) -> list[int]:
-        """What the banks put out for the collectors in the next cycle; columns that nobody needs hold anything."""
+        """The banks' outputs for the collectors in the next cycle; columns that are not needed are random."""
         words = [0] * self._config.collectors
         file, noise = self._model.register_file, self._rng.getrandbits(WARP_BITS)
         for client, port in self._granted():
