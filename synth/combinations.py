@@ -22,7 +22,7 @@ class Combination:
     config: SmConfig
 
     def __str__(self) -> str:
-        return " ".join(self.settings) or "no mechanism"
+        return " ".join(self.settings) or "no other"
 
 
 def combinations(config: SmConfig, held: Collection[str] = ()) -> list[Combination]:

@@ -36,7 +36,7 @@ def _all(options: argparse.Namespace) -> Body:
     with report.counting("synthesis", len(wanted)) as done:
         rows = synthesise_all(wanted, options.liberty, done, flat=options.flat)
     report.table(
-        f"Combinations of mechanisms on {options.preset}",
+        f"Combinations of mechanisms on {' '.join([options.preset, *options.settings])}",
         ("mechanisms", "logic µm²", "SRAM Kibit", "path ps", "with SRAM ps", "from → to"),
         [[str(one), round(logic_um2(row)), row.sram_bits // 1024, round(row.delay_ps), round(row.sram_delay_ps),
           ends(row)] for one, row in zip(wanted, rows, strict=True)])
