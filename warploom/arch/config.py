@@ -89,10 +89,10 @@ class SmConfig:
 
     collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
     arrival_delay: int = number(
-        1, OPERANDS, "from the arrival of an instruction's last operand to its dispatch, at least", (0, 1), OURS,
+        1, OPERANDS, "from an instruction's last operand to its dispatch, at least; with a window 1", (0, 1), OURS,
         unit="cycles")
     turnaround: int = number(
-        1, OPERANDS, "from a dispatch until the collector takes the next instruction, at least", (0, 1), OURS,
+        1, OPERANDS, "from a dispatch to the collector's next instruction, at least; with a window 1", (0, 1), OURS,
         unit="cycles")
     bypass: Bypass = choice(SWITCHES["bypass"])
     window: int = number(3, OPERANDS, "instructions of a warp among which values are bypassed", (2, 8), "[BOW]")
@@ -134,8 +134,7 @@ class SmConfig:
         if self.has_window:
             object.__setattr__(self, "collectors", self.warps)
             for name in ("arrival_delay", "turnaround"):
-                if getattr(self, name) != 1:
-                    self._disagree(name, "bypass", "only collectors of slots are that fast; use 1 with a window")
+                object.__setattr__(self, name, 1)
         object.__setattr__(self, PIPES, checked_pipes(self.pipes))
         self._check_pipes()
         self._check_timing()
