@@ -95,7 +95,7 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
     ("arguments", "message"),
     [
         (["presets", "kepler"], "must be one of fermi, maxwell, pascal, small, wide, or a path ending in .toml"),
-        (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, maxwell, pascal, small, wide, or"),
+        (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, maxwell, pascal, small, wide"),
         (["run", "bfs", "--set", "banks=3"], "--set: banks = 3: must be a power of two"),
         (["run", "bsf"], "'bsf' is no bundled kernel; name one of bfs, "),
         (["run", "absent.toml"], "absent.toml: No such file or directory: name a launch file"),
