@@ -1,15 +1,18 @@
 # amaranth: UnusedElaboratable=no
 """Planted bugs in the wiring inside register file and operand store, which the benches of these parts must catch."""
 
+from functools import partial
 from typing import Any
 
-from amaranth import Cat, Module
+from amaranth import Cat, Const, Module, Signal
 
+from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms.baseline import FAST
+from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.register_file import RegisterFile
-from warploom.tb.mutants import Mutant, miswired
+from warploom.tb.mutants import Mutant, Tampered, miswired
 
 REGISTER_FILE, STORE = "warploom.tb.register_file.test_register_file", "warploom.tb.operands.test_store"
 BANKS = "warploom.tb.register_file.test_banks"
@@ -54,6 +57,22 @@ def _exchanged(store: Any, m: Module) -> None:
     m.d.comb += store.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
 
 
+def _foreign(table: Any, m: Module) -> None:
+    """Port 0 gets the early metadata that port 1 looks up."""
+    m.d.comb += table.lookup[0].early.eq(table.groups[1]["early"].lookup.found)
+
+
+def _shared(table: Any, m: Module) -> None:
+    """What is written in one group is written in all."""
+    m.d.comb += [inner.enable.eq(outer.enable) for parts in table.groups for part in parts.values()
+                 for inner, outer in zip(part.renewal, table.renewal, strict=True)]
+
+
+def _forgetful(collectors: Any, m: Module) -> None:
+    """Late metadata are taken from port 0, whichever port a collector serves."""
+    m.d.comb += [collector.instruction.late.eq(collectors.instruction[0].late) for collector in collectors.collectors]
+
+
 def _swapped(banks: Any, m: Module) -> None:
     """Bank 1 takes the columns that are asked of bank 0."""
     first, second, *_ = banks.access.banks
@@ -70,7 +89,31 @@ def _impatient(collectors: Any, m: Module) -> None:
     m.d.comb += collectors.claims.busy.eq(Cat(offer.busy & ~offer.ready for offer in collectors.offer))
 
 
+class Greedy(CollectorClaims):
+    """Each port claims as if it were alone."""
+
+    def _before(self, m: Module) -> list[Signal]:
+        return [Signal(name=f"before_{port}") for port in range(self._ports)]
+
+
+def _claims(kind: type[CollectorClaims], config: SmConfig) -> CollectorClaims:
+    return kind(collectors=config.collectors, ports=config.issue_ports)
+
+
+CLAIMS, FOUR_PORTS = "warploom.tb.operands.test_claims", ("schedulers=4", "issue_ports=4", "collectors=5")
+TWO_PORTS = ("schedulers=2", "issue_ports=2")
+
 MUTANTS = (
+    Mutant("CollectorClaims", CLAIMS, "gives a collector to two ports",
+           partial(_claims, Greedy), FOUR_PORTS),
+    Mutant("CollectorClaims", CLAIMS, "ignores the claim order",
+           lambda c: Tampered(_claims(CollectorClaims, c), lambda o, m: {"first": Const(0, 2)}), FOUR_PORTS),
+    Mutant("RegisterFile", REGISTER_FILE, "looks up in the table of another port",
+           miswired("metadata_table", _foreign, RegisterFile), (*INTERLEAVED, *TWO_PORTS)),
+    Mutant("RegisterFile", REGISTER_FILE, "writes the tables of all ports",
+           miswired("metadata_table", _shared, RegisterFile), (*INTERLEAVED, *TWO_PORTS)),
+    Mutant("OperandStore", STORE, "takes zero masks from another port",
+           miswired("collectors", _forgetful, OperandStore), (*INTERLEAVED, *SCARCE, *FOUR_PORTS)),
     Mutant("Banks", BANKS, "takes one bank's word for another's", miswired("", _misrouted, Banks)),
     Mutant("Banks", BANKS, "enables the columns of another bank", miswired("", _swapped, Banks),
            ("coalescing=on", "gating=active")),

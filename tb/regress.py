@@ -49,17 +49,18 @@ class Case:
     def settings(self) -> str:
         """The settings that vary from case to case, in words."""
         words = [mechanism.describe(self.config) for mechanism in MECHANISMS if mechanism.words]
-        words.append(_in_words(self.config))
+        words += _in_words(self.config)
         return ", ".join([self.config.name, self.config.layout, self.config.scheduler, *filter(None, words)])
 
 
-def _in_words(config: SmConfig) -> str:
-    """The pipes of a configuration in words, if it has several of SP."""
+def _in_words(config: SmConfig) -> Iterator[str]:
+    """The pipes and the issue ports of a configuration in words, if it has several of SP, and several."""
     sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
-    if len(sp) == 1:
-        return ""
-    return (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
-            f"{len(config.write_paths)} write paths")
+    if len(sp) > 1:
+        yield (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
+               f"{len(config.write_paths)} write paths")
+    if config.issue_ports > 1:
+        yield f"{config.issue_ports} issue ports"
 
 
 @dataclass(frozen=True)

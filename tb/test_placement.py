@@ -11,6 +11,7 @@ from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.placement import Placement
 from warploom.rtl.interfaces import SOURCES
 from warploom.tb import runner
+from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 2000
@@ -40,7 +41,7 @@ class PlacerCheck:
         actual = [*sources.values(), self._codecs["destination"].unpack(seen["destination"])]
         for name, address in zip((*SOURCES, "dst"), actual, strict=True):
             expected = addresses[issue["warp"] << 8 | issue[name]]
-            self._checker.equal(name, address, expected._asdict())
+            self._checker.equal(name, address, shown(self._config, expected))
             self._coverage.hit("last bank", address["bank"] == self._config.banks - 1)
             self._coverage.hit("upper rows", address["row"] >= self._config.rows // 2)
 
@@ -57,6 +58,8 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     ["layout=wid"], ["layout=wshift"], ["layout=wid", "coalescing=on", "alignment=reg"],
     ["layout=wshift", "coalescing=on", "alignment=write"],
+    ["layout=wid", "gating=in_lane", "schedulers=4", "issue_ports=4"],
+    ["layout=wshift", "coalescing=on", "schedulers=2", "issue_ports=2"],
 ], ids=" ".join)
 def test_placement(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)

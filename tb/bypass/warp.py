@@ -11,6 +11,7 @@ from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.words import ALL_LANES, merge
+from warploom.tb.addresses import shown
 from warploom.tb.bench import Stimulus, busy
 from warploom.tb.bypass.promises import Promises
 from warploom.tb.narrow_values import encoding
@@ -159,7 +160,7 @@ class Warp:
         """Addresses and metadata of registers: sources, then the destination."""
         addresses = [self._addresses[WARP << 8 | register] for register in registers]
         ports: dict[str, Any] = {
-            "instruction__address": dict(enumerate_text([address._asdict() for address in addresses]))}
+            "instruction__address": dict(enumerate_text([shown(self._config, address) for address in addresses]))}
         if self._config.has_sides:
             by_number = self._config.alignment is Alignment.REG
             encodings = [encoding(self._rng).fields | ({"left": int(address.left)} if by_number else {})

@@ -19,6 +19,7 @@ from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.tb import runner
+from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import encoding, encoding_of
 from warploom.tb.operands.test_collector import CYCLES, SlotsCheck, instruction, placement, points
@@ -174,7 +175,7 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
     addresses = [Address(0, 5, False), Address(1, 6, True), Address(0, 0, False)]
     take = {
         "take": 1, "instruction__issue": fields | {"reads": 0b011, "src1": 1, "imm_slot": NO_SLOT},
-        "instruction__address": {str(slot): address._asdict() for slot, address in enumerate(addresses)},
+        "instruction__address": {str(slot): shown(ports.config, address) for slot, address in enumerate(addresses)},
         "instruction__early": {str(slot): fields_of(encoding) for slot, encoding in enumerate(encodings)},
     }
     both = 1 << _bit((0, 0)) | 1 << _bit((1, 1))

@@ -17,6 +17,7 @@ from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.ports import Metadata, Read
 from warploom.tb import runner
+from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
@@ -48,7 +49,8 @@ def instruction(rng: random.Random, addresses: Placement) -> Stimulus:
     return {
         "instruction__issue": fields,
         "instruction__address": {
-            **{str(slot): addresses[fields["warp"] << 8 | source]._asdict() for slot, source in enumerate(sources)},
+            **{str(slot): shown(config, addresses[fields["warp"] << 8 | source])
+               for slot, source in enumerate(sources)},
             "3": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows), "left": rng.getrandbits(1)},
         },
     }

@@ -8,7 +8,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import address_fields, result_fields
+from warploom.arch.interfaces import result_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
@@ -18,6 +18,7 @@ from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.words import ALL_LANES, merge, spread
 from warploom.tb import runner, sparse
+from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import narrow_word
 
@@ -101,14 +102,10 @@ class RegisterFileBench:
         self._writing[tag] = address
         known = self._model.form.fields(self._metadata(address))
         fields = {name: rng.getrandbits(bits) for name, bits in result_fields(self._config)}
-        return fields | self._shown(address) | known | {
+        return fields | shown(self._config, address) | known | {
             "tag": tag, "writes": 1 if first else rng.random() < 0.9, "lanes": lanes, "data": data,
             "full": int(first or rng.random() < 0.4),
         }
-
-    def _shown(self, address: Address) -> dict[str, int]:
-        """The fields of an address."""
-        return {name: int(getattr(address, name)) for name, _ in address_fields(self._config)}
 
     def _registers(self, port: int) -> list[Address]:
         """Registers of warps that an issue port serves, which are looked up there."""
@@ -156,8 +153,9 @@ class RegisterFileBench:
         stimulus: dict[str, Any] = {}
         for port, registers in enumerate(self._looked_up if "lookup__0__address" in self._codecs else ()):
             free = [address not in self._writing.values() for address in registers]
+            addresses = [shown(self._config, address) for address in registers]
             stimulus |= {
-                f"lookup__{port}__address": {str(k): self._shown(address) for k, address in enumerate(registers)},
+                f"lookup__{port}__address": dict(zip("0123", addresses, strict=True)),
                 f"lookup__{port}__taken": sum((may and self._rng.random() < 0.7) << k for k, may in enumerate(free)),
             }
         return stimulus

@@ -9,6 +9,7 @@ from typing import ClassVar
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
 from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, Tag, index_bits, width, zero_fields
+from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
@@ -29,8 +30,9 @@ CORF_SHIFTERS = 10
 
 
 def mask_buffer(config: SmConfig) -> tuple[int, int]:
-    """Rows and bits of a row: one for each warp register, with `alignment = write` the side too."""
-    return config.banks * config.rows, CODE_BITS + (config.alignment is Alignment.WRITE)
+    """Rows and bits of a row, in all groups: one for each warp register, with `alignment = write` the side too."""
+    entries = config.issue_ports * metadata_banks(config) * metadata_rows(config)
+    return entries, CODE_BITS + (config.alignment is Alignment.WRITE)
 
 
 def rename_table(config: SmConfig) -> tuple[int, int]:
@@ -57,12 +59,13 @@ COPIES = SOURCES + 1
 
 def zero_buffer(config: SmConfig) -> tuple[int, int]:
     """Rows and bits of a row of one SRAM of the zero buffer."""
-    return config.rows, width(zero_fields(config))
+    return metadata_rows(config), width(zero_fields(config))
 
 
 def zero_buffer_srams(config: SmConfig) -> int:
-    """The number of SRAMs in one copy of the zero buffer: one for each bank, and with coalescing for each side."""
-    return config.banks * (len(SIDES) if config.coalescing is Coalescing.ON else 1)
+    """The number of SRAMs in one copy of the zero buffer: one for each bank of each group, and with coalescing for each
+    side."""
+    return config.issue_ports * metadata_banks(config) * (len(SIDES) if config.coalescing is Coalescing.ON else 1)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ SP_APART = ("sp2.dispatch_port=1", "sfu.dispatch_port=1", "mem.dispatch_port=1")
 PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3")
 """A dispatch port for each pipe."""
 
+SEVERAL_PORTS = ("issue_ports", (2, 4))
+
+SEVERAL_PORTS = ("issue_ports", (2, 4))
+
 BASELINE = Mechanism(
     name="baseline",
     switches=(
@@ -90,7 +94,11 @@ BASELINE = Mechanism(
                                        "gating=cross_lane"), is_long=True),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow_wr", "entries=6", "affine=abm"), is_long=True),
     ),
-    coverage=(Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),),
+    coverage=(
+        Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),
+        Points(("instructions on all issue ports",), (SEVERAL_PORTS,)),
+        Points(("more instructions than free collectors",), (SEVERAL_PORTS, ("bypass", ("off",)))),
+    ),
     runs=(
         Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
         Runs("small", (*TWO_SP, *PORT_EACH, *FAST)),
@@ -99,6 +107,13 @@ BASELINE = Mechanism(
         Runs("small", (*TWO_SP, *SP_APART, "bypass=bow_hints", "coalescing=on", "layout=wid")),
         Runs("small", (*TWO_SP, *PORT_EACH, *HALF_LANES, *FAST, "affine=abm", "gating=in_lane", "scheduler=gto")),
         Runs("small", (*PATH_EACH, *SP_APART, "bypass=bow_wr", "affine=abm", "gating=active")),
+        Runs("small", ("schedulers=4", "issue_ports=4", "collectors=6")),
+        Runs("small", (*TWO_SP, *PORT_EACH, "issue_ports=2", "collectors=4", "coalescing=on", "alignment=write",
+                       "gating=cross_lane")),
+        Runs("small", ("schedulers=4", "issue_ports=4", "layout=wid", "affine=abm", "coalescing=on", "gating=in_lane")),
+        Runs("small", ("schedulers=2", "issue_ports=2", "bypass=bow_wr", "coalescing=on", "alignment=write")),
+        Runs("small", (*TWO_SP, *SP_APART, "schedulers=4", "issue_ports=4", "bypass=bow_hints", "affine=ab",
+                       "gating=in_lane")),
     ),
     full_size=((),),
     varied=("layout", "scheduler"),

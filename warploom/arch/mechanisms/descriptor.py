@@ -9,7 +9,7 @@ from typing import Any
 Settings = tuple[str, ...]
 """Settings of a configuration, each ``field=value``."""
 
-Needs = tuple[tuple[str, tuple[str, ...]], ...]
+Needs = tuple[tuple[str, tuple[str | int, ...]], ...]
 """Fields of a configuration, each with its permitted values."""
 
 
