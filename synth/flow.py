@@ -138,7 +138,9 @@ def _row(unit: Unit, mapped: Mapping[str, Mapped], library: Library) -> Row:
 
 def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
     """The row of a unit with so many cells of each type, without a path."""
-    macros = {Macro(*macro_shape(kind)): n for kind, n in counts.items() if kind.startswith(MACRO)}
+    macros: Counter[Macro] = Counter()
+    for kind in [kind for kind in counts if kind.startswith(MACRO)]:
+        macros[Macro(*macro_shape(kind))] += counts[kind]  # types of one shape may differ in ports and enables
     logic = {kind: n for kind, n in counts.items() if not kind.startswith(MACRO)}
     area = {True: 0.0, False: 0.0}
     for kind, count in logic.items():
@@ -146,7 +148,7 @@ def _sizes(unit: Unit, counts: Counter[str], library: Library) -> Row:
     return Row(
         unit=unit.name, instances=unit.count, cells=sum(logic.values()),
         combinational_um2=round(area[False], 3), sequential_um2=round(area[True], 3),
-        sram_macros=sum(macros.values()), sram_bits=sum(m.bits * n for m, n in macros.items()),
+        sram_macros=macros.total(), sram_bits=sum(m.bits * n for m, n in macros.items()),
         sram_um2=round(sum(m.area_um2 * n for m, n in macros.items()), 1),
         sram_cacti_um2=round(sum(m.cacti_area_um2 * n for m, n in macros.items()), 1),
         sram_access_pj=round(max((m.energy_pj for m in macros), default=0.0), 3),

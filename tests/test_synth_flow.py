@@ -76,6 +76,22 @@ class Stored(wiring.Component):
         return m
 
 
+class TwoMemories(wiring.Component):
+    """Two memories of one shape, of which one has byte enables."""
+
+    def __init__(self) -> None:
+        super().__init__({"row": In(8), "word": In(16), "bytes": In(2), "one": Out(16), "two": Out(16)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for name, granularity in (("one", 16), ("two", 8)):
+            m.submodules[f"store_{name}"] = store = Memory(shape=16, depth=256, init=[])
+            read, write = store.read_port(), store.write_port(granularity=granularity)
+            m.d.comb += [read.addr.eq(self.row), read.en.eq(1), getattr(self, name).eq(read.data)]
+            m.d.comb += [write.addr.eq(self.row), write.data.eq(self.word), write.en.eq(self.bytes)]
+        return m
+
+
 @pytest.fixture(autouse=True, scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One cache for the module, so that the library is parsed once."""
@@ -154,6 +170,11 @@ def test_sram_takes_its_time_only_in_the_second_path(tmp_path: Path) -> None:
     access = Macro(256, 16).access_ps
     assert row.delay_ps + access - 1 <= row.sram_delay_ps <= row.delay_ps + access + SETUP_PS
     assert 0 < row.delay_ps < access
+
+
+def test_memories_of_one_shape_count_together(tmp_path: Path) -> None:
+    (row,) = report_of(TwoMemories(), tmp_path).rows
+    assert (row.sram_macros, row.sram_bits) == (2, 2 * 256 * 16)
 
 
 def test_a_unit_without_sram_has_one_path(tmp_path: Path) -> None:
