@@ -54,13 +54,15 @@ class Case:
 
 
 def _in_words(config: SmConfig) -> Iterator[str]:
-    """The pipes and the issue ports of a configuration in words, if it has several of SP, and several."""
+    """What a configuration has of several pipes of SP, several issue ports, and fast collectors, in words."""
     sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
     if len(sp) > 1:
         yield (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
                f"{len(config.write_paths)} write paths")
     if config.issue_ports > 1:
         yield f"{config.issue_ports} issue ports"
+    if not (config.arrival_delay and config.turnaround):
+        yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
 
 
 @dataclass(frozen=True)
