@@ -171,7 +171,7 @@ def test_a_lane_that_is_not_trivial_is_found(
 ) -> None:
     trace = trace_of([mov(2, 3), mov(3, 4), add(4, 2, 3)])
     monkeypatch.setattr(lane_activity, "outcomes",
-                        lambda dispatch, known: wrong if dispatch["op"] == Op.IADD else Outcomes(0))
+                        lambda dispatch, known, sp_pipes: wrong if dispatch["op"] == Op.IADD else Outcomes(0))
     with pytest.raises(Mismatch, match=message):
         simulate(config("off", "in_lane"), trace, check=True)
 

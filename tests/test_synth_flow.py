@@ -182,6 +182,7 @@ def test_a_unit_without_sram_has_one_path(tmp_path: Path) -> None:
     assert (row.sram_delay_ps, row.sram_start, row.sram_end) == (row.delay_ps, row.start, row.end)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(opensta.PROGRAM is None, reason="OpenSTA (sta) is not installed")
 @pytest.mark.parametrize("unit", ["Arbiter", "Placer", "Dispatcher"])
 def test_units_are_timed_as_by_opensta(tmp_path: Path, unit: str) -> None:

@@ -75,7 +75,8 @@ class HoldCheck:
             a, b, c = operation.values
             operands = {"control": control(operation.op, operation.modifiers), "a": a, "b": b, "c": c,
                         "pred": operation.pred}
-            yield {"operands": operands, "executes": int(operation.executes), "outcome": operation.outcome}
+            outcome = {"outcome": operation.outcome} if self._trivial else {}
+            yield {"operands": operands, "executes": int(operation.executes), **outcome}
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
