@@ -92,7 +92,7 @@ BASELINE = Mechanism(
         Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST)),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),
-        Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow_wr", "entries=6", "affine=abm"), is_long=True),
+        Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow", "affine=abm"), is_long=True),
     ),
     coverage=(
         Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),
