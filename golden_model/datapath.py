@@ -76,15 +76,16 @@ class Datapath:
         `ready`."""
         issue, _, given, attempts, first_port = inputs
         operands, register_file = self.operands, self.register_file
-        for port, chosen in enumerate(self.dispatch):  # before its holder takes another instruction
-            if chosen is not None:
-                holder = operands.holders[chosen["collector"]]
-                self.lanes.dispatched(port, operands.dispatcher.cycle, chosen, holder)
+        dispatch = self.dispatch
+        for port, sent in enumerate(() if dispatch is self._nothing else dispatch):
+            if sent is not None:  # before its holder takes another instruction
+                holder = operands.holders[sent["collector"]]
+                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, holder)
         if issue:
             self._issue([*issue[first_port:], *issue[:first_port]])
         operands.read()
         register_file.write(operands.results(self.done, self._results(inputs.results)))
-        dispatch = self.sent = self.dispatch
+        self.sent = dispatch
         for sent in () if dispatch is self._nothing else dispatch:
             if sent is not None:
                 operands.release(sent["collector"])

@@ -106,10 +106,11 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         operands = datapath.operands
-        free = operands.free if operands.free_collectors else NONE_FREE
-        self._picked = self.front_end.select(cycle, _TAGS - len(self._flights), operands.free_collectors, free)
-        attempts = self.decisions.attempts(self._picked)
-        self._entering = [warp for warp in self._picked if warp.enters]
+        collectors = operands.free_collectors
+        free = operands.free if collectors else NONE_FREE
+        picked = self._picked = self.front_end.select(cycle, _TAGS - len(self._flights), collectors, free)
+        attempts = self.decisions.attempts(picked)
+        self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         sfu, left = self.sfu.settle(cycle, datapath.ready[self._sfu])
         mem, stored, taken = self.memory.settle(cycle)
