@@ -55,10 +55,10 @@ class ResultQueue(wiring.Component):
             last.eq(self.count - leaves),
         ]
         m.d.sync += self.count.eq(last + enters)
-        for i, place in enumerate(queued):
+        for i, entry in enumerate(queued):
             with m.If(enters & (last == i)):
-                m.d.sync += place.eq(self.result.payload)
+                m.d.sync += entry.eq(self.result.payload)
             if i + 1 < self._depth:
                 with m.Elif(leaves):
-                    m.d.sync += place.eq(queued[i + 1])
+                    m.d.sync += entry.eq(queued[i + 1])
         return m
