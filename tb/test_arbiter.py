@@ -158,7 +158,7 @@ async def fig_3_16a(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "fermi"])
+@pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_arbiter(preset: str, seed: int) -> None:
     made = runner.build(SmConfig.preset(preset), "Arbiter")
     runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")
@@ -180,5 +180,5 @@ def test_paths_that_take_turns(settings: Sequence[str], seed: int) -> None:
 
 @pytest.mark.rtl
 def test_000_fig_3_16a(seed: int) -> None:
-    made = runner.build(SmConfig.preset("fermi"), "Arbiter")
+    made = runner.build(SmConfig.preset("narrow"), "Arbiter")
     runner.run(made, "warploom.tb.test_arbiter", seed, testcase="fig_3_16a")

@@ -42,7 +42,7 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 @pytest.mark.parametrize(("preset", "name"), [
     *(pytest.param("small", name, marks=[on("baseline")] if name in DIVERGENT else [on("baseline"), pytest.mark.long])
       for name in ALL),
-    *(pytest.param("fermi", name, marks=[on("fermi"), pytest.mark.long]) for name in DIVERGENT),
+    *(pytest.param("narrow", name, marks=[on("narrow"), pytest.mark.long]) for name in DIVERGENT),
 ])
 def test_kernel(preset: str, name: str, seed: int) -> None:
     _compare(SmConfig.preset(preset), name, seed)

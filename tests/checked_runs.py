@@ -19,7 +19,7 @@ from warploom.golden_model.functional.resident import launched_lanes
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
 
-OFF = dataclasses.replace(SmConfig.preset("fermi"), rows=4096, shared_bytes=1 << 18)
+OFF = dataclasses.replace(SmConfig.preset("narrow"), rows=4096, shared_bytes=1 << 18)
 """The published baseline, enlarged to fit any block: a test may use more registers than an SM has."""
 
 ON = OFF.with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"])

@@ -326,7 +326,7 @@ def cores(draw: st.DrawFn, bypasses: Sequence[str], affines: Sequence[str]) -> t
     if bypass != "off":
         window = draw(st.integers(2, 8))
         settings += [f"window={window}", f"entries={draw(st.integers(4, 4 * window))}"]
-    return draw(st.sampled_from(["small", "fermi", "pascal"])), tuple(settings)
+    return draw(st.sampled_from(["small", "narrow", "pascal"])), tuple(settings)
 
 
 @st.composite

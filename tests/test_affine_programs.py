@@ -101,4 +101,4 @@ def test_bundled_kernels(name: str) -> None:
 def test_bundled_kernels_with_windows(name: str, bypass: str, size: str) -> None:
     if size == "default" and bypass not in ("off", "bow_hints"):
         pytest.skip("windows without hints at the tiny size only")
-    check_kernel(name, size, SmConfig.preset("fermi").with_settings(["affine=abm", f"bypass={bypass}"]))
+    check_kernel(name, size, SmConfig.preset("narrow").with_settings(["affine=abm", f"bypass={bypass}"]))

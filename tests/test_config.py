@@ -13,31 +13,31 @@ from warploom.arch.pipes import PIPE_PARAMETERS
 
 
 def test_presets_are_bundled_and_named_after_their_file():
-    assert presets() == ["fermi", "maxwell", "pascal", "small", "wide"]
+    assert presets() == ["fermi", "maxwell", "narrow", "pascal", "small"]
     assert [SmConfig.preset(name).name for name in presets()] == presets()
 
 
-def test_fermi_has_the_register_file_of_the_seed():
+def test_narrow_has_the_register_file_of_the_seed():
     """[RADAIDEH], Table 3.5: 128 KB in four banks, four collectors, 48 warps, eight blocks, two schedulers."""
-    fermi = SmConfig.preset("fermi")
-    assert fermi == SmConfig()
-    assert fermi.register_file_bytes == 128 * 1024
-    assert (fermi.banks, fermi.collectors, fermi.warps, fermi.blocks, fermi.schedulers) == (4, 4, 48, 8, 2)
-    assert fermi.l1_sets * fermi.l1_ways * fermi.line_bytes == 16 * 1024
+    narrow = SmConfig.preset("narrow")
+    assert narrow == SmConfig()
+    assert narrow.register_file_bytes == 128 * 1024
+    assert (narrow.banks, narrow.collectors, narrow.warps, narrow.blocks, narrow.schedulers) == (4, 4, 48, 8, 2)
+    assert narrow.l1_sets * narrow.l1_ways * narrow.line_bytes == 16 * 1024
 
 
-def test_wide_has_the_pipelines_of_the_seed():
+def test_fermi_has_the_pipelines_of_the_seed():
     """[RADAIDEH], Table 3.5, and section 2.1.5: two warp instructions dispatched into the SPUs at once, each to half of
     the 32 over two cycles; three kinds of pipelines in parallel, each with a result."""
-    fermi, wide = SmConfig.preset("fermi"), SmConfig.preset("wide")
+    narrow, fermi = SmConfig.preset("narrow"), SmConfig.preset("fermi")
     same = [field.name for field in dataclasses.fields(SmConfig)
             if field.name not in ("name", "issue_ports", "arrival_delay", "turnaround", "pipes")]
-    assert all(getattr(wide, name) == getattr(fermi, name) for name in same)
-    assert wide.issue_ports == wide.schedulers
-    assert [(pipe.name, pipe.lanes) for pipe in wide.pipes] == [("sp0", 16), ("sp1", 16), ("sfu", 32), ("mem", 32)]
-    assert len(wide.dispatch_ports) == len(wide.write_paths) == len(wide.pipes)
-    assert all(pipe.classes == kind.classes for pipe, kind in zip(wide.pipes[1:], fermi.pipes, strict=True))
-    intervals = [wide.timing_of(kind).interval for kind in (TimingClass.INT_ADD, TimingClass.SFU, TimingClass.MEM)]
+    assert all(getattr(fermi, name) == getattr(narrow, name) for name in same)
+    assert fermi.issue_ports == fermi.schedulers
+    assert [(pipe.name, pipe.lanes) for pipe in fermi.pipes] == [("sp0", 16), ("sp1", 16), ("sfu", 32), ("mem", 32)]
+    assert len(fermi.dispatch_ports) == len(fermi.write_paths) == len(fermi.pipes)
+    assert all(pipe.classes == kind.classes for pipe, kind in zip(fermi.pipes[1:], narrow.pipes, strict=True))
+    intervals = [fermi.timing_of(kind).interval for kind in (TimingClass.INT_ADD, TimingClass.SFU, TimingClass.MEM)]
     assert intervals == [2, 8, 2]
 
 
@@ -63,10 +63,10 @@ def test_pascal_is_the_sm_of_the_seed():
 
 @pytest.mark.parametrize("bypass", ["bow", "bow_wr", "bow_hints"])
 def test_collectors_follow_the_warps_with_a_window(bypass):
-    fermi = SmConfig().with_settings(["arrival_delay=0", "turnaround=0", f"bypass={bypass}"])
-    assert fermi.collectors == fermi.warps == 48
-    assert (fermi.arrival_delay, fermi.turnaround) == (1, 1)
-    assert SmConfig.from_toml(fermi.to_toml()) == fermi
+    config = SmConfig().with_settings(["arrival_delay=0", "turnaround=0", f"bypass={bypass}"])
+    assert config.collectors == config.warps == 48
+    assert (config.arrival_delay, config.turnaround) == (1, 1)
+    assert SmConfig.from_toml(config.to_toml()) == config
 
 
 @pytest.mark.parametrize("bypass", ["off", "rfc"])
@@ -218,7 +218,7 @@ def test_what_does_not_go_with_the_affine_unit(settings, message):
 
 
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
-    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, pascal, small"):
+    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, narrow, pascal, small"):
         SmConfig.preset("volta")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
         SmConfig.preset(str(tmp_path / "none.toml"))

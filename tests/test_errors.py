@@ -260,7 +260,7 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
     ("setting", "message"),
     [
         ("timing=3", "timing is not a configuration field: it is the classes of the pipes, timing.CLASS in a setting"),
-        ("timing.int_add=3", "pipes.sp.classes.int_add = 3: must be [latency, interval] in cycles"),
+        ("timing.int_add=3", "pipes.sp0.classes.int_add = 3: must be [latency, interval] in cycles"),
         ("name=3", "name = 3: must be letters, digits, - and _: it names files"),
         ("name='../x'", "name = '../x': must be letters, digits, - and _: it names files"),
         ("bnaks=4", "'bnaks' is not a configuration field; fields are active_warps, "),
@@ -270,7 +270,7 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
         ("banks=" + "[" * 5000, ": not a TOML value"),
         ("banks=" + "9" * 5000, "999... (5,002 characters): must be a whole number from 1 to 32"),
         ("banks=0x" + "9" * 5000, "banks = a value with more than 4,300 digits: must be a whole number from 1 to 32"),
-        ("sp.classes=" + "9" * 5000, "pipes.sp.classes = "),
+        ("sp0.classes=" + "9" * 5000, "pipes.sp0.classes = "),
         ("a\nb=1", r"'a\nb' is not a configuration field"),
     ],
 )

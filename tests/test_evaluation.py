@@ -15,7 +15,7 @@ from warploom.evaluation.published import Published, published
 from warploom.golden_model.values import Values
 from warploom.synth.sram import Macro
 
-FERMI = SmConfig.preset("fermi")
+NARROW = SmConfig.preset("narrow")
 SMALL = SmConfig.preset("small")
 
 
@@ -65,25 +65,25 @@ def test_used_bandwidth_grows_as_bandwidth_is_gained():
 
 # ------------------------------------------------------------------ energy
 
-COALESCING = dataclasses.replace(FERMI, coalescing=Coalescing.ON)
+COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
 
 
 def test_cost_of_a_sub_bank_by_hand():
     # 185.26 pJ for 1024 of 524288 bits, to 256 of 65536 bits, from 28 to 45 nm and from 0.96 to 1.1 V
     expected = 185.26 * (256 / 1024) * (1 / 8) ** 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
-    assert energy.Costs(FERMI).sub_bank == pytest.approx(expected)
+    assert energy.Costs(NARROW).sub_bank == pytest.approx(expected)
 
 
 def test_cost_of_a_collector_slice_by_hand():
     # 2.72 pJ for 128 B of 1.5 KB, to 32 B of 384 B
     expected = 2.72 / 4 * 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
-    assert energy.Costs(FERMI).collector_slice == pytest.approx(expected)
+    assert energy.Costs(NARROW).collector_slice == pytest.approx(expected)
 
 
 def test_cost_of_wires_by_hand():
     # a quarter of 256 wires of 0.2 fF per um, as long as a square of 1 Mibit at 0.692 um2 a bit is wide
     length = (2**20 * 0.692) ** 0.5
-    assert energy.Costs(FERMI).wires == pytest.approx(64 * 0.2e-3 * length * 1.1**2)
+    assert energy.Costs(NARROW).wires == pytest.approx(64 * 0.2e-3 * length * 1.1**2)
 
 
 def test_energy_counts_every_event_once():
@@ -95,20 +95,20 @@ def test_energy_counts_every_event_once():
 
 
 def test_the_baseline_has_no_mask_buffer_and_a_side_costs_a_bit():
-    assert energy.Costs(FERMI).code == 0
+    assert energy.Costs(NARROW).code == 0
     by_write = dataclasses.replace(COALESCING, alignment=Alignment.WRITE)
     assert 0 < energy.Costs(COALESCING).code < energy.Costs(by_write).code
     assert (mask_buffer(COALESCING), mask_buffer(by_write)) == ((1024, 3), (1024, 4))
 
 
 def test_codes_of_corf_are_in_two_tables():
-    corf = coalescing.configurations(FERMI)["wid_corf"]
+    corf = coalescing.configurations(NARROW)["wid_corf"]
     assert energy.Costs(corf).code == pytest.approx(Macro(3024, 10).energy_pj + Macro(3024, 4).energy_pj)
 
 
 def test_energy_of_a_gpu_is_fifteen_percent_register_file():
-    before = run(FERMI, sub_bank_reads=100, cycles=200)
-    after = run(FERMI, sub_bank_reads=60, cycles=180)
+    before = run(NARROW, sub_bank_reads=100, cycles=200)
+    after = run(NARROW, sub_bank_reads=60, cycles=180)
     assert energy.register_file_saved(after, before) == pytest.approx(40)
     assert energy.gpu_saved_by_work(after, before) == pytest.approx(0.15 * 40)
     assert energy.gpu_saved_by_time(after, before) == pytest.approx(0.15 * 40 + 0.85 * 10)
@@ -141,7 +141,7 @@ def test_every_published_average_stands_beside_one_of_ours():
 
 def test_every_figure_measures_every_run_of_the_experiment():
     runs = {"k": {name: Run(config, OURS if "off" not in name else BASELINE, Values()) for name, config in
-                  coalescing.configurations(FERMI).items()}}
+                  coalescing.configurations(NARROW).items()}}
     found = {figure.name: figure.measure(runs) for figure in coalescing.figures() if "energy" not in figure.title}
     assert found["fig_3_21"].values["ideal"] == {"k": pytest.approx(20)}
     assert found["fig_3_26"].average("baseline") == pytest.approx(50)
@@ -154,8 +154,8 @@ def test_every_figure_measures_every_run_of_the_experiment():
 
 
 def test_a_comparison_is_with_the_baseline_of_the_same_layout():
-    runs = {name: run(config, ipc=1.0) for name, config in coalescing.configurations(FERMI).items()}
-    runs["wid_off"] = run(FERMI, ipc=0.5)
+    runs = {name: run(config, ipc=1.0) for name, config in coalescing.configurations(NARROW).items()}
+    runs["wid_off"] = run(NARROW, ipc=0.5)
     found = next(f for f in coalescing.figures() if f.number == "Fig. 3.32").measure({"k": runs})
     averages = {key: found.average(key) for key in found.values}
     assert averages == pytest.approx({"wid_reg": 100, "wid_write": 100, "wshift_reg": 0, "wshift_write": 0})
@@ -163,7 +163,7 @@ def test_a_comparison_is_with_the_baseline_of_the_same_layout():
 
 def test_an_average_is_one_of_percentages():
     figure = Figure("Fig. 3.21", "saved", (Series("reg", lambda runs: runs["x"].statistics.ipc),))
-    runs = {name: {"x": run(FERMI, ipc=ipc)} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
+    runs = {name: {"x": run(NARROW, ipc=ipc)} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
     measured = figure.measure(runs)
     assert measured.average("reg") == pytest.approx(30)
     document = measured.to_json()["series"]["reg"]
@@ -182,8 +182,8 @@ def test_configurations_are_the_twelve_of_the_experiment():
 
 
 def test_how_a_configuration_gates_does_not_matter():
-    gated = dataclasses.replace(FERMI, gating=Gating.CROSS_LANE)
-    assert coalescing.configurations(gated) == coalescing.configurations(FERMI)
+    gated = dataclasses.replace(NARROW, gating=Gating.CROSS_LANE)
+    assert coalescing.configurations(gated) == coalescing.configurations(NARROW)
 
 
 @pytest.mark.parametrize(("entry", "shown"), [(31.8, "31.8"), (9, "9.0"), ("<= 33.8", "<= 33.8"), ("~ 31", "~ 31.0"),
@@ -201,7 +201,7 @@ def test_published_averages_are_numbers(entry):
 def test_pressure_accounts_for_every_cycle_of_every_scheduler():
     run = statistics(cycles=100, ipc=0.8, bank_requests=160, bank_conflicts=30, port_conflicts=10,
                      stalls={"collector": 50, "port": 60, "barrier": 7, "memory": 3})
-    found = pressure(run, FERMI)  # two schedulers
+    found = pressure(run, NARROW)  # two schedulers
     assert list(found) == list(COLUMNS[2:])
     assert list(found.values()) == pytest.approx([0.8, 1.6, 0.25, 40, 25, 30, 5])
 

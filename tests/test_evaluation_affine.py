@@ -19,8 +19,8 @@ from warploom.evaluation.charts import COLOURS
 from warploom.evaluation.figures import Figure, Measured, Run
 from warploom.evaluation.overhead import affine_overheads
 
-FERMI = SmConfig.preset("fermi")
-ALL = affine.configurations(FERMI)
+NARROW = SmConfig.preset("narrow")
+ALL = affine.configurations(NARROW)
 FULL_MASK, HALF = 0xFFFFFFFF, 0xFFFF
 LANES = np.arange(32)
 EVERY = np.ones(32, bool)
@@ -163,7 +163,7 @@ def test_memory():
 
 def test_configurations():
     assert len(ALL) == 36
-    assert ALL[BASELINE] == FERMI and ALL[FULL] == replace(FERMI, affine=Affine.ABM)
+    assert ALL[BASELINE] == NARROW and ALL[FULL] == replace(NARROW, affine=Affine.ABM)
     assert {key.rpartition("_")[2] for key in ALL} == {"off", "a", "ab", "abm"}
     assert all(config.affine == key.rpartition("_")[2] for key, config in ALL.items())
     assert all(key.replace("_abm", "_off") in ALL for key in ALL)
@@ -171,10 +171,10 @@ def test_configurations():
 
 def test_fewer_lanes_take_longer():
     timing = {lanes: ALL[name(Affine.OFF, lanes)].timing_of for lanes in (8, 16, 32)}
-    assert [timing[32](every) for every in TimingClass] == [FERMI.timing_of(every) for every in TimingClass]
+    assert [timing[32](every) for every in TimingClass] == [NARROW.timing_of(every) for every in TimingClass]
     assert [timing[lanes](TimingClass.INT_MUL) for lanes in (8, 16)] == [Timing(7, 8), Timing(5, 4)]  # (4, 2)
     assert [timing[lanes](TimingClass.FP_MAD) for lanes in (8, 16)] == [Timing(8, 4), Timing(6, 2)]  # (5, 1)
-    assert all(timing[8](other) == FERMI.timing_of(other) for other in (TimingClass.SFU, TimingClass.MEM))
+    assert all(timing[8](other) == NARROW.timing_of(other) for other in (TimingClass.SFU, TimingClass.MEM))
 
 
 def test_front_ends_and_memories():
@@ -195,7 +195,7 @@ def test_other_mechanisms():
 
 
 def test_mechanisms_of_the_preset_do_not_matter():
-    config = FERMI.with_settings(["coalescing=on", "alignment=write", "gating=active", "affine=a",
+    config = NARROW.with_settings(["coalescing=on", "alignment=write", "gating=active", "affine=a",
                                   "front_end_interval=3"])
     assert affine.configurations(config) == ALL
 
@@ -259,15 +259,15 @@ def test_speed_ups_are_over_the_same_sm():
 
 
 def test_parts_are_over_the_same_sm():
-    faster = {"8_fast_cold_ab": run(ALL["8_fast_cold_ab"], ipc=1.1), "32_fast_cold_off": run(FERMI, ipc=0.5)}
+    faster = {"8_fast_cold_ab": run(ALL["8_fast_cold_ab"], ipc=1.1), "32_fast_cold_off": run(NARROW, ipc=0.5)}
     assert averages(measured("By part", faster, "8 lanes")) == {"a": 0, "ab": pytest.approx(10), "abm": 0}
     assert averages(measured("By part", faster, "32 lanes")) == {"a": 100, "ab": 100, "abm": 100}
 
 
 def test_composition_is_over_the_plain_sm():
-    fewer = {composed("coalescing", Affine.OFF): run(FERMI, bank_accesses=90),
-             composed("coalescing", Affine.ABM): run(FERMI, bank_accesses=60), FULL: run(FERMI, bank_accesses=70),
-             composed("together", Affine.ABM): run(FERMI, column_reads=20, column_writes=5)}
+    fewer = {composed("coalescing", Affine.OFF): run(NARROW, bank_accesses=90),
+             composed("coalescing", Affine.ABM): run(NARROW, bank_accesses=60), FULL: run(NARROW, bank_accesses=70),
+             composed("together", Affine.ABM): run(NARROW, column_reads=20, column_writes=5)}
     assert averages(measured("Composition", fewer, "accesses")) == pytest.approx({
         "affine": 30, "coalescing": 10, "coalescing and affine": 40, "bow_hints": 0, "bow_hints and affine": 0})
     columns = averages(measured("Composition", fewer, "columns"))
@@ -283,7 +283,7 @@ def test_every_bar_has_a_colour_of_its_own():
 
 def test_storage():
     """1,024 warp registers of 1,024 bits; for each 48 bits in each copy, and a tag."""
-    found = {need.what: need.ours for need in affine_overheads(FERMI)}
+    found = {need.what: need.ours for need in affine_overheads(NARROW)}
     assert found["values, one copy"] == 6 * 1024 and found["values, a copy for each source, SRAM"] == 18 * 1024
     assert found["tags, flip-flops"] == 256
     assert found["one copy and tags, of the register file"] == pytest.approx(100 * 50 / 1024)
@@ -294,16 +294,16 @@ def test_the_affine_unit_is_synthesised_without_other_mechanisms(monkeypatch):
     made = []
     monkeypatch.setattr(hardware, "compare", lambda before, after: [before, after])
     monkeypatch.setattr(hardware, "synthesise", lambda config: made.append(config) or config.affine)
-    config = FERMI.with_settings(["coalescing=on", "gating=active", "affine=ab"])
+    config = NARROW.with_settings(["coalescing=on", "gating=active", "affine=ab"])
     assert hardware.without_and_with_affine(config) == [Affine.OFF, Affine.ABM]
-    assert made == [FERMI, replace(FERMI, affine=Affine.ABM)]
+    assert made == [NARROW, replace(NARROW, affine=Affine.ABM)]
 
 
 # ------------------------------------------------------------------ the command
 
 
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
-    text, document = evaluated("affine", "fermi", affine.figures(), ALL)
+    text, document = evaluated("affine", "narrow", affine.figures(), ALL)
     assert "Table 1" in text and "5.0 to 98.0" in text
     assert document["table_1"].keys() == affine_table.COLUMNS.keys()
     assert document["table_1"]["affine"]["vector_add"] > 30

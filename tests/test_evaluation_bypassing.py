@@ -18,8 +18,8 @@ from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.figures import Figure, Measured, Run
 from warploom.synth.sram import Macro
 
-PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
-ALL = bypassing.configurations(PASCAL, FERMI)
+PASCAL, NARROW = SmConfig.preset("pascal"), SmConfig.preset("narrow")
+ALL = bypassing.configurations(PASCAL, NARROW)
 OFF, RFC, BOW, HINTS, SIX = (ALL[key] for key in ("off", "rfc_3_6", "bow_3_12", "bow_hints_3_12", "bow_hints_3_6"))
 HALF = 0xFFFF
 
@@ -196,7 +196,7 @@ def test_results_cross_the_register_file_on_their_way_to_a_collector() -> None:
 def test_configurations() -> None:
     assert len(ALL) == 21
     assert all(config.entries == 4 * config.window for key, config in ALL.items() if key.startswith("bow_hints_7"))
-    assert {key for key, config in ALL.items() if config.name == "fermi"} == {
+    assert {key for key, config in ALL.items() if config.name == "narrow"} == {
         key for key in ALL if key.startswith("scarce_")}
     assert ALL["scarce_off"].collectors == 4 and ALL["scarce_bow_3_12"].collectors == 48
     assert (ALL["scarce_many"].bypass, ALL["scarce_many"].collectors) == (Bypass.OFF, 48)
@@ -207,7 +207,7 @@ def test_configurations() -> None:
 
 def test_other_mechanisms_do_not_matter() -> None:
     config = PASCAL.with_settings(["coalescing=on", "alignment=write", "gating=active", "bypass=bow", "entries=5"])
-    assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, FERMI).values()} == {
+    assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, NARROW).values()} == {
         (Coalescing.OFF, Gating.OFF)}
 
 

@@ -14,8 +14,8 @@ from warploom.rtl.corf.names import REGISTERS
 from warploom.synth.compare import Comparison, compare
 from warploom.synth.report import Report, Row
 
-FERMI = SmConfig.preset("fermi")
-COALESCING = dataclasses.replace(FERMI, coalescing=Coalescing.ON)
+NARROW = SmConfig.preset("narrow")
+COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
 
 
 def row(unit, area, delay=100.0, instances=1):
@@ -25,7 +25,7 @@ def row(unit, area, delay=100.0, instances=1):
 
 
 def report(*rows):
-    return Report("fermi", "cells", "typical", False, rows)
+    return Report("narrow", "cells", "typical", False, rows)
 
 
 def test_units_stand_beside_those_that_they_replace():
@@ -98,7 +98,7 @@ def test_a_network_is_part_of_a_bank():
 
 
 def test_storage_is_that_of_the_table():
-    found = {need.what: (need.corf, need.ours) for need in coalescing_overheads(FERMI)}
+    found = {need.what: (need.corf, need.ours) for need in coalescing_overheads(NARROW)}
     assert found["rename table"] == (3780, 0)  # 48 warps x 63 registers x 10 bits
     assert found["free register map"] == (512, 0)  # a bit for each sub-bank entry
     assert found["allocation table, mask buffer"] == (1512, 384)

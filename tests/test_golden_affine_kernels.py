@@ -42,7 +42,7 @@ def test_no_value_is_lost(settings: list[str], affine: str) -> None:
 
 @pytest.mark.parametrize("settings", COMBINATIONS[::5], ids=" ".join)
 def test_skipping_quiet_cycles_changes_nothing(settings: list[str]) -> None:
-    setting = config("abm", *settings, preset="fermi")
+    setting = config("abm", *settings, preset="narrow")
     trace = integers(7)
     patient = Sm(setting, trace)
     while not patient.finished:
@@ -104,7 +104,7 @@ def test_kernels(name: str, affine: str) -> None:
 
 
 def test_a_kernel_on_a_whole_sm() -> None:
-    setting, trace = config("abm", preset="fermi"), traced("pathfinder")
+    setting, trace = config("abm", preset="narrow"), traced("pathfinder")
     counts = checked(setting, trace).statistics.counted["affine"]
     assert counts == checked(config("abm"), trace).statistics.counted["affine"]
 

@@ -185,7 +185,7 @@ def test_no_value_is_lost(mode: str, files: list[str]) -> None:
 @pytest.mark.parametrize("files", [[], ["coalescing=on", "gating=cross_lane"]], ids=" ".join)
 @pytest.mark.parametrize("mode", MODES)
 def test_skipping_quiet_cycles_changes_nothing(mode: str, files: list[str]) -> None:
-    setting = config(mode, *files, "entries=4", preset="fermi")
+    setting = config(mode, *files, "entries=4", preset="narrow")
     for seed in range(2):
         trace = hinted(random_trace(seed), setting)
         patient = Sm(setting, trace)
@@ -289,8 +289,8 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 
 
 @pytest.mark.parametrize(("preset", "mode", "entries", "window"), [
-    ("small", "bow", 12, 3), ("small", "bow_wr", 4, 2), ("small", "bow_hints", 6, 3), ("fermi", "bow_hints", 12, 7),
-    ("fermi", "bow_wr", 6, 3), ("pascal", "bow_hints", 6, 3), ("pascal", "bow", 4, 7),
+    ("small", "bow", 12, 3), ("small", "bow_wr", 4, 2), ("small", "bow_hints", 6, 3), ("narrow", "bow_hints", 12, 7),
+    ("narrow", "bow_wr", 6, 3), ("pascal", "bow_hints", 6, 3), ("pascal", "bow", 4, 7),
 ])
 @pytest.mark.parametrize("name", SOME_KERNELS)
 def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -> None:
@@ -307,7 +307,7 @@ def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -
 @pytest.mark.parametrize("window", [2, 3, 7])
 @pytest.mark.parametrize("entries", [12, 6, 4])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("preset", ["small", "fermi", "pascal"])
+@pytest.mark.parametrize("preset", ["small", "narrow", "pascal"])
 def test_kernels_in_all_sizes(preset: str, mode: str, entries: int, window: int) -> None:
     for name in KERNELS:
         test_kernels(name, preset, mode, entries, window)

@@ -310,7 +310,7 @@ def test_registers_are_those_of_the_trace(name: str, alignment: Alignment, layou
 
 @pytest.mark.parametrize(("name", "alignment", "layout"), [("bfs", "write", "wid"), ("matmul", "reg", "wshift")])
 def test_registers_are_those_of_the_trace_on_a_larger_sm(name: str, alignment: str, layout: str) -> None:
-    check_kernel(name, config(alignment, layout, "fermi"))
+    check_kernel(name, config(alignment, layout, "narrow"))
 
 
 def test_sharing_saves_accesses_and_the_bounds_bound() -> None:

@@ -18,10 +18,10 @@ from warploom.golden_model.sm import Sm
 from warploom.golden_model.words import spread
 from warploom.tb.recording import probe_of
 
-CONFIGS = [SmConfig.preset("fermi"), SmConfig.preset("small"),
+CONFIGS = [SmConfig.preset("narrow"), SmConfig.preset("small"),
            SmConfig(banks=8, collectors=3, layout="wid"), SmConfig(banks=2, collectors=6, schedulers=4),
            SmConfig(arrival_delay=0, turnaround=0)]
-IDS = ["fermi", "small", "eight banks", "six collectors", "fast collectors"]
+IDS = ["narrow", "small", "eight banks", "six collectors", "fast collectors"]
 
 
 def _run(config: SmConfig, seed: int = 3) -> tuple[Sm, list[dict[str, int]]]:

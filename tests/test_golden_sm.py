@@ -22,12 +22,12 @@ ADD = Instruction(op=Op.IADD, dst=1, src=(2, 3, 255))
 DEPENDENT = Instruction(op=Op.IADD, dst=4, src=(1, 3, 255))
 
 
-def _config(preset: str = "fermi", *settings: str) -> SmConfig:
+def _config(preset: str = "narrow", *settings: str) -> SmConfig:
     return SmConfig.preset(preset).with_settings(list(settings))
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("preset", ["fermi", "small"])
+@pytest.mark.parametrize("preset", ["narrow", "small"])
 def test_operands_and_results_are_those_of_the_trace(preset: str, scheduler: str) -> None:
     for seed in range(4):
         trace = random_trace(seed)
@@ -157,6 +157,6 @@ def test_the_cycle_limit_is_an_error() -> None:
 
 def test_launches_that_do_not_fit_are_errors() -> None:
     with pytest.raises(LaunchError, match="shared memory"):
-        simulate(_config("fermi", "shared_bytes=128"), trace_of([EXIT]))
+        simulate(_config("narrow", "shared_bytes=128"), trace_of([EXIT]))
     with pytest.raises(LaunchError, match="does not fit"):
         simulate(_config("small"), trace_of([EXIT], warps=9))

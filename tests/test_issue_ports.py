@@ -85,10 +85,10 @@ def test_each_register_has_its_own_entry_in_the_group_of_its_port(
 
 
 def test_parts_are_no_longer_than_their_share_needs() -> None:
-    fermi = [SmConfig().with_settings([f"issue_ports={ports}"]) for ports in (1, 2)]
-    assert [metadata_rows(config) for config in fermi] == [256, 153]
-    assert [metadata_rows(config.with_settings(["layout=wid"])) for config in fermi] == [256, 256]
-    assert [metadata_banks(config.with_settings(["layout=wid"])) for config in fermi] == [4, 2]
+    narrow = [SmConfig().with_settings([f"issue_ports={ports}"]) for ports in (1, 2)]
+    assert [metadata_rows(config) for config in narrow] == [256, 153]
+    assert [metadata_rows(config.with_settings(["layout=wid"])) for config in narrow] == [256, 256]
+    assert [metadata_banks(config.with_settings(["layout=wid"])) for config in narrow] == [4, 2]
 
 
 # ---------------------------------------------------------------------- claims

@@ -66,6 +66,6 @@ def test_a_block_that_does_not_fit_is_refused():
 
     with pytest.raises(LaunchError, match="a block of 32 warps with 63 registers per thread does not fit"):
         check(1024, 63, 0)
-    with pytest.raises(LaunchError, match="needs 49153 bytes of shared memory, fermi has 49152"):
+    with pytest.raises(LaunchError, match="needs 49153 bytes of shared memory, narrow has 49152"):
         check(32, 32, 49149)
     check(1024, 32, 49148)

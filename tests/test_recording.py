@@ -17,7 +17,7 @@ from warploom.tb.recording import difference, measure, read, recorded_cases
 from warploom.tb.regress import Case, cases
 
 CONFIG = SmConfig.preset("small")
-RECORDED = Path(__file__).parent / "recorded" / "fermi.json.xz"
+RECORDED = Path(__file__).parent / "recorded" / "narrow.json.xz"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_what_is_no_recording(content: bytes | None, tmp_path: Path) -> None:
 
 def test_the_committed_recording_holds_under_todays_names() -> None:
     recorded, (name, case) = read(RECORDED), next(
-        (name, case) for name, case in recorded_cases(SmConfig.preset("fermi")).items()
+        (name, case) for name, case in recorded_cases(SmConfig.preset("narrow")).items()
         if name.startswith("vector_add") and "coalescing by write" in name)
     assert set(recording.RENAMED.values()) <= recorded[name]["probe"].keys()
     assert difference(recorded[name], measure(case)) is None

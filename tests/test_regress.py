@@ -51,7 +51,7 @@ def test_every_kernel_runs_once_with_every_kind_of_affine_unit(preset: str) -> N
     beside = ["", "coalescing=on", "gating=cross_lane", "bypass=bow_hints",
               "coalescing=on gating=cross_lane bypass=bow_hints"]
     settings = [["affine=a"], ["affine=ab"], *(["affine=abm", *others.split()] for others in beside)]
-    wanted = [*(CONFIG.with_settings(own) for own in settings), SmConfig.preset("fermi").with_settings(["affine=abm"])]
+    wanted = [*(CONFIG.with_settings(own) for own in settings), SmConfig.preset("narrow").with_settings(["affine=abm"])]
     for config, bundled in product(wanted, kernels()):
         assert found.count(Case(config, bundled.name, "tiny")) == 1
 
@@ -113,7 +113,7 @@ def test_a_regression_has_a_new_seed_and_goes_on_with_an_old_one(
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     monkeypatch.setattr(regress, "lockstep", lockstep)
     monkeypatch.setattr(regress, "cases", lambda config: [Case(config, "vector_add", "tiny"),
-                                                          Case(SmConfig.preset("fermi"), "vector_add", "tiny")])
+                                                          Case(SmConfig.preset("narrow"), "vector_add", "tiny")])
     base, lines = _regress(capsys)
     assert [line.endswith(": equal, by replay") for line in lines] == [True, True]
     assert len(set(seeds)) == 2, "each case has its own"

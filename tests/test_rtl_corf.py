@@ -7,14 +7,14 @@ from warploom.arch.config import SmConfig
 from warploom.rtl.corf.allocation import Allocator, MaskTable
 from warploom.rtl.corf.rename import RenameTable
 
-FERMI = SmConfig.preset("fermi")
+NARROW = SmConfig.preset("narrow")
 
 
 def test_storage_is_that_of_the_table() -> None:
     """Rename table 3.7 KB, allocation table 1.47 KB, free register map 512 B."""
-    assert RenameTable(config=FERMI).bits / 8 / 1024 == pytest.approx(3.7, abs=0.05)
-    assert MaskTable(config=FERMI).bits / 8 / 1024 == pytest.approx(1.47, abs=0.01)
-    assert FERMI.banks * Allocator(rows=FERMI.rows).bits / 8 == 512
+    assert RenameTable(config=NARROW).bits / 8 / 1024 == pytest.approx(3.7, abs=0.05)
+    assert MaskTable(config=NARROW).bits / 8 / 1024 == pytest.approx(1.47, abs=0.01)
+    assert NARROW.banks * Allocator(rows=NARROW.rows).bits / 8 == 512
 
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5])

@@ -37,6 +37,6 @@ def test_a_path_carries_one_word(paths: str, mechanism: list[str]) -> None:
 
 
 def test_paths_of_their_own_let_sp_and_sfu_write_together() -> None:
-    shared, apart = (SmConfig.preset("fermi").with_settings(paths) for paths in ([], write_paths.SP_ALONE))
+    shared, apart = (SmConfig.preset("narrow").with_settings(paths) for paths in ([], write_paths.SP_ALONE))
     assert not any({"sp", "sfu"} <= together for together in written_together(shared, 5))
     assert any({"sp", "sfu"} <= together for together in written_together(apart, 5))

@@ -125,7 +125,7 @@ def _run(preset: str, settings: Sequence[str], unit: str, testcase: str, seed: i
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "fermi", "pascal"])
+@pytest.mark.parametrize("preset", ["small", "narrow", "pascal"])
 def test_arbiter(preset: str, seed: int) -> None:
     _run(preset, ["bypass=bow"], "RotatingArbiter", "random_requests", seed)
 
@@ -137,6 +137,6 @@ def test_other_write_paths(settings: Sequence[str], seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "fermi"])
+@pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_coalescing_arbiter(preset: str, seed: int) -> None:
     _run(preset, ["bypass=bow", "coalescing=on"], "RotatingCoalescingArbiter", "random_masks", seed)

@@ -238,7 +238,7 @@ async def fig_3_6(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 def _build(*settings: str) -> runner.Build:
-    return runner.build(SmConfig.preset("fermi").with_settings(["coalescing=on", *settings]), "CoalescingArbiter")
+    return runner.build(SmConfig.preset("narrow").with_settings(["coalescing=on", *settings]), "CoalescingArbiter")
 
 
 @pytest.mark.rtl

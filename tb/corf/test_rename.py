@@ -93,7 +93,7 @@ async def random_names(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "fermi"])
+@pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_rename(preset: str, seed: int) -> None:
     config = SmConfig.preset(preset)
     made = runner.build(config, "RenameTable", component=Hardware(config=config))

@@ -161,7 +161,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "fermi"])
+@pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_writeback(preset: str, seed: int) -> None:
     runner.run(runner.build(SmConfig.preset(preset), "Writeback"), "warploom.tb.register_file.test_writeback", seed)
 

@@ -35,7 +35,7 @@ from warploom.arch.parameters import (
     parameters,
 )
 from warploom.arch.pipes import (
-    FERMI_PIPES,
+    NARROW_PIPES,
     PIPE_PARAMETERS,
     PIPES,
     TIMING,
@@ -62,13 +62,13 @@ GROUP = 4
 
 @dataclass(frozen=True, kw_only=True)
 class SmConfig:
-    """One SM. Defaults are the `fermi` preset: Table 3.5 of [RADAIDEH] over GPGPU-Sim's GTX 480.
+    """One SM. Defaults are the `narrow` preset: Table 3.5 of [RADAIDEH] over GPGPU-Sim's GTX 480.
 
     Sizes are in the unit in their name; all others are numbers. Raises `ConfigError`, with the field, its value and the
     legal range, if a value is illegal or two fields contradict each other.
     """
 
-    name: str = "fermi"
+    name: str = "narrow"
 
     warps: int = number(48, FRONT_END, "warp slots", (1, 64), TABLE_3_5)
     blocks: int = number(8, FRONT_END, "thread block slots", (1, 32), TABLE_3_5)
@@ -100,7 +100,7 @@ class SmConfig:
         12, OPERANDS, "warp registers that a collector keeps; two or four for each instruction", (4, 32), "[BOW]")
 
     pipes: tuple[PipeConfig, ...] = field(
-        default=FERMI_PIPES, metadata={KEY: Parameter(PIPES, "the execution pipes, a list", GTX_480)})
+        default=NARROW_PIPES, metadata={KEY: Parameter(PIPES, "the execution pipes, a list", GTX_480)})
 
     shared_bytes: int = number(49152, MEMORY, "shared memory", (0, 1 << 20), TABLE_3_5, unit="bytes")
     shared_banks: int = number(32, MEMORY, "banks of shared memory", (1, 128), GTX_480, is_power=True)
@@ -327,8 +327,8 @@ class SmConfig:
 
     @classmethod
     def from_toml(cls, text: str, where: str = "<toml>") -> "SmConfig":
-        """Read a configuration; fields that are not in the text have the `fermi` values. A field is in the table of its
-        part, or at the top level."""
+        """Read a configuration; fields that are not in the text have the values of `narrow`. A field is in the table of
+        its part, or at the top level."""
         return _build(config_text.read(text, where, PARAMETERS), where)
 
     @classmethod

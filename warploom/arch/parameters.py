@@ -14,7 +14,7 @@ PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
 KEY = "parameter"
 
 TABLE_3_5, GTX_480, AFFINE, OURS = "[RADAIDEH], Table 3.5", "GPGPU-Sim, GTX 480", "[AFFINE]", "ours"
-"""Sources of the values of `fermi`."""
+"""Sources of the values of `narrow`."""
 
 
 @dataclass(frozen=True)

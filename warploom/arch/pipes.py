@@ -111,7 +111,7 @@ class PipeConfig:
 PIPE_PARAMETERS = parameters(PipeConfig)
 """The parameters of a pipe by field name, without the pipe's own name."""
 
-FERMI_PIPES = (
+NARROW_PIPES = (
     PipeConfig(name="sp", classes={
         "int_add": (4, 1), "int_max": (13, 2), "int_mul": (4, 2), "int_mad": (5, 1),
         "fp_add": (4, 1), "fp_max": (13, 2), "fp_mul": (4, 1), "fp_mad": (5, 1),

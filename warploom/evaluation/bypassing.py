@@ -140,8 +140,8 @@ def _performance() -> list[Figure]:
         by_entries("Fig. 11", "IPC gained, window 3, by entries, hinted", ENTRIES, IPC),
         *(by_window("Fig. 12", "Time in collectors saved, by window", bypass, windows, collecting_saved)
           for bypass, windows in BY_WINDOW.items()),
-        in_group("Scarce collectors", "IPC gained, window 3, 12 entries, fermi", SCARCE, IPC, others=by_number),
-        in_group("Scarce collectors", "Time in collectors saved, fermi", SCARCE, collecting_saved, note="time",
+        in_group("Scarce collectors", "IPC gained, window 3, 12 entries, narrow", SCARCE, IPC, others=by_number),
+        in_group("Scarce collectors", "Time in collectors saved, narrow", SCARCE, collecting_saved, note="time",
                  others=by_number),
         in_group("Part", "IPC gained, window 3, 12 entries, a quarter of the SM", PART, IPC),
         in_group("Part", "Time in collectors saved, a quarter of the SM", PART, collecting_saved, note="time"),

@@ -21,12 +21,12 @@ from warploom.verbs import Body, configuration
 FOLDER = Path("build") / "evaluation"
 
 PRESETS = {"gating": "maxwell", "bypassing": "pascal"}
-"""The preset of an experiment; `fermi` for all others."""
+"""The preset of an experiment; `narrow` for all others."""
 
-SCARCE = "fermi"
+SCARCE = "narrow"
 """The preset whose baseline has few collectors, beside that of bypassing."""
 
-COMPOSED = "fermi"
+COMPOSED = "narrow"
 """The preset on which gating is combined with coalescing."""
 
 UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
@@ -35,7 +35,7 @@ UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SR
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment."""
-    options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
+    options.preset = options.preset or PRESETS.get(options.experiment, "narrow")
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
              "hardware": _hardware}

@@ -76,7 +76,7 @@ AFFINE = Mechanism(
     ),
     runs=(
         Runs("small", axes=(("affine", KINDS),)),
-        Runs("fermi", ("affine=abm",)),  # two schedulers, and so two sets
+        Runs("narrow", ("affine=abm",)),  # two schedulers, and so two sets
         Runs("small", ("affine=abm", "coalescing=on")),
         Runs("small", ("affine=abm", "gating=cross_lane")),
         Runs("small", ("affine=abm",), (("bypass", WINDOWS),)),

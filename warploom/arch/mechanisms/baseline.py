@@ -52,8 +52,6 @@ PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3"
 
 SEVERAL_PORTS = ("issue_ports", (2, 4))
 
-SEVERAL_PORTS = ("issue_ports", (2, 4))
-
 BASELINE = Mechanism(
     name="baseline",
     switches=(
