@@ -1,24 +1,29 @@
 """`ResultQueues`: results of SP that wait for their write latches (docs/contract/pipes.md, *Result queues*)."""
 
+import math
 from collections import deque
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import Pipe
 from warploom.golden_model.writeback import Result
 
 
 class ResultQueues:
-    """A queue for each pipe that has one. `lengths`, by pipe, are the numbers of results at the start of a cycle.
+    """A queue for each pipe that has one; where queues grow, for each pipe of SP. `lengths`, by pipe, are the numbers
+    of results at the start of a cycle.
 
-    Raises `AssertionError` if a result comes while its queue is full.
+    Raises `AssertionError` if a result comes while its queue is full, unless queues grow.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self.lengths = [0] * len(config.pipes)
+        grow = config.queues_grow
         self._queues: dict[int, deque[Result]] = {
-            number: deque() for number, pipe in enumerate(config.pipes) if pipe.result_queue}
+            number: deque() for number, pipe in enumerate(config.pipes)
+            if pipe.result_queue or (grow and pipe.kind is Pipe.SP)}
         self.exist = bool(self._queues)
-        self._sizes = [pipe.result_queue for pipe in config.pipes]
+        self._sizes = [math.inf if grow else pipe.result_queue for pipe in config.pipes]
         self._names = config.writers
         self.observed = tuple(f"{config.writers[number]}_queued" for number in self._queues)
 

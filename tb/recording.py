@@ -35,9 +35,6 @@ Run = dict[str, Any]
 CYCLES = 4096
 """Cycles of the probe that are processed together: a multiple of 8, so that bits of a field fill whole bytes."""
 
-RENAMED = {f"{writer}_latch_code": f"{writer}_latch_encoding" for writer in ("sp", "sfu", "mem")}
-"""Fields of the probe that have an old name in recordings, and their present names."""
-
 MODEL_ONLY = [settings for mechanism in MECHANISMS for settings in mechanism.model_runs]
 """Settings without hardware, which the regression omits."""
 
@@ -151,11 +148,11 @@ def difference(wanted: Run | None, measured: Run) -> str | None:
 
 
 def read(path: Path) -> dict[str, Run]:
-    """A recording, with present names. Raises `ToolError` if the file is not one."""
+    """A recording. Raises `ToolError` if the file is not one."""
     try:
-        found = json.loads(lzma.decompress(path.read_bytes()))
+        found: dict[str, Run] = json.loads(lzma.decompress(path.read_bytes()))
         for measured in found.values():
-            measured["probe"] = {RENAMED.get(name, name): value for name, value in measured["probe"].items()}
+            measured["probe"].keys()
     except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, KeyError) as error:
         raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
     return found

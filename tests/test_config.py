@@ -305,8 +305,6 @@ def test_a_warp_has_the_pipe_of_its_scheduler():
     ([*TWO_SP, "schedulers=1"], "pipes: 2 of one kind, but schedulers = 1: must not be more"),
     ([*TWO_SP, "sp2.write_path=0", "mem.write_path=1"], "pipes: sp, sp2 share a write path: each needs another"),
     ([*TWO_SP, "sp2.write_path=2", "mem.write_path=1"], r"pipes\.mem\.write_path = 1: must be the last one, or"),
-    ([*TWO_SP, "bypass=rfc"], r"bypass = rfc and pipes\.sp\.result_queue = 2 disagree: write latches of rfc wait"),
-    ([*TWO_SP, "coalescing=corf", "layout=wid"], r"coalescing = corf and pipes\.sp\.result_queue = 2 disagree"),
 ])
 def test_what_several_sp_pipes_need(settings, message):
     with pytest.raises(ConfigError, match=message):

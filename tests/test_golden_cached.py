@@ -10,6 +10,7 @@ from golden_traces import random_trace, trace_of
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.mechanisms.baseline import PATH_EACH
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
@@ -236,7 +237,7 @@ def guarded(trace: Trace) -> Trace:
 
 @pytest.mark.parametrize("settings", [
     [], ["entries=4"], ["banks=1", "rows=512", "entries=4"], ["collectors=16"],
-    ["entries=4", *write_paths.ONE_EACH], ["entries=4", *write_paths.ONE_FOR_ALL],
+    ["entries=4", *write_paths.ONE_EACH], ["entries=4", *write_paths.ONE_FOR_ALL], ["entries=4", *PATH_EACH],
 ])
 def test_operands_are_those_of_the_trace(settings: list[str]) -> None:
     """Random programs, many instructions partly masked; skipping quiet cycles changes nothing."""

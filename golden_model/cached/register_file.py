@@ -44,7 +44,7 @@ class CachedFile:
     def __init__(self, config: SmConfig) -> None:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.cache = RegisterFileCache(config)
-        self.arbiter = Arbiter(2 * config.banks, config.collectors, config.write_paths)
+        self.arbiter = Arbiter(2 * config.banks, config.collectors, config.write_paths, config.rotating_paths)
         self.writeback: Latches[bool] = Latches(config.writers, lambda _, result: True)
         self.counts = Counts()
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted

@@ -36,7 +36,7 @@ class CorfFile:
     def __init__(self, config: SmConfig, stride: int, hints: Hints) -> None:
         self.storage = Storage(config, stride, hints, sides=config.packs_across)
         self.banks = [DualBank(config.rows) for _ in range(config.banks)]
-        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
+        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
         self.writeback: Latches[int] = Latches(config.writers, lambda _, result: result["bank"])
         self.partial = PartialWrites(self.writeback, self._grows)
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted

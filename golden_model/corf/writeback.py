@@ -1,6 +1,5 @@
 """`PartialWrites`: write latches in which a result may need two bank accesses (docs/contract/register_file.md)."""
 
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from warploom.golden_model.words import ALL_LANES, merge
@@ -11,15 +10,13 @@ class PartialWrites:
     """Wraps write latches that request a bank. If a result widens its register without writing all of it (`grows`), the
     first grant reads the register, and the second one, at least two cycles later, writes it as a whole.
 
-    SP cannot be refused, so its results queue up behind such a latch; `longest` is the greatest length of that queue.
+    Results of SP queue up behind such a latch (`warploom.golden_model.result_queue`).
     """
 
     def __init__(self, latches: Latches[int], grows: Callable[[Result], bool]) -> None:
         self.copies = [False] * len(latches.writers)  # the next grant reads
         self.merging = 0  # latches whose read data arrives in this cycle; they wait
-        self.longest = 0
         self._latches, self._grows = latches, grows
-        self._queue: deque[Result] = deque()
 
     def writing(self, grants: Sequence[bool]) -> list[bool]:
         """The latches that write in this cycle."""
@@ -34,16 +31,10 @@ class PartialWrites:
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""
-        writing = self.writing(grants)
-        sp, *others = results
-        if sp is not None:
-            self._queue.append(sp)
-        entering = self._queue.popleft() if self._queue and self._latches.ready(writing)[0] else None
-        self.longest = max(self.longest, len(self._queue))
-        self._latches.step((entering, *others), writing)
+        self._latches.step(results, self.writing(grants))
         read = [granted and copies for granted, copies in zip(grants, self.copies, strict=True)]
         self.merging = sum(1 << writer for writer, arrives in enumerate(read) if arrives)
         self.copies = [
             copies and not arrives if result is None else bool(result["writes"]) and self._grows(result)
-            for result, copies, arrives in zip((entering, *others), self.copies, read, strict=True)
+            for result, copies, arrives in zip(results, self.copies, read, strict=True)
         ]

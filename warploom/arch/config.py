@@ -265,6 +265,12 @@ class SmConfig:
         return {"dispatch" if len(ports) == 1 else f"dispatch_{port}":
                 tuple(i for i, pipe in enumerate(self.pipes) if pipe.dispatch_port == port) for port in ports}
 
+    @property
+    def queues_grow(self) -> bool:
+        """Whether result queues are as long as they need to be: those of comparators, whose write latches may wait for
+        more than their turn. They have no hardware."""
+        return self.packs_registers or self.has_register_cache
+
     def numbers(self, kind: Pipe) -> tuple[int, ...]:
         """The numbers of the pipes of a kind: their positions in the list."""
         return tuple(i for i, pipe in enumerate(self.pipes) if pipe.kind is kind)
@@ -293,16 +299,11 @@ class SmConfig:
                 check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
 
     def _check_pipes(self) -> None:
-        """Check settings that exclude several pipes of a kind, or results that wait."""
+        """Check settings that exclude several pipes of a kind."""
         sp = len(self.numbers(Pipe.SP))
         if sp > self.schedulers:
             raise ConfigError(f"pipes: {sp} of one kind, but schedulers = {self.schedulers}: must not be more, since a "
                               "warp's pipe is that of its scheduler")
-        if self.pipes[0].result_queue and (self.packs_registers or self.has_register_cache):
-            name = "coalescing" if self.packs_registers else "bypass"
-            raise ConfigError(f"{name} = {getattr(self, name)} and pipes.{self.pipes[0].name}.result_queue = "
-                              f"{self.pipes[0].result_queue} disagree: write latches of {getattr(self, name)} wait for "
-                              "more than their turn")
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
         """Latency and initiation interval of a class, in cycles, in the first pipe that executes it."""
