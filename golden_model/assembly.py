@@ -41,7 +41,7 @@ def decisions_of(
 ) -> Decisions:
     """The decisions that are plugged into the front end of a datapath."""
     if datapath.affine is None:
-        return Direct(Instructions(trace, statics))
+        return Direct(config, Instructions(trace, statics))
     return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)
 
 

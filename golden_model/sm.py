@@ -14,7 +14,6 @@ from warploom.golden_model.assembly import datapath_of, decisions_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
-from warploom.golden_model.front_end.decisions import NONE_FREE
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
@@ -106,9 +105,8 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         operands = datapath.operands
-        collectors = operands.free_collectors
-        free = operands.free if collectors else NONE_FREE
-        picked = self._picked = self.front_end.select(cycle, _TAGS - len(self._flights), collectors, free)
+        tags = _TAGS - len(self._flights)
+        picked = self._picked = self.front_end.select(cycle, tags, operands.free_collectors, operands.free)
         attempts = self.decisions.attempts(picked)
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)

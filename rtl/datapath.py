@@ -42,8 +42,9 @@ class Datapath(wiring.Component):
     -------
     issue : decoded warp instructions, at most one a cycle. With an address slot `ready` is for instructions that need a
         collector; with windows only warps with enough free entries may issue.
-    issue_0, ..., free_collectors, first_port : with several issue ports, the ports; the number of free collectors, at
-        most one for each port; the port with the first claim. With windows only the ports.
+    issue_0, ..., first_port : with several issue ports, the ports; without windows, the port with the first claim.
+    free_collectors : with several issue ports or sets of collectors, without windows, the number of free collectors of
+        each set, at most one for each port; `issue` then has no `ready`.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
         `dispatch_0`, ... if there are several dispatch ports.
@@ -85,13 +86,13 @@ class Datapath(wiring.Component):
 
     def _issue_ports(self) -> dict[str, wiring.Member]:
         config, layout = self._config, issue_layout(self._config)
-        if config.issue_ports == 1:
+        if config.issue_ports == 1 and not config.shows_claims:
             return {"issue": In(stream.Signature(layout))}
-        several = {name: In(unstoppable(layout)) for name in issue_names(config)}
-        if config.has_window:
-            return several
-        return several | {"free_collectors": Out(self.operands.free_collectors.shape()),
-                          "first_port": In(self.operands.first_port.shape())}
+        issue = {name: In(unstoppable(layout)) for name in issue_names(config)}
+        if not config.shows_claims:
+            return issue
+        first = {"first_port": In(self.operands.first_port.shape())} if config.issue_ports > 1 else {}
+        return issue | first | {"free_collectors": Out(self.operands.free_collectors.shape())}
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -147,10 +148,12 @@ class Datapath(wiring.Component):
             m.d.comb += self.free_entries.eq(operands.free_entries)
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
-        if self._config.issue_ports == 1:
+        if self._config.shows_claims:
+            m.d.comb += self.free_collectors.eq(operands.free_collectors)
+            if self._config.issue_ports > 1:
+                m.d.comb += operands.first_port.eq(self.first_port)
+        elif self._config.issue_ports == 1:
             m.d.comb += self.issue.ready.eq(operands.free_collectors)
-        elif not self._config.has_window:
-            m.d.comb += [self.free_collectors.eq(operands.free_collectors), operands.first_port.eq(self.first_port)]
         if self.affine_sets is not None:
             self._connect_sets(m, self.affine_sets)
 

@@ -33,6 +33,7 @@ from warploom.golden_model.register_file.zero_mask import Zero
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES, spread
+from warploom.tb import claims
 from warploom.tb.affine.lockstep import AffinePorts
 from warploom.tb.codec import join
 from warploom.tb.difference import Difference, lanes_equal
@@ -83,7 +84,7 @@ class Comparison:
         self._silent, self._writing = ((names, self._dispatch.mask(names))
                                        for names in (CONTROL, CONTROL + self._destination))
         self._issue_ports, self._issued = issue_names(config), [name for name, _ in issue_fields(config)]
-        self._has_claims = config.issue_ports > 1 and not config.has_window
+        self._shows_claims, self._has_order = config.shows_claims, config.shows_claims and config.issue_ports > 1
         self._returned = [name for name, _ in result_fields(config)]
         self._has_outcomes, self._zero_names = bool(trivial_fields(config)), dict(zero_fields(config))
         if self._has_outcomes:
@@ -115,8 +116,8 @@ class Comparison:
             self._expect(f"{port}__valid", int(sent is not None))
         if isinstance(datapath.operands, WindowStore):
             self._expect("free_entries", join(datapath.operands.free_entries, FREE_BITS))
-        if self._has_claims:
-            self._expect("free_collectors", min(datapath.operands.free_collectors, len(self._issue_ports)))
+        if self._shows_claims:
+            self._expect("free_collectors", claims.shown(self.config, datapath.operands.free_collectors))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         self.checks["cycles"] += 1
@@ -213,7 +214,7 @@ class Comparison:
         stimulus |= {f"credit_{pipe.name}": inputs.credits >> i & 1 for i, pipe in enumerate(pipes) if pipe.credits}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
-        if self._has_claims:
+        if self._has_order:
             stimulus["first_port"] = inputs.first_port
         for port, issue in zip(self._issue_ports, inputs.issue, strict=bool(inputs.issue)):
             if issue is not None:

@@ -15,6 +15,7 @@ from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, issue_
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import rows_per_warp
 from warploom.golden_model.words import ALL_LANES
+from warploom.tb import claims
 from warploom.tb.bench import Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises, Register, sources
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
@@ -146,21 +147,19 @@ class Surroundings:
 
     def _taken(self, issuing: Issues, first: int) -> Issues:
         """The instructions on the issue ports that are taken: in claim order, while collectors are free."""
-        free, taken = self._free_collectors(), list(issuing)
-        for turn in range(len(taken)):
-            port = (first + turn) % len(taken)
-            if (fields := taken[port]) is not None and not self._is_apart(fields):
-                taken[port] = fields if free else None
-                free -= bool(free)
-            elif fields is not None and not self._ports.peek("address_ready") >> port & 1:
-                taken[port] = None
-        return taken
+        claiming = [None if one is None or self._is_apart(one) else one for one in issuing]
+        taken = claims.granted(self._config, self._free_collectors(), claiming, first)
+        for port, one in enumerate(issuing):
+            if one is not None and claiming[port] is None:
+                taken[port] = bool(self._ports.peek("address_ready") >> port & 1)
+        return [one if is_taken else None for one, is_taken in zip(issuing, taken, strict=True)]
 
-    def _free_collectors(self) -> int:
-        """The number of free collectors, at most one for each port; with windows all instructions have one."""
-        if self._config.issue_ports == 1:
-            return self._ports.peek("issue__ready")
-        return self._config.issue_ports if self._has_window else self._ports.peek("free_collectors")
+    def _free_collectors(self) -> list[int]:
+        """The number of free collectors of each set, at most one for each port; with windows all instructions have one.
+        """
+        if self._config.shows_claims:
+            return claims.free_of(self._config, self._ports.peek("free_collectors"))
+        return [self._ports.peek("issue__ready") if self._config.issue_ports == 1 else self._config.issue_ports]
 
     def _is_apart(self, fields: dict[str, int]) -> bool:
         """Whether an instruction needs no collector."""

@@ -7,7 +7,7 @@ from typing import Any
 from amaranth import Cat, Const, Module, Signal
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms.baseline import FAST
+from warploom.arch.mechanisms.baseline import FAST, SETS_BY_PIPE
 from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
@@ -86,7 +86,12 @@ def _misrouted(banks: Any, m: Module) -> None:
 
 def _impatient(collectors: Any, m: Module) -> None:
     """A collector counts as free as soon as its instruction is ready."""
-    m.d.comb += collectors.claims.busy.eq(Cat(offer.busy & ~offer.ready for offer in collectors.offer))
+    m.d.comb += collectors.claims[0].busy.eq(Cat(offer.busy & ~offer.ready for offer in collectors.offer))
+
+
+def _general(collectors: Any, m: Module) -> None:
+    """Every instruction claims a general collector, too."""
+    m.d.comb += collectors.claims[0].claim.eq(collectors.valid)
 
 
 class Greedy(CollectorClaims):
@@ -127,6 +132,8 @@ MUTANTS = (
     Mutant("OperandStore", STORE, "does not know who is oldest", miswired("", _ageless, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", _exchanged, OperandStore),
            (*INTERLEAVED, *SCARCE)),
+    Mutant("OperandStore", STORE, "lets loads take general collectors", miswired("collectors", _general, OperandStore),
+           (*SCARCE, *TWO_PORTS, *SETS_BY_PIPE)),
     Mutant("OperandStore", STORE, "overwrites an instruction that is ready",
            miswired("collectors", _impatient, OperandStore), (*FAST, *SCARCE)),
 )

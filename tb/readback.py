@@ -61,7 +61,7 @@ class Readback:
         operands = self.datapath.operands
         if isinstance(operands, WindowStore):
             return operands.free_entries[warp] > sum(not self._is_compact(warp, register) for register in read)
-        return operands.free_collectors > 0
+        return operands.free_collectors[0] > 0
 
     def _is_compact(self, warp: int, register: int) -> bool:
         """Whether the register is compact, so that the register file does not have it."""

@@ -1,7 +1,7 @@
 """Bench of the datapath: random instruction streams at its ports, every cycle against
 `warploom.golden_model.datapath`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cocotb
@@ -27,7 +27,7 @@ from warploom.golden_model.register_file.ports import Write
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import spread
-from warploom.tb import runner
+from warploom.tb import claims, runner
 from warploom.tb.affine.driver import AffineSurroundings
 from warploom.tb.affine.operands import uniform_answer
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
@@ -107,18 +107,22 @@ class DatapathCheck:
         if len(self._config.dispatch_ports) > 1:
             self._coverage.hit("several are dispatched", sum(sent is not None for sent in model.sent) > 1)
 
-    def _claims(self, seen: Observation, free: int) -> None:
+    def _claims(self, seen: Observation, free: Sequence[int]) -> None:
         """Compare and cover free collectors, and the instructions that claim them."""
-        ports = self._config.issue_ports
-        if ports == 1:
-            self._checker.equal("issue.ready", seen["issue__ready"], int(free > 0))
-            return
-        if not self._has_window:
-            self._checker.equal("free_collectors", seen["free_collectors"], min(free, ports))
-        claims = sum(seen[f"{name}__valid"] for name in issue_names(self._config))
-        self._coverage.hit("instructions on all issue ports", claims == ports)
-        if not self._has_window:
-            self._coverage.hit("more instructions than free collectors", claims > free > 0)
+        ports, config = self._config.issue_ports, self._config
+        if config.shows_claims:
+            self._checker.equal("free_collectors", seen["free_collectors"], claims.shown(config, free))
+        elif ports == 1:
+            self._checker.equal("issue.ready", seen["issue__ready"], int(free[0] > 0))
+        claiming = [fields for name in issue_names(config) if (fields := self._fields(seen, name)) is not None]
+        if ports > 1:
+            self._coverage.hit("instructions on all issue ports", len(claiming) == ports)
+            if not self._has_window:
+                self._coverage.hit("more instructions than free collectors", len(claiming) > sum(free) > 0)
+        if len(free) > 1:
+            needed = {config.collector_set(config.pipes[fields["pipe"]].kind) for fields in claiming}
+            self._coverage.hit("a set without a free collector, others with one",
+                               any(not free[number] for number in needed) and sum(free) > 0)
 
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""

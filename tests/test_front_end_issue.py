@@ -7,7 +7,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
-from warploom.golden_model.front_end.decisions import NO_PORT
+from warploom.golden_model.front_end.decisions import COUNTS, NO_PORT
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
@@ -39,21 +39,24 @@ def issue_of(*settings: str, slots: int = 4) -> tuple[Issue, Room]:
 
 
 def test_candidates_are_those_of_their_sets() -> None:
-    rng, sets = random.Random(2), Candidates(6)
+    rng, sets = random.Random(2), Candidates(6, 2)
     states: list[int | None] = [None] * 6
     demands: list[int | None] = [None] * 6
     for _ in range(500):
         slot = rng.randrange(6)
-        state, demand = rng.choice([None, READY, *HOLDS]), rng.choice([None, *range(NO_PORT + 1)])
+        state, demand = rng.choice([None, READY, *HOLDS]), rng.choice([None, NO_PORT, *range(2 * COUNTS)])
         assert sets.enter(slot, state) == states[slot]
         sets.demand(slot, demand)
         states[slot], demands[slot] = state, demand
         assert sets.ready == _mask(state == READY for state in states)
-        free = [*(rng.getrandbits(6) for _ in range(4)), 0]
+        free = [rng.getrandbits(6) for _ in range(COUNTS)]
         portless, entering = sets.able(free)
         assert portless == sets.ready & _mask(demand == NO_PORT for demand in demands)
         assert entering == sets.ready & _mask(
-            demand is not None and free[demand] >> slot & 1 for slot, demand in enumerate(demands))
+            demand not in {None, NO_PORT} and free[demand % COUNTS] >> slot & 1 for slot, demand in enumerate(demands))
+        for number in range(2):
+            needs = range(COUNTS * number, COUNTS * (number + 1))
+            assert sets.claiming(number) == _mask(demand in needs for demand in demands)
         scope = rng.getrandbits(6)
         held = [state for slot, state in enumerate(states) if scope >> slot & 1 and state in HOLDS]
         assert sets.cause(scope, Stall.DRAINED) == min(held, default=Stall.DRAINED)
@@ -67,7 +70,7 @@ def test_the_port_goes_round_and_others_stall_for_it() -> None:
     issue, _ = issue_of("schedulers=2")
     for slot in range(4):
         issue.comes(slot, 2, READY)
-    assert [issue.select(cycle, 1, 1, ANY) for cycle in range(4)] == [[0], [1], [2], [3]]
+    assert [issue.select(cycle, 1, (1,), ANY) for cycle in range(4)] == [[0], [1], [2], [3]]
     assert issue.stalls.now == [Stall.PORT] and issue.stalls.counts[Stall.PORT] == 4
 
 
@@ -76,9 +79,9 @@ def test_what_needs_no_port_issues_beside() -> None:
     issue.comes(0, 1, READY)
     issue.comes(1, 1, READY)
     issue.comes(3, NO_PORT, READY)
-    assert issue.select(0, 1, 1, ANY) == [0, 3]  # the port is taken, so scheduler 1 has slot 3 only
-    assert issue.select(1, 1, 1, ANY) == [1]
-    assert issue.select(2, 0, 1, ANY) == [3]
+    assert issue.select(0, 1, (1,), ANY) == [0, 3]  # the port is taken, so scheduler 1 has slot 3 only
+    assert issue.select(1, 1, (1,), ANY) == [1]
+    assert issue.select(2, 0, (1,), ANY) == [3]
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
@@ -86,25 +89,25 @@ def test_room_is_asked_for_the_registers_of_each_warp() -> None:
     issue, free = issue_of("schedulers=1")
     for slot in range(4):
         issue.comes(slot, slot, READY)
-    assert issue.select(0, 1, 1, (0, 0, 0b0100, 0b0111)) == [2]
+    assert issue.select(0, 1, (1,), (0, 0, 0b0100, 0b0111)) == [2]
     free.refused = 0b0100
-    assert not issue.select(1, 1, 1, (0, 0, 0b0100, 0b0111))
+    assert not issue.select(1, 1, (1,), (0, 0, 0b0100, 0b0111))
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
 def test_of_several_causes_the_first_counts() -> None:
     issue, _ = issue_of("schedulers=2")
-    assert not issue.select(0, 1, 1, ANY) and issue.stalls.now == [Stall.NO_WARP] * 2
+    assert not issue.select(0, 1, (1,), ANY) and issue.stalls.now == [Stall.NO_WARP] * 2
     issue.comes(0, 1, Stall.MEMORY)
     issue.comes(2, 1, Stall.WAR)
     issue.comes(1, NO_PORT, Stall.BARRIER)
-    assert not issue.select(1, 1, 1, ANY)
+    assert not issue.select(1, 1, (1,), ANY)
     assert sorted(issue.stalls.now) == [Stall.WAR, Stall.BARRIER]
     issue.left(2)
     issue.left(1)
     issue.empty = Stall.DRAINED
     issue.left(3)
-    assert not issue.select(2, 1, 1, ANY)
+    assert not issue.select(2, 1, (1,), ANY)
     assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]
 
 
@@ -116,10 +119,10 @@ def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) 
     for issue in (stepped, leapt):
         issue.comes(1, 1, Stall.FENCE)
     for cycle in range(start, 20):
-        assert not stepped.select(cycle, 1, 1, ANY)
+        assert not stepped.select(cycle, 1, (1,), ANY)
     cycle = start
     while cycle < 20:
-        assert not leapt.select(cycle, 1, 1, ANY)
+        assert not leapt.select(cycle, 1, (1,), ANY)
         cycles = min(leapt.next_event(cycle) or 20, 20) - cycle - 1
         leapt.advance(cycle, cycles)
         cycle += 1 + cycles
@@ -135,11 +138,11 @@ def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> No
     issue, _ = issue_of(*settings)
     for cycle in range(300):
         for _ in range(rng.randrange(2)):
-            issue.comes(rng.randrange(4), rng.randrange(NO_PORT + 1), rng.choice(HOLDS))
-        assert not issue.select(cycle, 1, 1, ANY)
+            issue.comes(rng.randrange(4), rng.randrange(NO_PORT, COUNTS), rng.choice(HOLDS))
+        assert not issue.select(cycle, 1, (1,), ANY)
         known = issue.stalls.now
         issue._idle = ()
-        assert not issue.select(cycle, 1, 1, ANY)
+        assert not issue.select(cycle, 1, (1,), ANY)
         assert issue.stalls.now == known
 
 
@@ -147,11 +150,11 @@ def test_a_two_level_picker_is_told_of_long_waits() -> None:
     issue, _ = issue_of("schedulers=1", "scheduler=two_level", "active_warps=1")
     for slot in range(4):
         issue.comes(slot, 0, READY)
-    assert issue.select(0, 1, 1, ANY) == [0]
+    assert issue.select(0, 1, (1,), ANY) == [0]
     issue.comes(0, 0, Stall.SCOREBOARD)
-    assert not issue.select(1, 1, 1, ANY)  # a short wait keeps its place
+    assert not issue.select(1, 1, (1,), ANY)  # a short wait keeps its place
     issue.enter(0, Stall.MEMORY)
-    assert issue.select(2, 1, 1, ANY) == [1]
+    assert issue.select(2, 1, (1,), ANY) == [1]
     issue.enter(0, READY)
     issue.left(1)
-    assert issue.select(3, 1, 1, ANY) == [2]
+    assert issue.select(3, 1, (1,), ANY) == [2]

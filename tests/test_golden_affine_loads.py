@@ -80,7 +80,7 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
         if not datapath.operands.address_ready:
             behind |= any(collector.ready and collector.fields["op"] == Op.LD
                           for collector in datapath.operands.collectors)
-            held |= datapath.operands.free_collectors > 0 and sm.front_end.stalls.now == [Stall.COLLECTOR]
+            held |= datapath.operands.free_collectors[0] > 0 and sm.front_end.stalls.now == [Stall.COLLECTOR]
     assert beside[-2:] == [(Op.IADD, 0), (Op.LD, 7)] and behind and held
     assert loads == [(4, True), (5, True), (6, True), (7, False), (1, True)]
     checked(setting, executed(*code))

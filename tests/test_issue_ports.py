@@ -96,20 +96,20 @@ def test_parts_are_no_longer_than_their_share_needs() -> None:
 
 def test_each_port_takes_one_and_what_a_scheduler_leaves_passes_on() -> None:
     issue, _ = issue_of(2)
-    assert issue.select(0, 9, 9, ANY) == [0, 1]  # schedulers 2 and 3 find their ports taken
+    assert issue.select(0, 9, (9,), ANY) == [0, 1]  # schedulers 2 and 3 find their ports taken
     assert issue.stalls.now == [Stall.PORT] * 2
-    assert issue.select(1, 9, 9, ANY) == [1 + 4, 2]
+    assert issue.select(1, 9, (9,), ANY) == [1 + 4, 2]
     for slot in (2, 6):
         issue.comes(slot, 2, Stall.WAR)
-    assert issue.select(2, 9, 9, ANY) == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
+    assert issue.select(2, 9, (9,), ANY) == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
     assert issue.stalls.now == [Stall.WAR, Stall.PORT]
 
 
 def test_as_many_instructions_enter_as_there_are_collectors_and_tags() -> None:
     issue, _ = issue_of(4)
-    assert issue.select(3, 9, 3, ANY) == [3, 0, 1]
+    assert issue.select(3, 9, (3,), ANY) == [3, 0, 1]
     assert issue.stalls.now == [Stall.COLLECTOR]
-    assert issue.select(2, 2, 9, ANY) == [2, 3 + 4]
+    assert issue.select(2, 2, (9,), ANY) == [2, 3 + 4]
     assert issue.stalls.now == [Stall.COLLECTOR] * 2
 
 
@@ -118,7 +118,7 @@ def test_what_needs_no_collector_or_no_port_issues_beside() -> None:
     decisions.apart = 1 << 2 | 1 << 6
     for slot in (3, 7):
         issue.comes(slot, NO_PORT, READY)
-    assert issue.select(0, 9, 1, ANY) == [0, 2, 3]
+    assert issue.select(0, 9, (1,), ANY) == [0, 2, 3]
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
@@ -137,7 +137,7 @@ def entering(config: SmConfig, trace: Trace) -> Iterator[tuple[Sm, list[Mapping[
         assert all(fields["warp"] % len(issue) == port for port, fields in enumerate(issue) if fields is not None)
         tags = [fields["tag"] for fields in entering]
         assert all((later - tag) % 1024 < 512 for tag, later in pairwise(tags))
-        assert config.has_address_slot or len(entering) <= sm.datapath.operands.free_collectors
+        assert config.has_address_slot or len(entering) <= sum(sm.datapath.operands.free_collectors)
         assert not entering or first == sm.cycle % config.issue_ports
         yield sm, entering
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.counts import AffineCounts
 from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.check import Checker
-from warploom.golden_model.front_end.decisions import NO_PORT, Issued
+from warploom.golden_model.front_end.decisions import NO_PORT, Issued, demand_of
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.instructions import Instructions
@@ -45,6 +45,7 @@ class AffineDecisions:
         self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has lanes
         self._addressing = 0  # slots whose next instruction goes to the address slot
         self._ports = slots_of_ports(config)
+        self._sets = {kind: config.collector_set(kind) for kind in Pipe}
 
     # ------------------------------------------------------------------ wires
 
@@ -118,7 +119,7 @@ class AffineDecisions:
         self.counts.compares += static.op in COMPARISONS
         plan = self._plan(warp, static, refused=False)
         self.counts.suppressed += plan.suppressed
-        return _demand(plan)
+        return self._demand(static, plan)
 
     def issued(self, warp: Warp) -> Issued:
         plan, static = self._plans[warp.slot], warp.next
@@ -131,7 +132,8 @@ class AffineDecisions:
         if plan.way is Way.EXPANSION:
             self.counts.expansions += 1
             self._count_entry(0, 1)
-            return Issued(expansion(static.fields["dst"]), again=_demand(self._plan(warp, static, refused=False)))
+            again = self._demand(static, self._plan(warp, static, refused=False))
+            return Issued(expansion(static.fields["dst"]), again=again)
         self._count_entry(len(plan.generic), plan.compact)
         self._count_load(static, affine=not plan.generic)
         return Issued(static, plan.generic)
@@ -147,7 +149,7 @@ class AffineDecisions:
         plan, static = self._planned(warp), warp.next
         if not outcome["accepted"]:
             self.counts.refused += 1
-            return _demand(self._plan(warp, static, refused=True))
+            return self._demand(static, self._plan(warp, static, refused=True))
         counts, fields = self.counts, self._attempt(warp, plan)
         counts.accepted += 1
         counts.compact_reads += plan.compact
@@ -170,6 +172,14 @@ class AffineDecisions:
             self._addressing |= bit
         return plan
 
+    def _demand(self, static: Static, plan: Plan) -> int:
+        """What an instruction demands of the datapath: an expansion, a MOV, needs a collector for SP."""
+        if plan.way is Way.ATTEMPT:
+            return NO_PORT
+        if plan.way is Way.EXPANSION:
+            return demand_of(self._sets[Pipe.SP], 0)
+        return demand_of(self._sets[static.instruction.pipe], len(plan.generic))
+
     def _count_load(self, static: Static, *, affine: bool) -> None:
         """An instruction goes on, whose address, if it is a load, takes no read of the register file if `affine`."""
         if static.op is Op.LD:
@@ -180,11 +190,6 @@ class AffineDecisions:
         """An instruction that reads this number of different registers enters the datapath."""
         self.counts.operands[generic] += 1
         self.counts.compact_reads += compact
-
-
-def _demand(plan: Plan) -> int:
-    """What an instruction demands of the datapath."""
-    return {Way.ATTEMPT: NO_PORT, Way.EXPANSION: 0, Way.DATAPATH: len(plan.generic)}[plan.way]
 
 
 @cache

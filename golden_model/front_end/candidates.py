@@ -3,28 +3,42 @@
 
 from collections.abc import Sequence
 
-from warploom.golden_model.front_end.decisions import NO_PORT
+from warploom.golden_model.front_end.decisions import COUNTS, NO_PORT
 from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
 
 class Candidates:
     """Sets of warp slots, by the *state* of the warp's next instruction (the `Stall` that holds it, or `READY`), and by
-    what that instruction needs from the datapath. A slot whose warp has nothing to issue is in no set. `ready` are the
-    slots whose warp may issue."""
+    what that instruction needs from the datapath, which has `sets` of collectors. A slot whose warp has nothing to
+    issue is in no set. `ready` are the slots whose warp may issue."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, sets: int) -> None:
         self.ready = 0
         self._states: list[int | None] = [None] * slots
         self._demands: list[int | None] = [None] * slots
         self._in_state = [0] * (READY + 1)
-        self._demanding = [0] * (NO_PORT + 1)
+        self._demanding = [0] * (COUNTS * sets + 1)  # by demand; the last one is `NO_PORT`
+        self._firsts = range(0, COUNTS * sets, COUNTS)
 
     def able(self, free: Sequence[int]) -> tuple[int, int]:
         """Two sets of ready slots: those whose instruction needs no issue port, and those whose instruction may enter
         the datapath. `free[k]` are the slots that may issue an instruction that reads k registers (0 to 3)."""
-        none, one, two, three, portless = self._demanding
-        entering = none & free[0] | one & free[1] | two & free[2] | three & free[3]
-        return self.ready & portless, self.ready & entering
+        demanding, entering = self._demanding, 0
+        for first in self._firsts:
+            none, one, two, three = demanding[first : first + COUNTS]
+            entering |= none & free[0] | one & free[1] | two & free[2] | three & free[3]
+        return self.ready & demanding[NO_PORT], self.ready & entering
+
+    def claiming(self, collectors: int) -> int:
+        """The slots whose instruction needs a collector of a set."""
+        none, one, two, three = self._demanding[COUNTS * collectors : COUNTS * collectors + COUNTS]
+        return none | one | two | three
+
+    def collectors(self, slot: int) -> int:
+        """The set of collectors that the instruction of a slot needs, which enters the datapath."""
+        demand = self._demands[slot]
+        assert demand is not None
+        return demand // COUNTS
 
     def cause(self, scope: int, empty: Stall) -> Stall:
         """The cause for which the slots of a mask, none of which is ready, do not issue; `empty` if none has an
@@ -47,8 +61,7 @@ class Candidates:
         return old
 
     def demand(self, slot: int, demand: int | None) -> None:
-        """What the slot's next instruction needs: the number of registers that it reads in the datapath, or
-        `NO_PORT`."""
+        """What the slot's next instruction needs (`Decisions.demand`)."""
         bit, old = 1 << slot, self._demands[slot]
         if demand != old:
             if old is not None:

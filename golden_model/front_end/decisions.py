@@ -8,13 +8,19 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
 
-NO_PORT = 4
-"""The demand of an instruction that does not enter the datapath, and so needs no issue port; others demand 0 to 3
-registers.
-"""
+NO_PORT = -1
+"""The demand of an instruction that does not enter the datapath, and so needs no issue port."""
 
-NONE_FREE = (0,) * 4
-"""For demands of 0 to 3 registers: no warp may issue into the datapath."""
+COUNTS = 4
+"""The numbers of registers that an instruction may read, 0 to 3."""
+
+NONE_FREE = (0,) * COUNTS
+"""For each number of registers: no warp may issue into the datapath."""
+
+
+def demand_of(collectors: int, registers: int) -> int:
+    """The demand of an instruction that needs a collector of the set with this number, to read so many registers."""
+    return COUNTS * collectors + registers
 
 
 class Issued(NamedTuple):
@@ -49,8 +55,7 @@ class Decisions(Protocol):
         """The attempts of the warps that issue in this cycle, for the units outside the datapath."""
 
     def demand(self, warp: Warp, static: Static) -> int:
-        """The warp comes to an instruction. Returns its demand: the number of registers that it reads in the datapath,
-        or `NO_PORT`."""
+        """The warp comes to an instruction. Returns its demand, `demand_of` or `NO_PORT`."""
 
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""

@@ -39,9 +39,10 @@ class FrontEnd:
         """Whether a block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
 
-    def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> list[Warp]:
+    def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> list[Warp]:
         """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and
-        collectors, and `free` says that an instruction may enter that reads so many registers (`OperandStore`)."""
+        collectors of each set, and `free` says that an instruction may enter that reads so many registers
+        (`OperandStore`)."""
         slots = self._issue.select(cycle, tags, collectors, free)
         return [self.warps[slot] for slot in slots] if slots else []
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from functools import cache
 
-from warploom.golden_model.front_end.decisions import NO_PORT, Issued
+from warploom.arch.config import SmConfig
+from warploom.golden_model.front_end.decisions import NO_PORT, Issued, demand_of
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
@@ -51,9 +52,11 @@ class Direct:
     counts = None
     apart = 0
 
-    def __init__(self, instructions: Instructions) -> None:
+    def __init__(self, config: SmConfig, instructions: Instructions) -> None:
         self.fields, self.flight = instructions.fields, instructions.flight
         self._entering = cache(lambda static: Issued(static, static.hazards.sources))
+        self._demand = cache(lambda static: demand_of(config.collector_set(static.instruction.pipe),
+                                                      len(static.hazards.sources)))
 
     def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`, here and below."""
@@ -64,7 +67,7 @@ class Direct:
 
     def demand(self, warp: Warp, static: Static) -> int:
         enters = not static.control and warp.walk.lanes != 0
-        return len(static.hazards.sources) if enters else NO_PORT
+        return self._demand(static) if enters else NO_PORT
 
     def issued(self, warp: Warp) -> Issued:
         return self._entering(warp.next) if warp.enters else _NOTHING

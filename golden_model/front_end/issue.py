@@ -17,7 +17,7 @@ class Issue:
         self.stalls = Stalls()
         self.empty = Stall.NO_WARP
         self._decisions = decisions
-        self._candidates = Candidates(config.warps)
+        self._candidates = Candidates(config.warps, len(config.collector_sets))
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
         count = len(self._pickers)
@@ -25,10 +25,10 @@ class Issue:
         self._ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
-    def select(self, cycle: int, tags: int, collectors: int, free: Sequence[int]) -> Sequence[int]:
+    def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
-        `tags` and `collectors`, and `free` are the masks of slots that may enter with so many registers to read, 0 to
-        3."""
+        `tags`, and `collectors` of each set, and `free` are the masks of slots that may enter with so many registers to
+        read, 0 to 3."""
         if cycle % self._interval:
             self.stalls.count(())
             return ()
@@ -40,6 +40,10 @@ class Issue:
         picked: list[int] = []
         portless, entering = candidates.able(self._decisions.free_entries(free) if tags else NONE_FREE)
         apart, served = self._decisions.apart, 0  # slots whose port has been claimed
+        left = [*collectors]
+        for each, count in enumerate(left):
+            if not count:
+                entering &= ~candidates.claiming(each) | apart
         for number in self._turns[cycle // self._interval % len(self._turns)]:
             picker = self._pickers[number]
             able = picker.scope & (portless | entering)
@@ -49,8 +53,12 @@ class Issue:
                 if not portless >> slot & 1:
                     served |= self._ports[number]
                     tags -= 1
-                    collectors -= not apart >> slot & 1
-                    entering &= ~served & (-1 if collectors else apart) if tags else 0
+                    entering &= ~served if tags else 0
+                    if not apart >> slot & 1:
+                        each = candidates.collectors(slot)
+                        left[each] -= 1
+                        if not left[each]:
+                            entering &= ~candidates.claiming(each) | apart
             elif picker.scope & candidates.ready:
                 stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
             else:

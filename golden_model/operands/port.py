@@ -33,16 +33,16 @@ class OperandStore(Protocol):
 
     @property
     def free(self) -> Sequence[int]:
-        """If there are `free_collectors`: masks of warps that may issue an instruction which reads 0, 1, 2 or 3
-        registers."""
+        """Masks of warps that may issue an instruction which reads 0, 1, 2 or 3 registers, if there is a free collector
+        for it."""
 
     @property
     def counts(self) -> Any:
         """A dataclass of further events, if there are any."""
 
     @property
-    def free_collectors(self) -> int:
-        """How many instructions may be issued into collectors."""
+    def free_collectors(self) -> Sequence[int]:
+        """How many instructions may be issued into the collectors of each set."""
 
     @property
     def address_ready(self) -> int:

@@ -18,12 +18,12 @@ _ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
 
 class SlotStore:
-    """The lowest-numbered free collector takes an instruction. Address slots, one for each issue port, are the last
-    holders and take loads that read no register of the register file.
+    """The lowest-numbered free collector of a set takes an instruction. Address slots, one for each issue port, are the
+    last holders and take loads that read no register of the register file.
 
     `granted` lists the (warp, register) pairs read in the previous cycle, if this may let others issue. `free[k]` is
-    the mask of warps that may issue an instruction that reads k different registers (0 to 3), if there are
-    `free_collectors`.
+    the mask of warps that may issue an instruction that reads k different registers (0 to 3), if there is a free
+    collector for it.
     """
 
     counts = None
@@ -38,6 +38,8 @@ class SlotStore:
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
+        self._sets = [sum(1 << collector for collector in numbers) for numbers in config.collector_sets]
+        self._serving = [self._sets[config.collector_set(pipe.kind)] for pipe in config.pipes]
         self._taken: list[int] = []  # holders that take an instruction in this cycle
         self._arriving: Sequence[Grant] = ()
         self._parts = Gathered(self.dispatcher, collector=self.collectors)
@@ -46,9 +48,10 @@ class SlotStore:
     # ------------------------------------------------------------------ wires
 
     @property
-    def free_collectors(self) -> int:
-        """The number of collectors that can take an instruction."""
-        return self._free.bit_count()
+    def free_collectors(self) -> Sequence[int]:
+        """The number of collectors of each set that can take an instruction."""
+        free = self._free
+        return [(free & collectors).bit_count() for collectors in self._sets]
 
     @property
     def address_ready(self) -> int:
@@ -57,7 +60,9 @@ class SlotStore:
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction on its issue port is taken, after those before it in claim order."""
-        return not self._slot(fields).busy if self._is_addressed(fields) else self._free != 0
+        if self._is_addressed(fields):
+            return not self._slot(fields).busy
+        return self._free & self._serving[fields["pipe"]] != 0
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
@@ -98,7 +103,8 @@ class SlotStore:
         if self._is_addressed(fields):
             holder = self._slot(fields)
         else:
-            holder = self.holders[(self._free & -self._free).bit_length() - 1]
+            free = self._free & self._serving[fields["pipe"]]
+            holder = self.holders[(free & -free).bit_length() - 1]
             self._free &= ~(1 << holder.index)
         holder.issue(fields, sources, destination, self._file.lookup(fields, sources, destination))
         if holder.waiting:

@@ -42,7 +42,8 @@ class WindowStore:
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of the grants one cycle before
-        self._ports, (self._mem,) = config.issue_ports, config.numbers(Pipe.MEM)
+        self._open, self._closed = (config.issue_ports,), (0,)
+        (self._mem,) = config.numbers(Pipe.MEM)
         self._delivers = [False] * len(config.pipes)  # by latch: its result will be delivered to a collector
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
@@ -56,9 +57,9 @@ class WindowStore:
     # ------------------------------------------------------------------ wires
 
     @property
-    def free_collectors(self) -> int:
+    def free_collectors(self) -> Sequence[int]:
         """How many instructions may be issued: one of each port, if there is a warp that may."""
-        return self._ports if self.free[0] else 0
+        return self._open if self.free[0] else self._closed
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction on its issue port is taken."""

@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Const, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -24,8 +24,8 @@ from warploom.rtl.shared import module_name, share
 
 
 class SlotCollectors(wiring.Component):
-    """Collectors that hold one instruction each, of which the lowest free ones take the instructions at the issue
-    ports. With address slots, one for each port, a load that reads no register of the register file waits there.
+    """Collectors that hold one instruction each, of which the lowest free ones of each set take the instructions at the
+    issue ports. With address slots, one for each port, a load that reads no register of the register file waits there.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SlotCollectors(wiring.Component):
     Members
     -------
     valid, first_port : an instruction is at each issue port; the port with the first claim.
-    free_collectors : the number of free collectors, at most one for each port.
+    free_collectors : the number of free collectors of each set, at most one for each port.
     address_ready : with address slots, the ports whose slot is free.
     instruction : for each port, the instruction (`warploom.rtl.ports.instruction`).
     compact : with compact slots, for each port those of the instruction, and the values of those of the previous one.
@@ -55,12 +55,12 @@ class SlotCollectors(wiring.Component):
         self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
         self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
         self.address_slots = [AddressSlot(config=config, name=name) for name in address_names(config)]
-        self.claims = CollectorClaims(collectors=config.collectors, ports=count)
+        self.claims = [CollectorClaims(collectors=len(numbers), ports=count) for numbers in config.collector_sets]
         loads = {"loads": Out(column_masks(SLOTS * config.collectors))}
         super().__init__({
             "valid": In(count),
             "first_port": In(index_bits(count)),
-            "free_collectors": Out(self.claims.free.shape()),
+            "free_collectors": Out(data.ArrayLayout(self.claims[0].free.shape(), len(self.claims))),
             "instruction": In(ports.instruction(config)).array(count),
             "taken": Out(count),
             "take": Out(config.holders),
@@ -77,7 +77,9 @@ class SlotCollectors(wiring.Component):
         for kind, units in kinds.items():
             for number, unit in enumerate(units):
                 m.submodules[f"{kind}_{number}"] = share(platform, module_name(type(unit).__name__), unit)
-        m.submodules.claims = share(platform, "collector_claims", self.claims, clocked=False)
+        for number, claims in enumerate(self.claims):
+            name = "collector_claims" if len(self.claims) == 1 else f"collector_claims_{number}"
+            m.submodules[name] = share(platform, name, claims, clocked=False)
         self._take(m)
         for c, collector in enumerate(self.collectors):
             m.d.comb += collector.take.eq(self.take[c])
@@ -103,24 +105,37 @@ class SlotCollectors(wiring.Component):
 
     def _take(self, m: Module) -> None:
         """Free collectors take the instructions at the ports, or the address slot of a port does."""
-        claims, addressed = self.claims, Signal.like(self.valid, name="addressed")
-        m.d.comb += [
-            claims.busy.eq(Cat(self._is_busy(offer) for offer in self.offer)),
-            claims.claim.eq(self.valid & ~addressed),
-            claims.first.eq(self.first_port),
-            self.free_collectors.eq(claims.free),
-            self.take.eq(reduce(or_, claims.take)),
-            self.taken.eq(claims.granted),
-        ]
+        addressed = Signal.like(self.valid, name="addressed")
+        for number, (claims, collectors) in enumerate(zip(self.claims, self._config.collector_sets, strict=True)):
+            m.d.comb += [
+                claims.busy.eq(Cat(self._is_busy(self.offer[collector]) for collector in collectors)),
+                claims.claim.eq(self.valid & ~addressed & self._needing(number)),
+                claims.first.eq(self.first_port),
+                self.free_collectors[number].eq(claims.free),
+            ]
+        taken, granted = reduce(or_, self._served()), reduce(or_, (claims.granted for claims in self.claims))
+        m.d.comb += [self.take.eq(taken), self.taken.eq(granted)]
         if self.address_slots:
             slots = Signal.like(self.valid, name="taken_by_slots")
             m.d.comb += [
                 addressed.eq(Cat((instruction.issue.op == Op.LD) & ~instruction.issue.reads.any()
                                  for instruction in self.instruction)),
                 slots.eq(self.valid & addressed & self.address_ready),
-                self.take.eq(Cat(reduce(or_, claims.take), slots)),
-                self.taken.eq(claims.granted | slots),
+                self.take.eq(Cat(taken, slots)),
+                self.taken.eq(granted | slots),
             ]
+
+    def _needing(self, number: int) -> Value:
+        """The ports whose instruction needs a collector of a set."""
+        pipes, config = range(len(self._config.pipes)), self._config
+        served = [pipe for pipe in pipes if config.collector_set(config.pipes[pipe].kind) == number]
+        if len(served) == len(pipes):
+            return Const(-1, signed(len(self.valid)))
+        return Cat(instruction.issue.pipe.matches(*served) for instruction in self.instruction)
+
+    def _served(self) -> list[Value]:
+        """For each port the collectors of all sets, of which one takes its instruction."""
+        return [Cat(claims.take[port] for claims in self.claims) for port in range(len(self.valid))]
 
     def _is_busy(self, offer: Any) -> Value:
         """Whether a collector takes no instruction in this cycle."""
@@ -128,7 +143,7 @@ class SlotCollectors(wiring.Component):
 
     def _connect_collector(self, m: Module, c: int, collector: Collector) -> None:
         """Connect a collector to the port that it serves; values that come one cycle later are from the same port."""
-        served = Cat(take[c] for take in self.claims.take)
+        served = Cat(take[c] for take in self._served())
         before = served
         if len(served) > 1:
             before = Signal.like(self.valid, name=f"served_{c}")

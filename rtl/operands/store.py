@@ -30,8 +30,8 @@ class OperandStore(wiring.Component):
     -------
     issue : for each issue port, decoded warp instructions: no more than there are free collectors, and with windows
         only of a warp that may issue them.
-    free_collectors, first_port : how many of them are taken, at most one for each port; the port with the first claim.
-        With windows, whether any is taken.
+    free_collectors, first_port : how many of them each set of collectors takes, at most one for each port; the port
+        with the first claim. With windows, whether any is taken.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
     address_ready : with address slots, the ports whose slot is free.

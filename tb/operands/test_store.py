@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import cocotb
@@ -20,7 +20,7 @@ from warploom.arch.interfaces import (
 )
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms.baseline import FAST
+from warploom.arch.mechanisms.baseline import FAST, SETS_BY_PIPE
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.inputs import Inputs
@@ -31,7 +31,7 @@ from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.words import ALL_LANES, spread
-from warploom.tb import runner, sparse
+from warploom.tb import claims, runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import narrow_word
 from warploom.tb.register_file.test_register_file import register_file
@@ -45,6 +45,9 @@ OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
 POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
 SEVERAL = ("instructions of several ports", "the first port is not the lowest")
 """Coverage points of several issue ports."""
+
+SETS = ("an instruction goes past one whose set is full",)
+"""Coverage points of several sets of collectors."""
 
 
 def filled(config: SmConfig, rng: random.Random) -> Any:
@@ -131,14 +134,8 @@ class StoreBench:
 
     def _takes(self) -> list[bool]:
         """Whether the instruction of each port is taken: with windows if it is offered, else as far as there are free
-        collectors for the ports from the first one on."""
-        free, taken = self._model.operands.free_collectors, [False] * len(self._issues)
-        for turn in range(len(taken)):
-            port = (self._first + turn) % len(taken)
-            if self._offered[port] is not None and free:
-                taken[port] = True
-                free -= not self._config.has_window
-        return taken
+        collectors of its set for the ports from the first one on."""
+        return claims.granted(self._config, self._model.operands.free_collectors, self._offered, self._first)
 
     def _asked(self, client: int) -> dict[Port, Read]:
         """A collector's requests, by bank and side."""
@@ -195,8 +192,9 @@ class StoreBench:
     def check(self, seen: Observation) -> None:
         """Check one cycle, then step the golden store through its end."""
         model, operands, equal = self._model, self._model.operands, self._checker.equal
-        many = 1 if self._config.has_window else len(self._issues)
-        equal("free collectors", seen["free_collectors"], min(operands.free_collectors, many))
+        free = operands.free_collectors
+        shown = int(free[0] > 0) if self._config.has_window else claims.shown(self._config, free)
+        equal("free collectors", seen["free_collectors"], shown)
         if "free_entries" in seen:
             equal("free_entries", self._codecs["free_entries"].array(seen["free_entries"]), list(operands.free_entries))
         self._requests(seen)
@@ -276,6 +274,10 @@ class StoreBench:
         if len(self._issues) > 1:
             hit("instructions of several ports", sum(self._taken) > 1)
             hit("the first port is not the lowest", self._first and any(self._taken))
+        if len(self._config.collector_sets) > 1:
+            order = [(self._first + turn) % len(self._taken) for turn in range(len(self._taken))]
+            offered = [self._taken[port] for port in order if self._offered[port] is not None]
+            hit(*SETS, (False, True) in pairwise(offered))
         hit("a read waits", len(self._granted()) < sum(len(self._asked(one)) for one in range(self._config.collectors)))
         hit("a pipe without credits", 0 in model.operands.dispatcher.credits[1:])
 
@@ -284,7 +286,8 @@ class StoreBench:
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, and credits that are scarce at times."""
     ports, checker = Ports(dut), Checker(minimum=5 * CYCLES)
-    coverage = Coverage(*POINTS, *(SEVERAL if ports.config.issue_ports > 1 else ()))
+    coverage = Coverage(*POINTS, *(SEVERAL if ports.config.issue_ports > 1 else ()),
+                        *(SETS if len(ports.config.collector_sets) > 1 else ()))
     bench = StoreBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()
@@ -296,6 +299,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
     ["schedulers=4", "issue_ports=4", "collectors=4", *FAST, "coalescing=on", "gating=cross_lane"],
+    ["schedulers=2", "issue_ports=2", *SETS_BY_PIPE],
     pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
                  marks=pytest.mark.long),
     pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),

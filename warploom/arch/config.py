@@ -3,6 +3,7 @@
 import dataclasses
 from dataclasses import dataclass, field, fields
 from importlib import resources
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -94,6 +95,10 @@ class SmConfig:
     turnaround: int = number(
         1, OPERANDS, "from a dispatch to the collector's next instruction, at least; with a window 1", (0, 1), OURS,
         unit="cycles")
+    sfu_collectors: int = number(
+        0, OPERANDS, "collectors of SFU alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
+    mem_collectors: int = number(
+        0, OPERANDS, "collectors of MEM alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
     bypass: Bypass = choice(SWITCHES["bypass"])
     window: int = number(3, OPERANDS, "instructions of a warp among which values are bypassed", (2, 8), "[BOW]")
     entries: int = number(
@@ -135,6 +140,11 @@ class SmConfig:
             object.__setattr__(self, "collectors", self.warps)
             for name in ("arrival_delay", "turnaround"):
                 object.__setattr__(self, name, 1)
+            for name in ("sfu_collectors", "mem_collectors"):
+                object.__setattr__(self, name, 0)
+        if self.collectors <= self.sfu_collectors + self.mem_collectors:
+            raise ConfigError(f"collectors = {self.collectors}, sfu_collectors = {self.sfu_collectors} and "
+                              f"mem_collectors = {self.mem_collectors} disagree: one collector at least is general")
         object.__setattr__(self, PIPES, checked_pipes(self.pipes))
         self._check_pipes()
         self._check_timing()
@@ -207,6 +217,24 @@ class SmConfig:
     def has_hints(self) -> bool:
         """Whether instructions carry the compiler's hints for their results."""
         return self.bypass.has_hints
+
+    @property
+    def collector_sets(self) -> tuple[range, ...]:
+        """The numbers of the collectors of each set: the general one first, then those of SFU and of MEM."""
+        sizes = [self.sfu_collectors, self.mem_collectors]
+        ends = list(accumulate([self.collectors - sum(sizes), *filter(None, sizes)]))
+        return tuple(map(range, [0, *ends], ends))
+
+    def collector_set(self, kind: Pipe) -> int:
+        """The number of the set of collectors for the instructions of a kind of pipe."""
+        if kind is Pipe.SFU and self.sfu_collectors:
+            return 1
+        return len(self.collector_sets) - 1 if kind is Pipe.MEM and self.mem_collectors else 0
+
+    @property
+    def shows_claims(self) -> bool:
+        """Whether the datapath shows how many collectors are free, so that issue ports need no `ready`."""
+        return not self.has_window and (self.issue_ports > 1 or len(self.collector_sets) > 1)
 
     @property
     def waiting_instructions(self) -> int:

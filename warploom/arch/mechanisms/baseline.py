@@ -50,6 +50,9 @@ SP_APART = ("sp2.dispatch_port=1", "sfu.dispatch_port=1", "mem.dispatch_port=1")
 PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3")
 """A dispatch port for each pipe."""
 
+SETS_BY_PIPE = ("collectors=5", "sfu_collectors=1", "mem_collectors=2")
+"""Two general collectors, one of SFU and two of MEM."""
+
 SEVERAL_PORTS = ("issue_ports", (2, 4))
 
 BASELINE = Mechanism(
@@ -88,6 +91,7 @@ BASELINE = Mechanism(
     cores=(
         Core("baseline"),
         Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST)),
+        Core("collector sets", ("schedulers=2", "issue_ports=2", *SETS_BY_PIPE), is_long=True),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow", "affine=abm"), is_long=True),
@@ -96,6 +100,7 @@ BASELINE = Mechanism(
         Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),
         Points(("instructions on all issue ports",), (SEVERAL_PORTS,)),
         Points(("more instructions than free collectors",), (SEVERAL_PORTS, ("bypass", ("off",)))),
+        Points(("a set without a free collector, others with one",), (("mem_collectors", (2,)),)),
     ),
     runs=(
         Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
@@ -106,6 +111,7 @@ BASELINE = Mechanism(
         Runs("small", (*TWO_SP, *PORT_EACH, *HALF_LANES, *FAST, "affine=abm", "gating=in_lane", "scheduler=gto")),
         Runs("small", (*PATH_EACH, *SP_APART, "bypass=bow_wr", "affine=abm", "gating=active")),
         Runs("small", ("schedulers=4", "issue_ports=4", "collectors=6")),
+        Runs("small", (*TWO_SP, *PORT_EACH, *FAST, "issue_ports=2", *SETS_BY_PIPE)),
         Runs("small", (*TWO_SP, *PORT_EACH, "issue_ports=2", "collectors=4", "coalescing=on", "alignment=write",
                        "gating=cross_lane")),
         Runs("small", ("schedulers=4", "issue_ports=4", "layout=wid", "affine=abm", "coalescing=on", "gating=in_lane")),
