@@ -1,12 +1,13 @@
 """`Arbiter`: writes first, then reads by a wrapped wavefront (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16a)."""
 
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from warploom.arch.pipes import WritePaths
+from warploom.golden_model.masks import lowest
 
 
 class Decision(NamedTuple):
@@ -19,73 +20,65 @@ class Decision(NamedTuple):
     port_conflicts: int  # read requests refused because their collector got another bank
 
 
-def wavefront(size: int, priority: int, requests: Sequence[int]) -> list[int | None]:
-    """The collector granted to each bank, `None` for none.
+class Wave(NamedTuple):
+    """The reads granted in one cycle, by bank, and the requests refused because of banks and of collectors."""
 
-    `requests` holds for each bank a mask over collectors; `size` is max(banks, collectors) and `priority` the diagonal
-    visited first.
-    """
+    grants: tuple[int | None, ...]
+    bank_conflicts: int
+    port_conflicts: int
+
+
+@lru_cache(maxsize=1 << 14)
+def wavefront(requests: tuple[int, ...]) -> Wave:
+    """The wave that visits diagonal 0 first. `requests` holds for each bank a mask over collectors; there are at least
+    as many banks as collectors. Cached, since few patterns recur."""
     grants: list[int | None] = [None] * len(requests)
     taken = 0
-    turns = [(_steps(size, priority - bank, mask), bank) for bank, mask in enumerate(requests) if mask]
+    turns = [(_steps(bank, mask, len(requests)), bank) for bank, mask in enumerate(requests) if mask]
     heapify(turns)
     while turns:
         step, bank = heappop(turns)
-        collector = (priority + step - bank) % size
+        collector = (step - bank) % len(requests)
         if not taken >> collector & 1:
             grants[bank] = collector
             taken |= 1 << collector
         elif mask := requests[bank] & ~taken:  # those before it are taken, too
-            heappush(turns, (_steps(size, priority - bank, mask), bank))
-    return grants
+            heappush(turns, (_steps(bank, mask, len(requests)), bank))
+    conflicts = ports = 0
+    for mask, grant in zip(requests, grants, strict=True):
+        if grant is None:
+            ports += mask.bit_count()
+        else:
+            conflicts += mask.bit_count() - 1
+    return Wave(tuple(grants), conflicts, ports)
 
 
-def _steps(size: int, first: int, mask: int) -> int:
-    """The number of diagonals after the priority one until a bank finds a collector of the mask, starting at
-    `first`."""
-    first %= size
-    ahead = mask >> first
-    return (ahead & -ahead).bit_length() - 1 if ahead else size - first + (mask & -mask).bit_length() - 1
+def _steps(bank: int, mask: int, size: int) -> int:
+    """The number of diagonals before the one in which a bank finds a collector of the mask."""
+    ahead = mask >> (first := -bank % size)
+    return lowest(ahead) if ahead else size - first + lowest(mask)
+
+
+class Shares(NamedTuple):
+    """The writes granted in one cycle, by writer, the banks that they take, and the number of writes refused."""
+
+    granted: tuple[bool, ...]
+    banks: tuple[int, ...]
+    refused: int
 
 
 @cache
-def _decider(size: int, paths: WritePaths) -> Callable[[int, tuple[int | None, ...], tuple[int, ...]], Decision]:
-    """The function that decides for arbiters of one kind; cached, since few patterns recur."""
-    return lru_cache(maxsize=1 << 16)(partial(_decide, size, paths))
-
-
-def _decide(
-    size: int, paths: WritePaths, priority: int, writes: tuple[int | None, ...], reads: tuple[int, ...]
-) -> Decision:
-    """Grants and conflicts of one cycle."""
-    granted = _share_paths(paths, writes)
-    left, written = list(reads), 0
-    for bank, grant in zip(writes, granted, strict=True):
-        if bank is not None and grant:
-            left[bank] = 0
-            written |= 1 << bank
-    refused_writes = len(writes) - writes.count(None) - sum(granted)
-    grants = wavefront(size, priority, left)
-    conflicts, ports = refused_writes, 0
-    for bank, mask in enumerate(reads):
-        refused = mask.bit_count() - (grants[bank] is not None)
-        if written >> bank & 1 or grants[bank] is not None:
-            conflicts += refused
-        else:
-            ports += refused
-    return Decision(granted, tuple(grants), not refused_writes, conflicts, ports)
-
-
-def _share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> tuple[bool, ...]:
+def share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> Shares:
     """The first requesting writer of each path is granted, unless an earlier path writes the bank."""
-    granted, taken = [False] * len(writes), set()
+    granted, taken = [False] * len(writes), []
     for path in paths:
         for writer in path:
             if (bank := writes[writer]) is not None:
-                granted[writer] = bank not in taken
-                taken.add(bank)
+                if bank not in taken:
+                    granted[writer] = True
+                    taken.append(bank)
                 break
-    return tuple(granted)
+    return Shares(tuple(granted), tuple(taken), len(writes) - writes.count(None) - sum(granted))
 
 
 class Turns:
@@ -115,8 +108,9 @@ class Arbiter:
     def __init__(self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
+        self._banks = banks
+        self._further = (0,) * (self.size - banks)  # requests at banks that the wave visits but do not exist
         self._turns = Turns(paths, rotating)
-        self._deciders = [_decider(self.size, order) for order in self._turns.orders]
         self.observed = ("diagonal", *self._turns.observed)
 
     @property
@@ -130,7 +124,22 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
         collectors that request it.
         """
-        return self._deciders[self._turns.first](self.diagonal, tuple(writes), tuple(reads))
+        granted, written, refused = share_paths(self._turns.order, tuple(writes))
+        conflicts = refused
+        if written:
+            reads = list(reads)
+            for bank in written:
+                conflicts += reads[bank].bit_count()
+                reads[bank] = 0
+        wave = self._wave(reads)
+        return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
+
+    def _wave(self, reads: Sequence[int]) -> Wave:
+        """The grants of reads. Banks are counted from the one where the priority diagonal begins."""
+        first, back = self.diagonal, self.size - self.diagonal
+        reads = (*reads, *self._further)
+        grants, conflicts, ports = wavefront(reads[first:] + reads[:first])
+        return Wave((grants[back:] + grants[:back])[: self._banks], conflicts, ports)
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""

@@ -55,7 +55,6 @@ class Datapath:
             *(f"{port}_{name}" for port in config.dispatch_ports for name in ("valid", "collector", "tag")),
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
-        self._port_of = [pipe.dispatch_port for pipe in config.pipes]
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
@@ -74,55 +73,68 @@ class Datapath:
     def clock(self, inputs: Inputs = NO_INPUTS) -> None:
         """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
-        issue, _, given, attempts, first_port = inputs
-        operands, register_file = self.operands, self.register_file
-        dispatch = self.dispatch
-        for port, sent in enumerate(() if dispatch is self._nothing else dispatch):
-            if sent is not None:  # before its holder takes another instruction
-                holder = operands.holders[sent["collector"]]
-                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, holder)
+        issue, outside, given, attempts, first_port = inputs
+        operands, register_file, dispatch = self.operands, self.register_file, self.dispatch
+        leaves = dispatch is not self._nothing
+        if leaves:
+            self._count(dispatch)  # before their holders take other instructions
         if issue:
             self._issue([*issue[first_port:], *issue[:first_port]])
         operands.read()
-        register_file.write(operands.results(self.done, self._results(inputs.results)))
+        register_file.write(operands.results(self.done, self._results(outside)))
         self.sent = dispatch
-        for sent in () if dispatch is self._nothing else dispatch:
-            if sent is not None:
-                operands.release(sent["collector"])
+        if leaves:
+            for sent in dispatch:
+                if sent is not None:
+                    operands.release(sent["collector"])
         operands.dispatcher.step(self._chosen, dispatch, given)
         register_file.arbiter.advance()
         operands.clock()
         if self.affine is not None:
             self.affine.clock(attempts)
 
+    def _count(self, dispatch: Sequence[dict[str, Any] | None]) -> None:
+        """Instructions move to the operand registers and lanes."""
+        operands = self.operands
+        for port, sent in enumerate(dispatch):
+            if sent is not None:
+                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[sent["collector"]])
+
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
         full."""
-        is_sent = self.sent is not self._nothing
-        own = [unit.step(self._sent_to(number) if is_sent else None) for number, unit in enumerate(self.integer)]
-        if not outside and not any(own) and (not self.queues.exist or self.queues.empty):
-            return self._no_results
-        results = list(outside or self._no_results)
-        for writer in self._stalling:
-            if not self.ready[writer]:
-                results[writer] = None
-        for number, result in enumerate(own):
-            if result is not None:
+        cycle, results = self.operands.dispatcher.cycle, None
+        if self.sent is not self._nothing:
+            self._enter(cycle)
+        if outside:
+            results = list(outside)
+            for writer in self._stalling:
+                if not self.ready[writer]:
+                    results[writer] = None
+        for number, unit in enumerate(self.integer):
+            if cycle in unit.results:
+                results = results or list(self._no_results)
                 assert results[number] is None, "two SP results in one cycle"
-                results[number] = result
-        return self.queues.step(results, self.ready) if self.queues.exist else results
+                results[number] = unit.results.pop(cycle)
+        queues = self.queues
+        if queues.exist and (results is not None or not queues.empty):
+            return queues.step(results or list(self._no_results), self.ready)
+        return results or self._no_results
 
-    def _sent_to(self, number: int) -> dict[str, Any] | None:
-        """The instruction at the dispatch port of a pipe, if it is for this pipe."""
-        sent = self.sent[self._port_of[number]]
-        return sent if sent is not None and sent["pipe"] == number else None
+    def _enter(self, cycle: int) -> None:
+        """Instructions at the dispatch ports enter the lanes."""
+        for sent in self.sent:
+            if sent is not None and sent["pipe"] < len(self.integer):
+                self.integer[sent["pipe"]].enter(cycle, sent)
 
     # ------------------------------------------------------------------ passing time
 
     @property
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
-        return (not any(self.dispatch) and not any(self.sent) and not any(unit.result() for unit in self.integer)
+        cycle = self.operands.dispatcher.cycle
+        return (not any(self.dispatch) and not any(self.sent)
+                and not any(cycle in unit.results for unit in self.integer)
                 and self.register_file.quiet and self.operands.quiet
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
@@ -137,8 +149,6 @@ class Datapath:
         """If quiet: let cycles pass without any input, all before the next event."""
         self.register_file.arbiter.advance(cycles)
         self.operands.dispatcher.advance(cycles)
-        for unit in self.integer:
-            unit.advance(cycles)
         if self.affine is not None:
             self.affine.advance(cycles)
 

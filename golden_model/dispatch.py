@@ -110,7 +110,16 @@ class Dispatcher:
     def step(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None], given: int) -> None:
         """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
         the mask `given` get a credit back."""
-        for port, (index, fields) in enumerate(() if chosen is self.nobody else zip(chosen, sent, strict=True)):
+        if chosen is not self.nobody:
+            self._dispatched(chosen, sent)
+        if given:
+            for pipe in range(len(self.credits)):
+                self.credits[pipe] += given >> pipe & 1
+        self.advance()
+
+    def _dispatched(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None]) -> None:
+        """The selected instructions leave their collectors."""
+        for port, (index, fields) in enumerate(zip(chosen, sent, strict=True)):
             if index is not None and fields is not None:
                 self._order.left(port, index)
                 pipe, timing = fields["pipe"], fields["timing"]
@@ -119,10 +128,6 @@ class Dispatcher:
                     self.slots[pipe] |= 1 << self._latency[pipe][timing]
                 else:
                     self.credits[pipe] -= 1
-        if given:
-            for pipe in range(len(self.credits)):
-                self.credits[pipe] += given >> pipe & 1
-        self.advance()
 
     def issued(self, index: int) -> None:
         """The end of a cycle in which collector `index` took an instruction."""

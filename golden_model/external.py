@@ -27,7 +27,7 @@ class OutsideSp:
 
     def result(self, cycle: int) -> Result | None:
         """The result of this cycle."""
-        return self._results.pop(cycle, None)
+        return self._results.pop(cycle, None) if self._results else None
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""

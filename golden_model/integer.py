@@ -10,6 +10,9 @@ from warploom.golden_model.lane import FUNCTIONS, decode_modifiers
 from warploom.golden_model.words import join, split
 from warploom.golden_model.writeback import Result, result_of
 
+LAST_INTEGER = int(Op.SEL)
+"""Operations up to this one execute in the integer lanes."""
+
 Dispatch = Mapping[str, Any]
 """The fields of the dispatch port and `operands`, three 1024-bit words."""
 
@@ -40,28 +43,16 @@ class IntegerUnit:
     def __init__(self, pipe: PipeConfig, evaluate: Evaluate = evaluate) -> None:
         self._latency = {int(timing): pipe.timing_of(timing).latency for timing in pipe.timing_classes}
         self._evaluate = evaluate
-        self.cycle = 0
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
 
-    def result(self) -> Result | None:
-        """The result that leaves in this cycle: the fields of a result port and `data`."""
-        return self.results.get(self.cycle)
-
-    def step(self, dispatch: Dispatch | None) -> Result | None:
-        """One cycle: `dispatch` enters. Returns the result that leaves."""
-        if dispatch is not None and dispatch["op"] <= Op.SEL:
+    def enter(self, cycle: int, dispatch: Dispatch) -> None:
+        """An instruction is at the dispatch port in this cycle; one that is no integer operation is ignored."""
+        if dispatch["op"] <= LAST_INTEGER:
             data, pred = self._evaluate(dispatch)
-            due = self.cycle - 1 + self._latency[dispatch["timing"]]
+            due = cycle - 1 + self._latency[dispatch["timing"]]
             assert due not in self.results, "two results in one write-back slot"
             self.results[due] = result_of(dispatch, data, pred)
-        result = self.results.pop(self.cycle, None)
-        self.cycle += 1
-        return result
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""
         return min(self.results, default=None)
-
-    def advance(self, cycles: int) -> None:
-        """Let cycles pass in which nothing enters or leaves."""
-        self.cycle += cycles

@@ -23,14 +23,11 @@ class ResultQueues:
             number: deque() for number, pipe in enumerate(config.pipes)
             if pipe.result_queue or (grow and pipe.kind is Pipe.SP)}
         self.exist = bool(self._queues)
+        self.empty = True
+        """No result waits."""
         self._sizes = [math.inf if grow else pipe.result_queue for pipe in config.pipes]
         self._names = config.writers
         self.observed = tuple(f"{config.writers[number]}_queued" for number in self._queues)
-
-    @property
-    def empty(self) -> bool:
-        """Whether no result waits."""
-        return not any(self.lengths)
 
     def step(self, results: list[Result | None], ready: Sequence[bool]) -> list[Result | None]:
         """The end of a cycle: results enter, and those that their latches take leave. Returns the list with the results
@@ -42,6 +39,7 @@ class ResultQueues:
             results[number] = queue.popleft() if queue and ready[number] else None
             self.lengths[number] = len(queue)
             assert len(queue) <= self._sizes[number], f"{self._names[number]} result while its queue is full"
+        self.empty = not any(self.lengths)
         return results
 
     def observe(self) -> Sequence[int]:

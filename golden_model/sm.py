@@ -110,16 +110,21 @@ class Sm:
         attempts = self.decisions.attempts(picked)
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
-        sfu, left = self.sfu.settle(cycle, datapath.ready[self._sfu])
+        results, given = self._outside(cycle)
+        self.inputs = Inputs(issue, results, given, attempts, first_port)
+
+    def _outside(self, cycle: int) -> tuple[Sequence[Result | None], int]:
+        """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that
+        give a credit. Sets `_ended`."""
+        sfu, left = self.sfu.settle(cycle, self.datapath.ready[self._sfu])
         mem, stored, taken = self.memory.settle(cycle)
         self._ended = []
         if left is not None and not left.static.returns:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        results: Sequence[Result | None] = [outside.result(cycle) for outside in self.outside_sp] + [sfu, mem]
-        given = (left is not None) << self._sfu | taken << self._mem
-        self.inputs = Inputs(issue, results if any(results) else (), given, attempts, first_port)
+        results = [*[outside.result(cycle) for outside in self.outside_sp], sfu, mem]
+        return results if any(results) else (), (left is not None) << self._sfu | taken << self._mem
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
         """What enters the datapath, by port, and the port whose claim goes first."""
@@ -147,12 +152,11 @@ class Sm:
             front_end.dispatch_block()
         if inputs.results and inputs.results[self._mem] is not None and mem_ready:
             self.memory.taken()
-        ended = [self._flights[result["tag"]] for result in done if result is not None] + self._ended
-        for flight in ended:
-            del self._flights[flight.tag]
-            self.defined.pop(flight.tag, None)
-            self.times.ended(self.cycle, flight)
-            front_end.done(flight.warp, flight.static)
+        for result in done:
+            if result is not None:
+                self._end(self._flights[result["tag"]])
+        for flight in self._ended:
+            self._end(flight)
         for slot, register in datapath.operands.granted:
             front_end.read(slot, register)
         for dispatch in dispatches:
@@ -165,6 +169,14 @@ class Sm:
         for warp in self._picked:
             front_end.issued(warp)
         front_end.answered()
+
+    def _end(self, flight: Flight) -> None:
+        """An instruction is done."""
+        del self._flights[flight.tag]
+        if self.checker is not None:
+            self.defined.pop(flight.tag, None)
+        self.times.ended(self.cycle, flight)
+        self.front_end.done(flight.warp, flight.static)
 
     def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
         """An instruction enters the datapath."""

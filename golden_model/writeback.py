@@ -69,23 +69,22 @@ class Latches(Generic[Request]):
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""
-        self._leave(grants)
+        if self.held:
+            self.leave(self.ready(grants))
         for writer, result in enumerate(results):
             if result is not None:
-                written = result["writes"] and not self.unwritten >> writer & 1
-                self._enter(writer, result, self._request(writer, result) if written else None)
+                self.enter(writer, result)
 
-    def _leave(self, grants: Sequence[bool]) -> None:
-        """The end of a cycle: completed latches empty."""
-        if not self.held:
-            return
-        for writer, completes in enumerate(self.ready(grants)):
+    def leave(self, ready: Sequence[bool]) -> None:
+        """The end of a cycle: completed latches, which are `ready`, empty."""
+        for writer, completes in enumerate(ready):
             if completes and self.latches[writer] is not None:
                 self.latches[writer] = self._wanted[writer] = None
                 self.held -= 1
 
-    def _enter(self, writer: int, result: Result, wanted: Request | None) -> None:
+    def enter(self, writer: int, result: Result) -> None:
         """The end of a cycle: a result enters, after others left."""
         assert self.latches[writer] is None, f"{self.writers[writer]} result while its latch is full"
-        self.latches[writer], self._wanted[writer] = result, wanted
+        written = result["writes"] and not self.unwritten >> writer & 1
+        self.latches[writer], self._wanted[writer] = result, self._request(writer, result) if written else None
         self.held += 1

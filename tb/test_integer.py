@@ -64,7 +64,7 @@ class IntegerCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._model = IntegerUnit(ports.config.pipes[0])
+        self._model, self._cycle = IntegerUnit(ports.config.pipes[0]), 0
         self._stages = deque([Work()] * STAGES, STAGES)
         self.entered = self.left = 0
 
@@ -78,7 +78,10 @@ class IntegerCheck:
             self._coverage.hit("not an integer operation", dispatch["op"] > Op.SEL)
             self._coverage.hit("some lanes", 0 < dispatch["lanes"] < ALL_LANES)
         self._check_loads(seen, dispatch)
-        expected = self._model.step(dispatch)
+        if dispatch is not None:
+            self._model.enter(self._cycle, dispatch)
+        expected = self._model.results.get(self._cycle)
+        self._cycle += 1
         self._checker.equal("result.valid", seen["result__valid"], int(expected is not None))
         if expected is not None:
             actual = self._codecs["result__payload"].unpack(seen["result__payload"])

@@ -98,8 +98,9 @@ def test_results_leave_after_their_latency() -> None:
     left = {}
     for cycle, timing in enumerate((TimingClass.INT_MAX, TimingClass.INT_ADD, TimingClass.INT_MAD, *[None] * 12)):
         dispatch = None if timing is None else common | {"op": Op.MOV, "tag": cycle, "timing": timing}
-        result = unit.step(dispatch)
-        if result is not None:
-            left[result["tag"]] = cycle
+        if dispatch is not None:
+            unit.enter(cycle, dispatch)
+        if cycle in unit.results:
+            left[unit.results[cycle]["tag"]] = cycle
     assert left == {0: 13 - 1, 1: 1 + 4 - 1, 2: 2 + 5 - 1}  # the port shows what was dispatched a cycle before
     assert set(INTEGER_OPS) == {op for op in Op if op <= Op.SEL}

@@ -155,7 +155,7 @@ class CachedFile:
             self.cache.pending[address] -= 1
         else:
             self.counts.split_operands += 1
-        return Grant(client, offer._replace(metadata=lanes), word)
+        return client, offer._replace(metadata=lanes), word
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches and evictions write; results enter."""

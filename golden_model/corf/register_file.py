@@ -89,7 +89,7 @@ class CorfFile:
         self._collector_writes += 1
         self._sub_bank_reads += sub_banks
         self._slices += sub_banks
-        return [Grant(client, read, self._word(bank, read.metadata)) for read in reads]
+        return [(client, read, self._word(bank, read.metadata)) for read in reads]
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""

@@ -78,15 +78,16 @@ class Slots:
         self.busy = True
         bank, row, left, group, entry = destination
         self.fields = {**fields, "bank": bank, "row": row, "left": left, "group": group, "entry": entry, **stored}
-        self.waiting, self._fills = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"])
-        self.present = ALL_SLOTS & ~fields["reads"]
+        reads, imm_slot = fields["reads"], fields["imm_slot"]
+        self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
+        self.present = ALL_SLOTS & ~reads
         self.sources, self.columns = sources, columns
         for slot in _SLOTS_OF[self.present]:
             self.columns_stored += columns[slot]
             self._arrived[slot] = 0
         self.words = [0, 0, 0]
-        if fields["imm_slot"] < 3:
-            self.words[fields["imm_slot"]] = broadcast(fields["imm"])
+        if imm_slot < 3:
+            self.words[imm_slot] = broadcast(fields["imm"])
 
     def _fill(self, slot: int, word: int) -> None:
         """The word of a slot arrives, for it and all that repeat it."""
@@ -98,7 +99,8 @@ class Slots:
 
     def store(self) -> None:
         """The end of a cycle in which operands arrived: they are stored, except where a constant is taken."""
-        self.columns_stored += sum(self._arrived)
+        a, b, c = self._arrived
+        self.columns_stored += a + b + c
         self._arrived = [0, 0, 0]
 
     @property
@@ -149,16 +151,17 @@ class Collector(WholeSlots):
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         metadata of its slots and, last, of its destination."""
         *self.metadata, written = metadata
-        needed = self.needed = self._form.needed(fields["lanes"], self.metadata)
-        columns = [mask.bit_count() for mask in needed]
+        a, b, c = self.needed = self._form.needed(fields["lanes"], self.metadata)
+        columns = a.bit_count(), b.bit_count(), c.bit_count()
         self._take(fields, sources, destination, self._form.fields(written), columns)
 
     def requests(self) -> dict[Port, Read]:
         """The request at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
+        ports = self._form.ports
         for slot in _SLOTS_OF[self.waiting]:
             address, metadata = self.sources[slot], self.metadata[slot]
-            for port in self._form.ports(address, metadata):
+            for port in ports(address, metadata):
                 if port not in found:
                     found[port] = Read(slot, address, metadata, self.needed[slot])
                     break

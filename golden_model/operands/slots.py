@@ -13,6 +13,7 @@ from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Grant, Port, Read, RegisterFile
 from warploom.golden_model.writeback import Result
 
+_LD = int(Op.LD)
 _NOTHING: Mapping[Port, Read] = {}
 _ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
@@ -60,13 +61,13 @@ class SlotStore:
 
     def takes(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction on its issue port is taken, after those before it in claim order."""
-        if self._is_addressed(fields):
+        if self._addresses and self._is_addressed(fields):
             return not self._slot(fields).busy
         return self._free & self._serving[fields["pipe"]] != 0
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
-        if not self._arrival_delay:
+        if self._arriving and not self._arrival_delay:
             self._capture()
         chosen = self.dispatcher.select(self.holders)
         if not self._turnaround:
@@ -90,7 +91,7 @@ class SlotStore:
 
     def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction goes to the address slot of its port."""
-        return bool(self._addresses) and fields["op"] == Op.LD and not fields["reads"]
+        return bool(fields["op"] == _LD and not fields["reads"])
 
     def _slot(self, fields: Mapping[str, Any]) -> Any:
         """The address slot of an instruction's port."""
@@ -100,7 +101,7 @@ class SlotStore:
 
     def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
-        if self._is_addressed(fields):
+        if self._addresses and self._is_addressed(fields):
             holder = self._slot(fields)
         else:
             free = self._free & self._serving[fields["pipe"]]
@@ -113,23 +114,27 @@ class SlotStore:
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
-        holders, granted = self.holders, []
-        if self._arrival_delay:
-            self._capture()
-        for client, *_ in self._arriving:
-            holders[client].store()
+        if self._arriving:
+            self._store()
         self._arriving = self._file.grants()
+        self.granted = []
         for client, read, _ in self._arriving:
-            collector = holders[client]
-            if collector.grant(read):
-                granted.append((collector.fields["warp"], collector.fields[SOURCES[read.key]]))
-            self._file.request(client, collector.requests() if collector.waiting else _NOTHING)
-        self.granted = granted
+            holder = self.holders[client]
+            if holder.grant(read):
+                self.granted.append((holder.fields["warp"], holder.fields[SOURCES[read.key]]))
+            self._file.request(client, holder.requests() if holder.waiting else _NOTHING)
 
     def _capture(self) -> None:
         """Words granted in the cycle before arrive."""
         for client, read, word in self._arriving:
             self.holders[client].capture(read, word)
+
+    def _store(self) -> None:
+        """The end of the cycle in which words arrive."""
+        if self._arrival_delay:
+            self._capture()
+        for client, _, _ in self._arriving:
+            self.holders[client].store()
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""
@@ -145,9 +150,10 @@ class SlotStore:
 
     def clock(self) -> None:
         """The cycle ends: of the instructions taken in it, that of the lowest holder counts as the oldest."""
-        for index in sorted(self._taken):
-            self.dispatcher.issued(index)
-        self._taken.clear()
+        if self._taken:
+            for index in sorted(self._taken):
+                self.dispatcher.issued(index)
+            self._taken.clear()
 
     # ------------------------------------------------------------------ observation
 

@@ -25,12 +25,9 @@ class Read(NamedTuple):
     columns: int
 
 
-class Grant(NamedTuple):
-    """A granted request, and the bytes that its bank reads, which the client gets in the next cycle."""
-
-    client: int
-    read: Read
-    word: int
+Grant = tuple[int, Read, int]
+"""A granted request: its client, the read, and the bytes that its bank reads, which the client gets in the next
+cycle."""
 
 
 class Written(NamedTuple):

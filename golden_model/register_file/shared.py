@@ -132,7 +132,7 @@ class SharedFile:
         self.bank_reads[bank] += 1
         if self.meter is not None:
             self.meter.read(read.columns)
-        return Grant(client, read, self.banks[bank].read(row))
+        return client, read, self.banks[bank].read(row)
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""

@@ -20,6 +20,8 @@ _ACCESS = ("enable", "write", "row", "who")
 
 _IDLE = (0,) * len(_ACCESS)
 
+_NOTHING: Mapping[int, Read] = {}
+
 
 class SingleFile:
     """A bank access serves one request, or reads one operand of one client. `meter` counts columns, with gating."""
@@ -36,8 +38,9 @@ class SingleFile:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
-        self._asked: list[dict[int, Read]] = [{} for _ in range(config.holders)]  # by client and bank
+        self._asked: list[Mapping[int, Read]] = [_NOTHING] * config.holders  # by client and bank
         self._requests = [0] * config.banks  # masks of clients
+        self._asking = 0  # clients with a request
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
         self._nothing = self.arbiter.decide([None] * len(config.writers), self._requests)
@@ -50,7 +53,7 @@ class SingleFile:
     def arbitrate(self) -> None:
         """Compute grants, `done` and `ready`."""
         writeback = self.writeback
-        if not writeback.held and not any(self._requests):
+        if not writeback.held and not self._asking:
             self.decision, self.done, self.ready = self._nothing, self._none_done, self._all_ready
             return
         self.decision = self.arbiter.decide(writeback.requests(), self._requests)
@@ -63,7 +66,7 @@ class SingleFile:
     @property
     def quiet(self) -> bool:
         """Whether nothing is requested, and all latches are empty."""
-        return not self.writeback.held and not any(self._requests)
+        return not self.writeback.held and not self._asking
 
     def _granted(self) -> list[tuple[int, Read]]:
         """Clients and their grants."""
@@ -91,13 +94,17 @@ class SingleFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """Set the requests of a client from the next cycle on."""
-        asked, requests, bit = self._asked[client], self._requests, 1 << client
+        requests, bit = self._requests, 1 << client
+        for bank in self._asked[client]:
+            requests[bank] ^= bit
+        if not reads:
+            self._asked[client] = _NOTHING
+            self._asking &= ~bit
+            return
+        asked = self._asked[client] = {bank: read for (bank, _), read in reads.items()}
         for bank in asked:
-            requests[bank] &= ~bit
-        asked.clear()
-        for (bank, _), read in reads.items():
             requests[bank] |= bit
-            asked[bank] = read
+        self._asking |= bit
 
     def grants(self) -> Sequence[Grant]:
         """The grants of clients, with the bytes that they get."""
@@ -107,14 +114,14 @@ class SingleFile:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
-        found = []
+        found: list[Grant] = []
         for bank, client in enumerate(decision.reads):
             if client is not None:
                 read = self._asked[client][bank]
                 self.bank_reads[bank] += 1
                 if self.meter is not None:
                     self.meter.read(read.columns)
-                found.append(Grant(client, read, self.banks[bank].data[read.address.row]))
+                found.append((client, read, self.banks[bank].data[read.address.row]))
         return found
 
     def write(self, results: Sequence[Result | None]) -> None:
@@ -124,9 +131,10 @@ class SingleFile:
             for writer, granted in enumerate(self.decision.writes):
                 if granted:
                     self._store(writer)
-        elif not any(results):
-            return
-        writeback.step(results, self.decision.writes)
+            writeback.leave(self.ready)
+        for writer, result in enumerate(results):
+            if result is not None:
+                writeback.enter(writer, result)
 
     def _store(self, writer: int) -> None:
         latch, written = self.writeback.latches[writer], self.writeback.written[writer]
