@@ -10,16 +10,19 @@ VENV := .venv
 STAMP := $(VENV)/.complete
 SETS := $(foreach setting,$(SET),--set '$(setting)')
 SETTINGS := --preset $(PRESET) $(SETS)
-# Gating and bypassing have presets of their own, unless the user names one.
+# Experiments have presets of their own, unless the user names one.
 OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
 # As many workers as there are processors, each with hardware of its own (conftest.py).
 PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 
+# What blocks of Python in pages call.
+PAGES := from warploom import documents; from warploom.evaluation import pages
+
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 
-.PHONY: help setup run test lint docs verilog regress synth evaluate bench mutation fuzz clean
+.PHONY: help setup run test lint docs results verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
 help:  ## list the commands
@@ -54,11 +57,19 @@ synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
 
 evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the cost of the hardware
-	$(VENV)/bin/warploom evaluate coalescing $(SETTINGS)
+	$(VENV)/bin/warploom evaluate coalescing $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate affine $(SETTINGS)
+	$(VENV)/bin/warploom evaluate affine $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
+
+# The experiments whose figures the pages show.
+SHOWN := coalescing gating bypassing affine
+
+results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
+	mkdir -p build/results
+	for shown in $(SHOWN); do $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
+	$(VENV)/bin/python -m warploom.evaluation.pages $(SHOWN:%=build/results/%.json)
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)
@@ -71,7 +82,7 @@ lint: $(STAMP)
 	$(VENV)/bin/mypy
 
 docs: $(STAMP)  ## rewrite the generated tables of docs/
-	$(VENV)/bin/python -m warploom.documents
+	$(VENV)/bin/cog -r -p "$(PAGES)" docs/*.md
 
 mutation: $(STAMP)  ## plant bugs in hardware units and compiler passes, and require each to be caught
 	$(VENV)/bin/pytest -m mutation

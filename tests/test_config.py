@@ -42,21 +42,28 @@ def test_fermi_has_the_pipelines_of_the_seed():
 
 
 def test_maxwell_is_one_core_of_the_seed():
-    """[RADAIDEH], Table 4.1: a quarter of 256 KB in 16 banks of 128 B, 16 collectors, 64 warps, a scheduler, 8 SFUs."""
+    """[RADAIDEH], Table 4.1: a quarter of 256 KB in 16 banks of 128 B, 16 collectors, 64 warps, a scheduler, 32 SPUs,
+    8 SFUs, 8 load/store units; all pipelines may start in one cycle."""
     maxwell = SmConfig.preset("maxwell")
     assert maxwell.register_file_bytes == 256 * 1024 // 4
     assert (maxwell.banks, maxwell.rows, maxwell.collectors) == (16, 32, 16)
     assert (4 * maxwell.warps, 4 * maxwell.shared_bytes, maxwell.schedulers) == (64, 96 * 1024, 1)
     assert maxwell.l1_sets * maxwell.l1_ways * maxwell.line_bytes == 16 * 1024 // 4
     assert [maxwell.timing_of(slow).interval for slow in (TimingClass.SFU, TimingClass.MEM)] == [32 // 8, 32 // 8]
+    assert [(pipe.kind, pipe.lanes, pipe.dispatch_port) for pipe in maxwell.pipes] == [
+        (Pipe.SP, 32, 0), (Pipe.SFU, 32, 1), (Pipe.MEM, 32, 2)]
 
 
 def test_pascal_is_the_sm_of_the_seed():
-    """[BOW], section II and Table II: 256 KB in 32 banks of 8 KB, 32 warps and collectors, GTO, 16 blocks."""
+    """[BOW], section II and Table II: 256 KB in 32 banks of 8 KB, 32 warps and collectors, GTO, 16 blocks, 128 lanes;
+    of four schedulers each may issue (one instruction of the two in the paper)."""
     pascal = SmConfig.preset("pascal")
     assert pascal.register_file_bytes == 256 * 1024
     assert (pascal.banks, pascal.rows * 128, pascal.collectors) == (32, 8 * 1024, 32)
     assert (pascal.warps, pascal.blocks, pascal.scheduler, pascal.schedulers) == (32, 16, Scheduler.GTO, 4)
+    assert pascal.issue_ports == pascal.schedulers
+    assert sum(pipe.lanes for pipe in pascal.pipes if pipe.kind is Pipe.SP) == 128
+    assert len(pascal.dispatch_ports) == len(pascal.pipes) == 6
     assert pascal.l1_sets * pascal.l1_ways * pascal.line_bytes == 48 * 1024
     assert pascal.shared_bytes == 96 * 1024
 

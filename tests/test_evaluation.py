@@ -10,7 +10,7 @@ from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
 from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, energy, gating, metrics, tables
 from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.overhead import mask_buffer
-from warploom.evaluation.pressure import COLUMNS, pressure
+from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.published import Published, published
 from warploom.golden_model.values import Values
 from warploom.synth.sram import Macro
@@ -201,9 +201,9 @@ def test_published_averages_are_numbers(entry):
 def test_pressure_accounts_for_every_cycle_of_every_scheduler():
     run = statistics(cycles=100, ipc=0.8, bank_requests=160, bank_conflicts=30, port_conflicts=10,
                      stalls={"collector": 50, "port": 60, "barrier": 7, "memory": 3})
-    found = pressure(run, NARROW)  # two schedulers
-    assert list(found) == list(COLUMNS[2:])
-    assert list(found.values()) == pytest.approx([0.8, 1.6, 0.25, 40, 25, 30, 5])
+    found = pressure(run, NARROW)  # two schedulers, four banks
+    assert list(found) == list(HEADINGS)
+    assert list(found.values()) == pytest.approx([0.8, 0.4, 0.25, 40, 25, 30, 5])
 
 
 # ------------------------------------------------------------------ charts and tables

@@ -18,8 +18,8 @@ from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.figures import Figure, Measured, Run
 from warploom.synth.sram import Macro
 
-PASCAL, NARROW = SmConfig.preset("pascal"), SmConfig.preset("narrow")
-ALL = bypassing.configurations(PASCAL, NARROW)
+PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
+ALL = bypassing.configurations(PASCAL, FERMI)
 OFF, RFC, BOW, HINTS, SIX = (ALL[key] for key in ("off", "rfc_3_6", "bow_3_12", "bow_hints_3_12", "bow_hints_3_6"))
 HALF = 0xFFFF
 
@@ -194,20 +194,18 @@ def test_results_cross_the_register_file_on_their_way_to_a_collector() -> None:
 
 
 def test_configurations() -> None:
-    assert len(ALL) == 21
+    assert len(ALL) == 18
     assert all(config.entries == 4 * config.window for key, config in ALL.items() if key.startswith("bow_hints_7"))
-    assert {key for key, config in ALL.items() if config.name == "narrow"} == {
+    assert {key for key, config in ALL.items() if config.name == "fermi"} == {
         key for key in ALL if key.startswith("scarce_")}
     assert ALL["scarce_off"].collectors == 4 and ALL["scarce_bow_3_12"].collectors == 48
     assert (ALL["scarce_many"].bypass, ALL["scarce_many"].collectors) == (Bypass.OFF, 48)
-    assert {(c.warps, c.schedulers, c.banks, c.collectors) for key, c in ALL.items() if key.startswith("part_")} == {
-        (8, 1, 8, 8)}
     assert (RFC.bypass, RFC.entries, SIX.entries, BOW.entries) == (Bypass.RFC, 6, 6, 12)
 
 
 def test_other_mechanisms_do_not_matter() -> None:
     config = PASCAL.with_settings(["coalescing=on", "alignment=write", "gating=active", "bypass=bow", "entries=5"])
-    assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, NARROW).values()} == {
+    assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, FERMI).values()} == {
         (Coalescing.OFF, Gating.OFF)}
 
 
@@ -223,12 +221,11 @@ def measured(number: str, special: dict[str, Run], note: str = "") -> Measured:
 
 
 def test_ipc_is_against_the_baseline_of_the_same_sm() -> None:
-    faster = {key: run(ALL[key], ipc=1.2) for key in ("bow_3_12", "scarce_bow_3_12", "part_off", "bow_hints_5_20")}
+    faster = {key: run(ALL[key], ipc=1.2) for key in ("bow_3_12", "scarce_bow_3_12", "bow_hints_5_20")}
     assert measured("Fig. 10", faster).average("bow") == pytest.approx(20)
     assert measured("Fig. 10", faster).average("bow_hints") == 0
     assert measured("Fig. 10, bow_hints", faster).average("5") == pytest.approx(20)
     assert measured("Scarce collectors", faster).average("bow") == pytest.approx(20)
-    assert measured("Part", faster).average("bow") == pytest.approx(100 * (1 / 1.2 - 1))
 
 
 def test_half_of_the_entries_are_six() -> None:

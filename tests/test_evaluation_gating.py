@@ -16,8 +16,8 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.values import Values, values
 from warploom.synth.sram import Macro
 
-MAXWELL, NARROW = SmConfig.preset("maxwell"), SmConfig.preset("narrow")
-FOUR = gating.configurations(MAXWELL, NARROW)
+MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
+FOUR = gating.configurations(MAXWELL, FERMI)
 OFF, ACTIVE, IN_LANE, CROSS_LANE = (FOUR[f"bytes_{setting}"] for setting in Gating)
 
 
@@ -179,14 +179,14 @@ def test_configurations_are_the_nine_of_the_experiment():
     assert len(FOUR) == 9
     assert {name: (config.name, config.coalescing, config.gating) for name, config in FOUR.items()} == {
         **{f"bytes_{setting}": ("maxwell", Coalescing.OFF, setting) for setting in Gating},
-        **{f"threads_{setting}": ("narrow", Coalescing.ON, setting) for setting in Gating},
-        "uncoalesced": ("narrow", Coalescing.OFF, Gating.OFF),
+        **{f"threads_{setting}": ("fermi", Coalescing.ON, setting) for setting in Gating},
+        "uncoalesced": ("fermi", Coalescing.OFF, Gating.OFF),
     }
 
 
 def test_the_alignment_is_that_of_the_coalescing_configurations():
     settings = ["coalescing=on", "alignment=write", "gating=active"]
-    found = gating.configurations(MAXWELL.with_settings(settings), NARROW.with_settings(settings))
+    found = gating.configurations(MAXWELL.with_settings(settings), FERMI.with_settings(settings))
     assert found.keys() == FOUR.keys()
     assert {name for name, config in found.items() if config.alignment is Alignment.WRITE} == {
         f"threads_{setting}" for setting in Gating}
@@ -248,10 +248,10 @@ def test_zero_buffer_is_that_of_table_4_1():
     assert {need.what: need.ours for need in gating_overheads(IN_LANE)}["zero buffer, one copy"] == 2048  # 1/32
 
 
-def test_with_coalescing_each_side_has_a_zero_buffer():
+def test_with_coalescing_each_side_of_a_bank_and_port_has_a_zero_buffer():
     composed = FOUR["threads_cross_lane"]
-    assert zero_buffer(composed) == (256, 32)
-    assert {need.what: need.ours for need in gating_overheads(composed)}["zero buffer, one copy"] == 2 * 4 * 256 * 4
+    assert zero_buffer(composed) == (153, 32)
+    assert {need.what: need.ours for need in gating_overheads(composed)}["zero buffer, one copy"] == 2 * 4 * 2 * 153 * 4
 
 
 # ------------------------------------------------------------------ the command

@@ -1,4 +1,5 @@
-"""The pages: targets of links, and pages and headings named in code, exist; prose has at most 120 columns."""
+"""The pages: targets of links, and pages and headings named in code, exist; prose has at most 120 columns; generated
+tables are fresh."""
 
 import re
 from collections.abc import Iterator
@@ -6,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from cogapp import Cog
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -43,6 +45,13 @@ def test_columns(page: Path) -> None:
     """Tables and indented examples may be longer."""
     lines = [line for line in page.read_text().splitlines() if not line.startswith(("|", "    "))]
     assert [line for line in lines if len(line) > COLUMNS] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "[[[cog" in page.read_text()], ids=lambda page: page.name)
+def test_generated_tables_are_fresh(page: Path) -> None:
+    prologue = re.search(r"^PAGES := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert prologue is not None
+    assert Cog().main(["cog", "--check", "-p", prologue[1], str(page)]) == 0, "make docs writes it anew"
 
 
 def mentions() -> Iterator[tuple[Path, str, str | None]]:

@@ -244,7 +244,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
                      "warploom evaluate bypassing\nwarploom evaluate affine\n"
                      "warploom evaluate hardware --json hardware.json",
-                     preset="narrow; maxwell for gating, pascal for bypassing")
+                     preset="fermi; maxwell for gating, pascal for bypassing, narrow for affine")
     evaluate.add_argument("experiment", choices=("coalescing", "gating", "bypassing", "affine", "hardware"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "

@@ -1,11 +1,9 @@
 """The contents of the command line's JSON documents, record by record and key by key (`documents.toml`).
 
-``python -m warploom.documents`` makes the tables of docs/json.md from it, and tests compare every document that they
-make with it.
+docs/json.md has its tables (`make docs`), and tests compare every document that they make with it.
 """
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,11 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warploom.arch.mechanisms import MECHANISMS
-
-PAGE = Path(__file__).absolute().parents[1] / "docs" / "json.md"
-
-BLOCK = re.compile(r"(<!-- record: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
-"""Markers of a record's table in a page."""
 
 EVERY = "document"
 """The record of every document, beside that of its verb."""
@@ -83,22 +76,8 @@ def _described(path: str, record: str) -> bool:
     return False
 
 
-def render(page: str) -> str:
-    """The page with a fresh table for each record that it names."""
-    return BLOCK.sub(lambda match: match[1] + _table(records()[match[2]]) + match[3], page)
-
-
-def _table(keys: list[Key]) -> str:
+def table(record: str) -> str:
+    """The table of a record in a page."""
     rows = [f"| `{key.path}` | {key.meaning}{f': [{key.record}](#{key.record})' if key.record else ''} |"
-            for key in keys]
+            for key in records()[record]]
     return "\n".join(["| key | meaning |", "|---|---|", *rows, ""])
-
-
-def main() -> int:
-    """Rewrite the tables of the page."""
-    PAGE.write_text(render(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

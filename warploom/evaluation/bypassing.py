@@ -41,24 +41,21 @@ BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
 ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
 """Numbers of entries with which the hinted design is timed, in the window of the source."""
 
-PARTS = 4
-"""Parts of an SM, each with a scheduler, an issue port, and its share of warps, banks and collectors."""
-
-SCARCE, PART = "scarce_", "part_"
-"""Groups of configurations: a preset whose baseline has few collectors, and one of `PARTS` of the SM."""
+SCARCE = "scarce_"
+"""The group of configurations of a preset whose baseline has few collectors."""
 
 MANY = "many"
 """The baseline with a collector for each warp, of the preset that has few."""
 
-PRESSED = tuple(f"{group}{setting}" for group in ("", SCARCE, PART) for setting in (BASELINE, name(Bypass.BOW_HINTS)))
+PRESSED = tuple(f"{group}{setting}" for group in ("", SCARCE) for setting in (BASELINE, name(Bypass.BOW_HINTS)))
 """Configurations whose scheduler stalls are reported."""
 
 IPC = of_statistics(metrics.ipc_gained)
 
 
 def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration: designs, windows and sizes of `config`; designs of `scarce`, a preset whose baseline has few
-    collectors, and of a part of `config`. How these bypass, coalesce or gate does not matter."""
+    """Every configuration: designs, windows and sizes of `config`, and designs of `scarce`, a preset whose baseline has
+    few collectors. How these bypass, coalesce or gate does not matter."""
     plain = _plain(config)
     found = {BASELINE: plain, name(Bypass.RFC, entries=HALF_ENTRIES): _with(plain, Bypass.RFC, entries=HALF_ENTRIES)}
     for bypass, windows in BY_WINDOW.items():
@@ -67,23 +64,15 @@ def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
     found[name(Bypass.BOW_WR)] = _with(plain, Bypass.BOW_WR)
     for entries in ENTRIES:
         found[name(Bypass.BOW_HINTS, entries=entries)] = _with(plain, Bypass.BOW_HINTS, entries=entries)
-    for group, base in ((SCARCE, _plain(scarce)), (PART, _part(plain))):
-        found[f"{group}{BASELINE}"] = base
-        for bypass in IN_GROUPS:
-            found[name(bypass, group=group)] = _with(base, bypass)
-    base = found[f"{SCARCE}{BASELINE}"]
+    base = found[f"{SCARCE}{BASELINE}"] = _plain(scarce)
+    for bypass in IN_GROUPS:
+        found[name(bypass, group=SCARCE)] = _with(base, bypass)
     return {**found, f"{SCARCE}{MANY}": dataclasses.replace(base, collectors=base.warps)}
 
 
 def _plain(config: SmConfig) -> SmConfig:
     return dataclasses.replace(config, bypass=Bypass.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
                                gating=Gating.OFF)
-
-
-def _part(plain: SmConfig) -> SmConfig:
-    """A part of an SM that is divided; blocks, shared memory and the L1 are left as they are."""
-    warps, banks, collectors = (max(1, number // PARTS) for number in (plain.warps, plain.banks, plain.collectors))
-    return dataclasses.replace(plain, warps=warps, banks=banks, collectors=collectors, schedulers=1)
 
 
 def _with(plain: SmConfig, bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None) -> SmConfig:
@@ -140,11 +129,9 @@ def _performance() -> list[Figure]:
         by_entries("Fig. 11", "IPC gained, window 3, by entries, hinted", ENTRIES, IPC),
         *(by_window("Fig. 12", "Time in collectors saved, by window", bypass, windows, collecting_saved)
           for bypass, windows in BY_WINDOW.items()),
-        in_group("Scarce collectors", "IPC gained, window 3, 12 entries, narrow", SCARCE, IPC, others=by_number),
-        in_group("Scarce collectors", "Time in collectors saved, narrow", SCARCE, collecting_saved, note="time",
+        in_group("Scarce collectors", "IPC gained, window 3, 12 entries, fermi", SCARCE, IPC, others=by_number),
+        in_group("Scarce collectors", "Time in collectors saved, fermi", SCARCE, collecting_saved, note="time",
                  others=by_number),
-        in_group("Part", "IPC gained, window 3, 12 entries, a quarter of the SM", PART, IPC),
-        in_group("Part", "Time in collectors saved, a quarter of the SM", PART, collecting_saved, note="time"),
     ]
 
 

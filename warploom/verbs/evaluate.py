@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, gating, hardware, tables
 from warploom.evaluation.figures import Figure, Measured, Runs
-from warploom.evaluation.pressure import COLUMNS, pressure
+from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
 from warploom.synth.compare import Comparison, logic_um2
@@ -20,13 +20,13 @@ from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"
 
-PRESETS = {"gating": "maxwell", "bypassing": "pascal"}
-"""The preset of an experiment; `narrow` for all others."""
+PRESETS = {"gating": "maxwell", "bypassing": "pascal", "affine": "narrow"}
+"""The preset of an experiment; `fermi` for all others."""
 
-SCARCE = "narrow"
+SCARCE = "fermi"
 """The preset whose baseline has few collectors, beside that of bypassing."""
 
-COMPOSED = "narrow"
+COMPOSED = "fermi"
 """The preset on which gating is combined with coalescing."""
 
 UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
@@ -35,7 +35,7 @@ UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SR
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment."""
-    options.preset = options.preset or PRESETS.get(options.experiment, "narrow")
+    options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
              "hardware": _hardware}
@@ -47,8 +47,7 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 3: every kernel under every setting, and every figure."""
     runs = _simulate(options, coalescing.configurations(config))
     body = _figures(options, coalescing.figures(), runs, options.preset)
-    _show_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))
-    return body
+    return {**body, **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
 
 
 def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
@@ -67,20 +66,20 @@ def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
     scarce = SmConfig.preset(SCARCE).with_settings(options.settings)
     runs = _simulate(options, bypassing.configurations(config, scarce))
     body = _figures(options, bypassing.figures(), runs, f"{options.preset}, and {SCARCE} where it says so")
-    _show_pressure("without bypassing and with hints", runs, bypassing.PRESSED)
+    pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
     rows = bypassing.transient(runs)
     report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
-    return {**body, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows]}
+    return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows]}
 
 
 def _affine(options: argparse.Namespace, config: SmConfig) -> Body:
     """[AFFINE]: every kernel under every setting, every figure, and Table 1."""
     runs = _simulate(options, affine.configurations(config))
     body = _figures(options, affine.figures(), runs, options.preset)
-    _show_pressure("without the affine unit and with all of it", runs, affine.PRESSED)
+    pressed = _pressure("without the affine unit and with all of it", runs, affine.PRESSED)
     rows = affine_table.rows(runs)
     report.table("Table 1", ("what", *runs, "seed"), rows)
-    return {**body, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
+    return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
 
 
 def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig]) -> dict[str, Runs]:
@@ -115,10 +114,14 @@ def _draw(found: list[Measured], folder: Path, caption: str) -> None:
             done(measured.figure.number)
 
 
-def _show_pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> None:
-    rows = [(kernel, setting, *pressure(of_kernel[setting].statistics, of_kernel[setting].config).values())
-            for kernel, of_kernel in runs.items() for setting in settings]
-    report.table(f"What the schedulers wait for, {which}", COLUMNS, rows)
+def _pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> Body:
+    """What schedulers wait for under some of the settings."""
+    found = [{"kernel": kernel, "setting": setting,
+              **pressure(of_kernel[setting].statistics, of_kernel[setting].config)}
+             for kernel, of_kernel in runs.items() for setting in settings]
+    report.table(f"What the schedulers wait for, {which}", ("kernel", "setting", *HEADINGS.values()),
+                 [tuple(entry.values()) for entry in found])
+    return {"pressure": found}
 
 
 def _overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:

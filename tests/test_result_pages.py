@@ -1,0 +1,64 @@
+"""Tables of the pages, from committed results: what each shows, and that it shows only what the results have."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from warploom.evaluation import pages
+
+SERIES = {
+    "reg": {"kernels": {"bfs": 10.0, "matmul": 20.04}, "average": 15.02, "published": "31.8"},
+    "write": {"kernels": {"bfs": 1.0, "matmul": -2.0}, "average": -0.5, "published": None},
+}
+DOCUMENT = {
+    "experiment": "coalescing", "size": "default", "commit": "0123456789abcdef", "configuration": {"name": "fermi"},
+    "figures": [{"figure": "Fig. 3.21", "note": "", "series": SERIES},
+                {"figure": "Fig. 3.33", "note": "rest by time", "series": SERIES}],
+    "pressure": [{"kernel": "bfs", "ipc": 0.123456}],
+    "runs": {"bfs": {}}, "charts": "build",
+}
+
+
+@pytest.fixture(autouse=True)
+def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder with the results of one experiment, committed from a document."""
+    monkeypatch.setattr(pages, "RESULTS", tmp_path / "results")
+    pages.document.cache_clear()
+    source = tmp_path / "document.json"
+    source.write_text(json.dumps(DOCUMENT))
+    assert pages.main([str(source)]) == 0
+    yield
+    pages.document.cache_clear()
+
+
+def test_what_is_committed() -> None:
+    assert pages.document("coalescing").keys() == DOCUMENT.keys() - {"runs", "charts"}
+    assert pages.made_with("coalescing").startswith("Preset `fermi`, default size, commit `0123456789ab`.")
+
+
+def test_averages() -> None:
+    found = pages.results("coalescing")
+    assert pages.averages([("3.21", "saved", found("Fig. 3.21", "reg", "write")),
+                           ("3.33", "energy", found("Fig. 3.33", "write", note="rest by time"))]) == (
+        "| figure | quantity, % | ours | published |\n| --- | --- | --- | --- |\n"
+        "| 3.21 | saved | 15.0, -0.5 | 31.8, - |\n| 3.33 | energy | -0.5 |  |\n")
+
+
+def test_kernels_and_sums() -> None:
+    found = pages.results("coalescing")("Fig. 3.21", "reg", "write")
+    assert pages.by_kernel([("both", [pages.summed(found)]), ("`reg`", found[:1])], "saved").splitlines()[2:] == [
+        "| both | 11.0 | 18.0 | 14.5 |  |", "| `reg` | 10.0 | 20.0 | 15.0 | 31.8 |"]
+
+
+def test_grids_and_records() -> None:
+    found = pages.results("coalescing")("Fig. 3.21", "reg", "write")
+    assert pages.grid(["%", "a", "b"], [("x", found)]).splitlines()[2] == "| x | 15.0 | -0.5 |"
+    assert pages.records("coalescing", "pressure", ["kernel", "ipc"]).splitlines()[2] == "| bfs | 0.123 |"
+
+
+@pytest.mark.parametrize("wanted", [("Fig. 3.22", "reg"), ("Fig. 3.21", "ideal"), ("Fig. 3.33", "reg")])
+def test_what_no_result_has(wanted: tuple[str, str]) -> None:
+    with pytest.raises(KeyError):
+        pages.results("coalescing")(*wanted)

@@ -1,0 +1,121 @@
+"""Tables of the pages of docs/, made from the committed results of the experiments in docs/results.
+
+Blocks of Python in a page, which cog runs (`make docs`), call `results` and put the table that another function returns
+below the block. `python -m warploom.evaluation.pages FILE...` commits the results that ``warploom evaluate --json``
+wrote, without the statistics of each run.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from warploom.files import write_whole
+
+RESULTS = Path(__file__).absolute().parents[2] / "docs" / "results"
+
+OMITTED = ("runs", "charts")
+"""Keys of a document that are not committed."""
+
+
+class Quantity(NamedTuple):
+    """A percentage of each kernel, their average, and the published value, if there is one."""
+
+    kernels: dict[str, float]
+    average: float
+    published: str | None
+
+
+Row = tuple[str, Sequence[Quantity]]
+"""A label and the quantities of a row."""
+
+
+@cache
+def document(experiment: str) -> dict[str, Any]:
+    """The committed results of an experiment (docs/json.md, *evaluate*)."""
+    found: dict[str, Any] = json.loads((RESULTS / f"{experiment}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def results(experiment: str) -> Callable[..., list[Quantity]]:
+    """A function that takes the number of a figure, keys of its series and its note, and returns their quantities.
+    Raises `KeyError` if there is none."""
+    figures = {(figure["figure"], figure["note"]): figure["series"] for figure in document(experiment)["figures"]}
+
+    def quantities(number: str, *keys: str, note: str = "") -> list[Quantity]:
+        return [Quantity(**figures[number, note][key]) for key in keys]
+
+    return quantities
+
+
+def made_with(experiment: str) -> str:
+    """The machine and the version of a result, as a line of a page."""
+    found = document(experiment)
+    return f"Preset `{found['configuration']['name']}`, {found['size']} size, commit `{found['commit'][:12]}`.\n"
+
+
+def averages(rows: Iterable[tuple[str, str, Sequence[Quantity]]]) -> str:
+    """A table of averages beside the published values: figure, name and quantities of each row."""
+    return _table(["figure", "quantity, %", "ours", "published"], [
+        [figure, name, ", ".join(_number(quantity.average) for quantity in quantities), _published(quantities)]
+        for figure, name, quantities in rows])
+
+
+def by_kernel(rows: Sequence[Row], head: str = "%") -> str:
+    """A table with a column for each kernel: the first quantity of each row, the average and the published value."""
+    kernels = list(rows[0][1][0].kernels)
+    return _table([head, *kernels, "average", "published"], [
+        [name, *(_number(first.kernels[kernel]) for kernel in kernels), _number(first.average), _published([first])]
+        for name, (first, *_) in rows])
+
+
+def grid(head: Sequence[str], rows: Iterable[Row]) -> str:
+    """A table of averages with a column for each quantity of a row."""
+    return _table(head, [[name, *(_number(quantity.average) for quantity in quantities)] for name, quantities in rows])
+
+
+def records(experiment: str, key: str, columns: Sequence[str]) -> str:
+    """A table of the records that a document has at a key."""
+    return _table(columns, [[_cell(record[column]) for column in columns] for record in document(experiment)[key]])
+
+
+def summed(quantities: Sequence[Quantity]) -> Quantity:
+    """The sum of shares."""
+    kernels = {kernel: sum(quantity.kernels[kernel] for quantity in quantities) for kernel in quantities[0].kernels}
+    return Quantity(kernels, fmean(kernels.values()), None)
+
+
+def _published(quantities: Sequence[Quantity]) -> str:
+    if all(quantity.published is None for quantity in quantities):
+        return ""
+    return ", ".join(quantity.published or "-" for quantity in quantities)
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main(paths: Sequence[str]) -> int:
+    """Commit the documents of these files, each under the name of its experiment."""
+    RESULTS.mkdir(exist_ok=True)
+    for path in paths:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        kept = {key: value for key, value in found.items() if key not in OMITTED}
+        write_whole(RESULTS / f"{found['experiment']}.json", f"{json.dumps(kept, indent=1)}\n".encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
