@@ -102,9 +102,12 @@ def test_storage_is_that_of_the_table():
     assert found["rename table"] == (3780, 0)  # 48 warps x 63 registers x 10 bits
     assert found["free register map"] == (512, 0)  # a bit for each sub-bank entry
     assert found["allocation table, mask buffer"] == (1512, 384)
+    assert found["byte-level shifters, byte multiplexers"] == (10, 5)
     by_write = {need.what: need.ours
                 for need in coalescing_overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
     assert by_write["allocation table, mask buffer"] == 512
+    fermi = SmConfig.preset("fermi")  # four dispatch ports, four write paths
+    assert (overhead.shifters(fermi), overhead.multiplexers(fermi)) == (12, 16)
 
 
 def test_code_grows_by_its_hints():

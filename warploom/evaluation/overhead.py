@@ -22,11 +22,8 @@ NAMED = 63
 CODE_BITS = 3
 """Width and sign of a warp register."""
 
-PATHS = 3, 2
-"""Operand paths out of the collectors, and write paths into the banks: each of ours has a byte multiplexer."""
-
-CORF_SHIFTERS = 10
-"""CORF's number in the source."""
+CORF_SHIFTERS = 2
+"""CORF's shifters for each collector."""
 
 
 def mask_buffer(config: SmConfig) -> tuple[int, int]:
@@ -48,6 +45,16 @@ def allocation_table(config: SmConfig) -> tuple[int, int]:
 def free_map(config: SmConfig) -> tuple[int, int]:
     """Rows and bits of a row: the sub-banks of an entry that are free."""
     return config.banks * config.rows, SUB_BANKS
+
+
+def shifters(config: SmConfig) -> int:
+    """CORF's byte-level shifters: some for each collector, one for each write path."""
+    return CORF_SHIFTERS * config.collectors + len(config.write_paths)
+
+
+def multiplexers(config: SmConfig) -> int:
+    """Our byte multiplexers: one for each operand path of a dispatch port, one for each write path."""
+    return SOURCES * len(config.dispatch_ports) + len(config.write_paths)
 
 
 SOURCES = 3
@@ -89,7 +96,8 @@ def code_growth(programs: Sequence[Program]) -> float:
 
 
 def coalescing_overheads(config: SmConfig) -> list[Overhead]:
-    """Beside CORF; code size is that of the bundled kernels, the number of CORF's shifters the source's."""
+    """Beside CORF; code size is that of the bundled kernels. The source counts its tables and shifters for a machine
+    with one dispatch port and two write paths."""
     launches = [kernel.load("tiny") for kernel in kernels()]
     programs = [compile_file(launch.ptx, launch.entry) for launch in launches]
     return [
@@ -98,7 +106,7 @@ def coalescing_overheads(config: SmConfig) -> list[Overhead]:
         Overhead("allocation table, mask buffer", "bytes", _bytes(allocation_table(config)), "1.47 KB",
                  _bytes(mask_buffer(config)), "384 B"),
         Overhead("code size", "%", code_growth(programs), "1.3", 0, "0"),
-        Overhead("byte-level shifters, byte multiplexers", "parts", CORF_SHIFTERS, "10", sum(PATHS), "5"),
+        Overhead("byte-level shifters, byte multiplexers", "parts", shifters(config), "10", multiplexers(config), "5"),
     ]
 
 
