@@ -154,6 +154,9 @@ class DatapathCheck:
             self._checker.equal(f"uniform_{number}", self._fields(seen, f"uniform_{number}"), asked)
             if outcome is not None:
                 self._coverage.hit("accepted" if outcome["accepted"] else "refused")
+                younger = self._fields(seen, f"attempt_{number}")
+                self._coverage.hit("squashed", not outcome["accepted"] and younger and
+                                   younger["warp"] == outcome["warp"])
             self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
             self._checker.equal("address_ready", seen["address_ready"], model.operands.address_ready)

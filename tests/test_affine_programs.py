@@ -1,7 +1,7 @@
 """Whole programs with an affine unit: every operand, accepted result and predicate of the bundled kernels, and of
 random ones, is that of functional execution."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import given
@@ -43,15 +43,20 @@ def test_many_random_programs(affine: str, bypass: str) -> None:
 
 def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
     """The instructions of a case that the affine unit executes, and the SM at its end."""
-    sm, found, attempts = Sm(case.config, case.execute().trace, check=True), Counter[Op](), dict[int, Op]()
+    sm, found = Sm(case.config, case.execute().trace, check=True), Counter[Op]()
+    attempts = defaultdict[int, list[Op]](list)  # by warp, without outcome
     assert sm.datapath.affine is not None
     while True:
         sm.step()
         if sm.finished:
             return found, sm
-        attempts |= {fields["warp"]: Op(fields["op"]) for fields in sm.inputs.attempts if fields is not None}
-        found.update(attempts[outcome["warp"]] for outcome in sm.datapath.affine.outcomes
-                     if outcome is not None and outcome["accepted"])
+        for fields in filter(None, sm.inputs.attempts):
+            attempts[fields["warp"]].append(Op(fields["op"]))
+        for outcome in filter(None, sm.datapath.affine.outcomes):
+            if outcome["accepted"]:
+                found[attempts[outcome["warp"]].pop(0)] += 1
+            else:
+                attempts[outcome["warp"]].clear()
 
 
 def test_random_programs_reach_everything() -> None:

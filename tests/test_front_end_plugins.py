@@ -11,8 +11,9 @@ from golden_traces import trace_of
 import warploom.golden_model.sm
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
-from warploom.golden_model.front_end.decisions import NO_PORT, Issued
+from warploom.golden_model.front_end.decisions import NO_PORT, Answer, Issued
 from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.instructions import Direct, Instructions
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.front_end.warps import Warp
@@ -69,13 +70,13 @@ class Delayed:
         if self._demands[warp.slot] == NO_PORT or warp.enters:
             return self._direct.issued(warp)
         self._waiting.append((self._now + self._cycles, warp))
-        return Issued(waits=True)
+        return Issued(again=self._demands[warp.slot], holds=1 << UNANSWERED)
 
-    def answers(self) -> Sequence[tuple[Warp, int | None]]:
+    def answers(self) -> Sequence[Answer]:
         done = [warp for due, warp in self._waiting if due == self._now]
         self._waiting = [(due, warp) for due, warp in self._waiting if due > self._now]
         self._now += 1
-        return [(warp, self._demands[warp.slot]) for warp in done]
+        return [Answer(warp, 1 << UNANSWERED) for warp in done]
 
 
 def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], **fields: Any) -> Sm:

@@ -20,26 +20,86 @@ from warploom.golden_model.words import ALL_LANES
 # ---------------------------------------------------------------------- attempts
 
 
-def test_an_attempt_takes_five_cycles() -> None:
+def test_a_warp_attempts_a_linear_operation_after_another_at_once() -> None:
     trace = executed(LANE, add(2, 1, 1))
     assert happenings(Sm(config("a"), trace)) == [
-        (1, "try S2R"), (1 + ATTEMPT_CYCLES, "accepted"), (2 + ATTEMPT_CYCLES, "try IADD"),
-        (2 + 2 * ATTEMPT_CYCLES, "accepted"),
+        (1, "try S2R"), (2, "try IADD"), (1 + ATTEMPT_CYCLES, "accepted"), (2 + ATTEMPT_CYCLES, "accepted"),
     ]
     run = checked(config("a"), trace)
     assert run.sm.datapath.affine is not None and run.sm.datapath.affine.registers.read(0, 2) == Compact(0, 2)
     assert run.statistics.datapath_instructions == 0 and run.statistics.bank_accesses == 0
 
 
-def test_a_refused_attempt_is_issued_again_into_the_datapath() -> None:
-    trace = executed(LANE, SPREAD, add(3, 2))
+TRIPLE = replace(SPREAD, imm=3)
+"""R2 is three times the lane."""
+
+
+def test_the_result_of_a_product_is_used_when_it_is_written() -> None:
+    """The second worked example of docs/contract/affine.md. An independent attempt need not wait, but one that writes
+    the same register does."""
+    assert happenings(Sm(config("a"), executed(LANE, TRIPLE, add(3, 2, 2))))[:4] == [
+        (1, "try S2R"), (2, "try IMUL"), (5, "accepted"), (6, "try IADD")]
+    assert happenings(Sm(config("a"), executed(LANE, TRIPLE, mov(3, 7))))[2] == (3, "try MOV")
+    assert happenings(Sm(config("a"), executed(LANE, TRIPLE, mov(2, 7))))[3] == (6, "try MOV")
+
+
+def test_younger_attempts_are_squashed_with_a_refused_one() -> None:
+    """The first worked example of docs/contract/affine.md: the sum is attempted again when the product has issued."""
+    trace = executed(LANE, SPREAD, add(3, 1, 1), Instruction(op=Op.LOP3, dst=4, src=(3, RZ, RZ)))
+    assert happenings(Sm(config("a"), trace)) == [
+        (1, "try S2R"), (2, "try IMUL"), (3, "try IADD"), (5, "accepted"), (6, "refused"), (7, "IMUL"), (8, "try IADD"),
+        (12, "accepted"), (13, "LOP3")]
+    run = checked(config("a"), trace)
+    counts = run.statistics.counted["affine"]
+    assert (counts["attempts"], counts["accepted"], counts["refused"], counts["squashed"]) == (4, 2, 1, 1)
+    assert counts["operands"] == [2, 0, 0, 0]
+    assert run.sm.datapath.affine is not None and run.sm.datapath.affine.registers.read(0, 3) == Compact(0, 2)
+
+
+def test_every_attempt_behind_a_refused_one_is_squashed() -> None:
+    """Four of them, also that of the cycle of the outcome. The other warp's attempts are not."""
+    code = LANE, SPREAD, *(add(register, 1, 1) for register in (3, 4, 5, 6, 7))
+    found = happenings(Sm(config("a"), executed(*code)))
+    assert [name for cycle, name in found if cycle <= 7] == [
+        "try S2R", "try IMUL", *["try IADD"] * 3, "accepted", "try IADD", "refused", "IMUL"]
+    assert [cycle for cycle, name in found if name == "try IADD"] == [3, 4, 5, 6, *range(8, 13)]
+    counts = checked(config("a", "schedulers=1"), executed(*code, warps=2)).statistics.counted["affine"]
+    assert counts["refused"] == 2 and counts["accepted"] == 2 * (len(code) - 1)
+
+
+def test_a_predicate_is_not_forwarded() -> None:
+    """The second sum has a carry in, and waits for the outcome of the first."""
+    low = Instruction(op=Op.IADD, dst=2, src=(1, 1, RZ), pdst=0)
+    high = Instruction(op=Op.IADD, dst=3, src=(1, 1, RZ), psrc=0)
+    assert [cycle for cycle, name in happenings(Sm(config("a"), executed(LANE, low, high))) if name == "try IADD"] == [
+        2, 2 + ATTEMPT_CYCLES + 1]
+
+
+def test_a_tag_that_is_not_known_is_waited_for() -> None:
+    """The number of the warp is uniform; but what comes from lanes counts as affine until its outcome."""
+    warp = Instruction(op=Op.SHF, dst=2, src=(1, RZ, RZ), imm_slot=2, imm=5, right=True)
+    masked = Instruction(op=Op.LOP3, dst=3, src=(2, RZ, RZ), lut=0xF0)
+    found = happenings(Sm(config("a"), executed(LANE, warp, masked)))
+    assert found == [
+        (1, "try S2R"), (2, "try SHF"), (5, "accepted"), (6, "accepted"), (7, "try LOP3"), (11, "accepted")]
+    block = Instruction(op=Op.S2R, dst=2, special=Special.CTAID_X)
+    assert happenings(Sm(config("a"), executed(block, masked)))[1] == (2, "try LOP3")
+
+
+def test_the_uniform_unit_gets_written_registers_only() -> None:
+    """Not even those of linear operations, which may turn out not to have been executed."""
+    double = Instruction(op=Op.FADD, dst=2, src=(1, 1, RZ))
+    found = happenings(Sm(config("a"), executed(mov(1, 0x3F800000), double)))
+    assert found[:3] == [(1, "try MOV"), (1 + ATTEMPT_CYCLES, "accepted"), (2 + ATTEMPT_CYCLES, "try FADD")]
+
+
+def test_only_attempts_follow_an_attempt_without_outcome() -> None:
+    """An instruction of the datapath and a barrier wait, although they need nothing of it."""
+    trace = executed(LANE, SPREAD, mov(3, 1), add(4, 2))
     found = happenings(Sm(config("a"), trace))
-    assert [name for _, name in found] == ["try S2R", "accepted", "try IMUL", "refused", "IMUL", "IADD"]
-    refused, again = found[3][0], found[4][0]
-    assert again == refused + 1
-    counts = checked(config("a"), trace).statistics.counted["affine"]
-    assert (counts["attempts"], counts["accepted"], counts["refused"]) == (2, 1, 1)
-    assert counts["operands"] == [1, 1, 0, 0]  # the lane was compact, the product is not
+    assert found[-2:] == [(12, "accepted"), (14, "IADD")]  # behind the product
+    waits = executed(mov(1, 1), Instruction(op=Op.BAR), mov(2, 2))
+    assert [cycle for cycle, name in happenings(Sm(config("a"), waits)) if name == "try MOV"] == [1, 7]
 
 
 def test_a_compact_operand_takes_no_bank() -> None:
@@ -59,7 +119,7 @@ def test_comparisons_are_resolved_with_branches_only() -> None:
     code = LANE, replace(LOW_HALF, imm=32), LOW_HALF
     assert [name for _, name in happenings(Sm(config("a"), executed(*code)))][2:] == ["ISETP", "ISETP"]
     found = [name for _, name in happenings(Sm(config("ab"), executed(*code)))][2:]
-    assert found == ["try ISETP", "accepted", "try ISETP", "refused", "ISETP"]
+    assert found == ["accepted", "accepted", "try ISETP", "refused", "ISETP"]
     counts = checked(config("ab"), executed(*code)).statistics.counted["affine"]
     assert (counts["compares"], counts["resolved"]) == (2, 1)
 
@@ -132,8 +192,54 @@ def test_an_expansion_comes_before_a_partial_write(bypass: str) -> None:
     assert issued == [("ISETP", ALL_LANES, 1), ("MOV", ALL_LANES, 1), ("IADD", 0xFFFF, 0), ("IADD", ALL_LANES, 1)]
     run = checked(setting, diverging())
     counts = run.statistics.counted["affine"]
-    assert (counts["expansions"], counts["suppressed"]) == (1, 1)
+    assert (counts["expansions"], counts["suppressed"]) == (1, 0)
     assert run.statistics.datapath_instructions == 4 == sum(counts["operands"])
+
+
+# ---------------------------------------------------------------------- results of some lanes
+
+
+@pytest.mark.parametrize("bypass", ["off", "bow", "bow_wr", "bow_hints"])
+def test_the_result_of_some_lanes_goes_into_the_datapath(bypass: str) -> None:
+    """The worked example of docs/contract/front_end.md: expansion, attempt, and the MOV of its result, which reads no
+    bank. Then the register is generic."""
+    part = Instruction(op=Op.IADD, dst=2, src=(1, RZ, RZ), imm_slot=1, imm=1, guard=0)
+    trace = executed(LANE, mov(2, 7), LOW_HALF, part, add(3, 2))
+    sm, issued = Sm(config("a", f"bypass={bypass}"), trace, check=True), []
+    for datapath in cycles(sm):
+        if sm.inputs.issue:
+            fields = sm.inputs.issue[0]
+            issued.append((Op(fields["op"]).name, fields["lanes"], fields["full"], fields["dst"]))
+        if issued and issued[-1][:2] == ("MOV", 0xFFFF) and datapath.dispatch[0] is not None:
+            assert datapath.dispatch[0]["operands"][0] == Compact(1, 1).word()
+    assert issued == [("ISETP", ALL_LANES, 1, RZ), ("MOV", ALL_LANES, 1, 2), ("MOV", 0xFFFF, 0, 2),
+                      ("IADD", ALL_LANES, 1, 3)]
+    counts = checked(config("a", f"bypass={bypass}"), trace).statistics.counted["affine"]
+    assert (counts["expansions"], counts["suppressed"], counts["refused"]) == (1, 1, 0)
+    assert counts["operands"] == [3, 1, 0, 0]
+    found = happenings(Sm(config("a", f"bypass={bypass}"), trace))
+    start = next(cycle for cycle, what in found if what == "MOV")
+    assert [(cycle - start, what) for cycle, what in found if cycle >= start][:3] == [
+        (0, "MOV"), (1, "try IADD"), (5, "accepted")]
+
+
+def test_the_result_of_some_lanes_is_that_of_a_refused_attempt() -> None:
+    """It goes to the datapath, and is not attempted again. Its predicate comes with the outcome, before the MOV."""
+    part = replace(SPREAD, guard=0)
+    found = happenings(Sm(config("a"), executed(LANE, LOW_HALF, part, mov(3, 1))))
+    assert [what for _, what in found][-4:] == ["refused", "IMUL", "try MOV", "accepted"]
+    low = Instruction(op=Op.IADD, dst=2, src=(1, 1, RZ), pdst=1, guard=0)
+    high = Instruction(op=Op.IADD, dst=3, src=(1, 1, RZ), psrc=1, guard=0)
+    found = happenings(Sm(config("a"), executed(LANE, LOW_HALF, low, high)))
+    assert [what for _, what in found][-6:] == ["try IADD", "accepted", "MOV", "try IADD", "accepted", "MOV"]
+
+
+def test_older_attempts_squash_one_of_some_lanes() -> None:
+    """All live lanes execute the refused product, and then some of them the sum."""
+    part = Instruction(op=Op.IADD, dst=3, src=(1, 1, RZ), guard=0)
+    trace = executed(LANE, LOW_HALF, replace(mov(5, 1), guard=0), SPREAD, part, add(4, 3))
+    counts = checked(config("a"), trace).statistics.counted["affine"]
+    assert (counts["refused"], counts["squashed"], counts["suppressed"], counts["attempts"]) == (1, 1, 2, 5)
 
 
 def test_an_expansion_is_charged() -> None:

@@ -134,14 +134,15 @@ def linear(register: int, value: Compact) -> list[Instruction]:
 
 
 def test_a_uniform_load_of_constants_is_an_attempt() -> None:
-    """Its result is uniform. The low half of the warp, then all lanes with an affine address go to memory."""
+    """Its result is uniform. In the low half of the warp it is moved to the register file. Loads with an affine address
+    go to memory."""
     trace = executed(LANE, mov(2, 4), load(3, 2, imm=8), add(4, 3), LOW_HALF, load(5, 2, guard=0),
                      load(6, 1, access=Access.U8), load(7, RZ, space=Space.SHARED))
     sm = Sm(config("a"), trace, check=True)
     found = happenings(sm)
     tries = [(cycle, what) for cycle, what in found if what == "try LD"]
-    assert len(tries) == 1 and (tries[0][0] + ATTEMPT_CYCLES, "accepted") in found
-    assert [what for _, what in found].count("LD") == 3 and "refused" not in {what for _, what in found}
+    assert len(tries) == 2 and all((cycle + ATTEMPT_CYCLES, "accepted") in found for cycle, _ in tries)
+    assert [what for _, what in found].count("LD") == 2 and "refused" not in {what for _, what in found}
     assert sm.datapath.affine is not None and sm.decisions.counts is not None
     registers = sm.datapath.affine.registers
     assert registers.read(0, 3) == Compact(0x0F0E0D0C) and registers.read(0, 4) is not None

@@ -35,7 +35,7 @@ def fields(
     modifiers = {name: value for name, value in settings.items() if name in ("cond", "combine")}
     values = {name: 0 for name, _ in attempt_fields(CONFIG)} | {
         "warp": warp, "op": int(op), "modifiers": encode_modifiers(Instruction(op=op, **modifiers)),
-        "dst": dst or 0, "writes": int(dst is not None), "imm": imm, "lanes": ALL_LANES, "full": 1,
+        "dst": dst or 0, "writes": int(dst is not None), "imm": imm, "lanes": ALL_LANES,
         "imm_slot": src.index(None) if None in src else NO_SLOT,
         "reads": sum(1 << slot for slot, register in enumerate(src) if register is not None),
     } | {f"src{slot}": register or 0 for slot, register in enumerate(src)}
@@ -215,9 +215,7 @@ def test_a_destination_is_generic_when_its_instruction_has_issued() -> None:
     ({"src1": 2}, False),  # generic
     ({"src1": 2, "reads": 0b001}, True),  # not read
     ({"warp": 2}, False),  # another warp's registers
-    ({"full": 0, "lanes": HALF}, False),
-    ({"full": 0, "lanes": HALF, "writes": 0}, True),
-    ({"full": 1, "lanes": HALF}, True),
+    ({"lanes": HALF}, True),
     ({"src2": 0, "reads": 0b111}, False),  # the column does not allow it
     ({"pred": HALF}, False),  # a carry in only in some lanes
     ({"pred": HALF, "lanes": HALF}, True),
@@ -304,7 +302,7 @@ def test_the_uniform_unit() -> None:
     assert unit.next_event() is None
 
 
-@pytest.mark.parametrize("change", [{"src0": 1}, {"src0": 2}, {"full": 0}])
+@pytest.mark.parametrize("change", [{"src0": 1}, {"src0": 2}])
 def test_the_uniform_unit_does_not_see_what_is_refused(change: dict[str, int]) -> None:
     unit = unit_with(Compact(5), Compact(9, 1))
     cycle(unit, {**fields(Op.FADD, 3, 0, 0), **change})

@@ -1,5 +1,7 @@
 """The worked examples of the sources, by number and figure."""
 
+from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -176,7 +178,7 @@ def labels(trace: Trace) -> list[tuple[Op, str]]:
     the address of a load or store; all others are generic."""
     sm = Sm(ABM, trace, check=True)
     assert sm.datapath.affine is not None
-    registers, found, attempt, written = sm.datapath.affine.registers, [], None, None
+    registers, found, attempts, written = sm.datapath.affine.registers, [], deque[Mapping[str, int]](), None
     while True:
         sm.step()
         if written is not None:
@@ -186,5 +188,10 @@ def labels(trace: Trace) -> list[tuple[Op, str]]:
         if (issue := next(iter(sm.inputs.issue), None)) is not None:
             tag = registers.tag(0, issue["src0"]) if issue["op"] in (Op.LD, Op.ST) else Tag.GENERIC
             found.append((Op(issue["op"]), "gua"[tag]))
-        attempt = next(filter(None, sm.inputs.attempts), attempt)
-        written = attempt if any(outcome["accepted"] for outcome in filter(None, sm.datapath.affine.outcomes)) else None
+        attempts.extend(filter(None, sm.inputs.attempts))
+        written = None
+        for outcome in filter(None, sm.datapath.affine.outcomes):
+            oldest = attempts.popleft()
+            written = oldest if outcome["accepted"] else None
+            if not outcome["accepted"]:
+                attempts.clear()

@@ -1,9 +1,12 @@
 """`AffineDecisions`: issue where instructions may execute in the affine unit (docs/contract/front_end.md)."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import Tag, coming_cycles
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.counts import AffineCounts
@@ -11,25 +14,44 @@ from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.check import Checker
-from warploom.golden_model.front_end.decisions import NO_PORT, Issued, demand_of
+from warploom.golden_model.compact import Compact
+from warploom.golden_model.front_end.decisions import ATTEMPT, NO_PORT, PARTIAL, Answer, Issued, demand_of
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.instructions import Instructions
 from warploom.golden_model.front_end.pickers import slots_of_ports
+from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.trace import NONE, Trace
 from warploom.golden_model.words import ALL_LANES
+
+ATTEMPTS = (Way.ATTEMPT, Way.PARTIAL)
 
 OFFSET_SLOT = 2
 """The operand of an attempt that is the offset of a load."""
 
 
+@dataclass(slots=True, eq=False)
+class Unanswered:
+    """An attempt without outcome: its instruction, where the warp was, its fields and plan, and the values of its
+    slots. `holds` are the hazard bits that it holds, without that of all attempts."""
+
+    static: Static
+    position: Position
+    fields: dict[str, int]
+    plan: Plan
+    slots: tuple[Compact | None, ...]
+    holds: int = 0
+
+
 class AffineDecisions:
     """Only a warp's own instructions make its registers compact or generic, so the next instruction is planned when the
-    warp comes to it. Like a CONTROL instruction, an attempt needs no port; the warp then waits for the outcome. `unit`
-    has the tags, and the store of `operands` the address slots; `checker` checks accepted attempts.
+    warp comes to it, and again when all its attempts have outcomes. Like a CONTROL instruction, an attempt needs no
+    port. `unit` has the tags, and the store of `operands` the address slots; `checker` checks accepted attempts.
     """
 
     def __init__(  # noqa: PLR0917 - its sources
@@ -39,7 +61,10 @@ class AffineDecisions:
         self.counts = AffineCounts()
         self._config, self._trace, self._instructions = config, trace, Instructions(trace, statics)
         self._unit, self._registers, self._operands, self._checker = unit, unit.registers, operands, checker
-        self._waiting: dict[int, Warp] = {}  # for an outcome, by slot
+        self._warps: dict[int, Warp] = {}  # by slot, those with attempts
+        self._attempted: dict[int, Unanswered] = {}  # by slot, in this cycle
+        self._unanswered: list[deque[Unanswered]] = [deque() for _ in range(config.warps)]  # by slot, oldest first
+        self._coming: dict[int, list[tuple[Warp, Unanswered]]] = {}  # by the cycle from which their results are used
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
         self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has lanes
@@ -69,8 +94,11 @@ class AffineDecisions:
         sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
         for warp in picked:
             plan = self._plans[warp.slot]
-            if plan is not None and plan.way is Way.ATTEMPT:
-                sets[warp.slot % len(sets)] = self._attempt(warp, plan)
+            if plan is not None and plan.way in ATTEMPTS:
+                fields = sets[warp.slot % len(sets)] = self._attempt(warp, plan)
+                values = tuple(self._unit.read(warp.slot, fields[source]) if fields["reads"] >> slot & 1 else None
+                               for slot, source in enumerate(SOURCES))
+                self._attempted[warp.slot] = Unanswered(warp.next, warp.walk.position, fields, plan, values)
         return tuple(sets)
 
     def _attempt(self, warp: Warp, plan: Plan) -> dict[str, int]:
@@ -84,10 +112,15 @@ class AffineDecisions:
 
     def fields(self, warp: Warp) -> dict[str, int]:
         """See `Decisions`, here and below."""
-        if self._planned(warp).way is Way.EXPANSION:
-            move = expansion(warp.next.fields["dst"])
+        way, fields = self._planned(warp).way, warp.next.fields
+        if way is Way.EXPANSION:
+            move = expansion(fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
                     "first": int(not warp.entered), "aside": int(self._config.has_hints)}
+        if way is Way.RESULT:
+            move = result_move(warp.next)
+            return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
+                    "first": int(not warp.entered), "aside": 0}
         return self._instructions.fields(warp) | {"aside": 0}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
@@ -97,6 +130,9 @@ class AffineDecisions:
             move, word = expansion(warp.next.fields["dst"]), plan.destination.word()
             return Flight(move, warp, tag, ALL_LANES, 0, NONE, NONE, cycle, word)
         flight = self._instructions.flight(warp, tag, cycle)
+        if plan.way is Way.RESULT:
+            flight.static, flight.pred_out, flight.address = result_move(warp.next), 0, NONE
+            return flight
         if warp.next.op is Op.LD and self._config.affine.has_memory:
             flight.vector = is_vector(warp.next, plan.slots, Space(self._trace.spaces[flight.address]))
             self.counts.vector_requests += flight.vector
@@ -116,19 +152,21 @@ class AffineDecisions:
             self._plans[warp.slot] = None
             self._addressing &= ~(1 << warp.slot)
             return NO_PORT
-        self.counts.compares += static.op in COMPARISONS
-        plan = self._plan(warp, static, refused=False)
-        self.counts.suppressed += plan.suppressed
-        return self._demand(static, plan)
+        return self._demand(static, self._plan(warp, static, refused=False))
 
     def issued(self, warp: Warp) -> Issued:
         plan, static = self._plans[warp.slot], warp.next
         if plan is None:
             return Issued()
         if plan.way is Way.ATTEMPT:
-            self.counts.attempts += 1
-            self._waiting[warp.slot] = warp
-            return Issued(waits=True)
+            return Issued(holds=self._attempts_now(warp))
+        if plan.way is Way.PARTIAL:
+            held = self._attempts_now(warp)
+            moving = self._plans[warp.slot] = plan._replace(way=Way.RESULT)
+            return Issued(again=self._demand(static, moving), holds=held)
+        if plan.way is Way.RESULT:
+            self._count_entry(0, 1)
+            return Issued(result_move(static))
         if plan.way is Way.EXPANSION:
             self.counts.expansions += 1
             self._count_entry(0, 1)
@@ -136,35 +174,81 @@ class AffineDecisions:
             return Issued(expansion(static.fields["dst"]), again=again)
         self._count_entry(len(plan.generic), plan.compact)
         self._count_load(static, affine=not plan.generic)
+        self.counts.compares += static.op in COMPARISONS
         return Issued(static, plan.generic)
 
-    def answers(self) -> Sequence[tuple[Warp, int | None]]:
-        outcomes = [outcome for outcome in self._outcomes if outcome is not None]
-        warps = [self._waiting.pop(outcome["warp"]) for outcome in outcomes]
-        return [(warp, self._outcome(warp, outcome)) for warp, outcome in zip(warps, outcomes, strict=True)]
+    def _attempts_now(self, warp: Warp) -> int:
+        """The warp's attempt has issued. Returns the hazard bits that are held now: its predicate until the outcome,
+        and its register until the result is on its way."""
+        self.counts.attempts += 1
+        attempt, hazards = self._attempted.pop(warp.slot), warp.next.hazards
+        written = 1 << attempt.fields["dst"] if attempt.fields["writes"] else 0
+        attempt.holds = hazards.own & ~written
+        if written and attempt.plan.way is Way.ATTEMPT and coming_cycles(warp.next.op) > 1:
+            self._coming.setdefault(self._unit.cycle + coming_cycles(warp.next.op) - 1, []).append((warp, attempt))
+            attempt.holds |= written
+        self._warps[warp.slot] = warp
+        self._unanswered[warp.slot].append(attempt)
+        return attempt.holds | 1 << UNANSWERED
 
-    def _outcome(self, warp: Warp, outcome: Mapping[str, int]) -> int | None:
-        """What became of the warp's attempt, whose result has been written: `None` if it is accepted, otherwise what
-        the instruction demands of the datapath now."""
-        plan, static = self._planned(warp), warp.next
+    def answers(self) -> Sequence[Answer]:
+        found = []
+        for warp, attempt in self._coming.pop(self._unit.cycle, ()):
+            if attempt in self._unanswered[warp.slot]:
+                register = attempt.holds & (1 << attempt.fields["dst"])
+                attempt.holds &= ~register
+                found.append(Answer(warp, register))
+        return found + [self._outcome(self._warps[outcome["warp"]], outcome)
+                        for outcome in self._outcomes if outcome is not None]
+
+    def _outcome(self, warp: Warp, outcome: Mapping[str, int]) -> Answer:
+        """What became of the warp's oldest attempt, whose result has been written."""
+        unanswered = self._unanswered[warp.slot]
         if not outcome["accepted"]:
-            self.counts.refused += 1
-            return self._demand(static, self._plan(warp, static, refused=True))
-        counts, fields = self.counts, self._attempt(warp, plan)
-        counts.accepted += 1
-        counts.compact_reads += plan.compact
-        counts.compact_writes += fields["writes"]
-        counts.resolved += static.op in COMPARISONS
-        self._count_load(static, affine=True)
+            return self._refused(warp, unanswered)
+        attempt = unanswered.popleft()
+        self._accepted(warp, attempt, outcome["pred"])
+        if unanswered:
+            return Answer(warp, attempt.holds)
+        if attempt.plan.way is Way.PARTIAL:
+            return Answer(warp, attempt.holds | 1 << UNANSWERED)
+        return Answer(warp, attempt.holds | 1 << UNANSWERED, (warp.next, self.demand(warp, warp.next)))
+
+    def _refused(self, warp: Warp, unanswered: deque[Unanswered]) -> Answer:
+        """The warp goes back to the instruction, which now goes to the datapath."""
+        self.counts.refused += 1
+        self.counts.squashed += len(unanswered) - 1
+        cleared = 1 << UNANSWERED
+        for attempt in unanswered:
+            cleared |= attempt.holds
+        static = unanswered[0].static
+        left = [attempt.position for attempt in unanswered if attempt.plan.way is Way.ATTEMPT]
+        if left:
+            warp.walk.go_back(left)
+        unanswered.clear()
+        return Answer(warp, cleared, (static, self._demand(static, self._plan(warp, static, refused=True))))
+
+    def _accepted(self, warp: Warp, attempt: Unanswered, pred: int) -> None:
+        counts, fields, op = self.counts, attempt.fields, attempt.static.op
+        counts.compact_reads += attempt.plan.compact
+        if attempt.plan.way is Way.PARTIAL:
+            counts.suppressed += 1
+        else:
+            counts.accepted += 1
+            counts.compact_writes += fields["writes"]
+        counts.compares += op in COMPARISONS
+        counts.resolved += op in COMPARISONS
+        self._count_load(attempt.static, affine=True)
         if self._checker is not None:
             value = self._registers.read(warp.slot, fields["dst"]) if fields["writes"] else None
-            flight = self._instructions.flight(warp, 0, 0)
-            self._checker.accepted(flight, fields, plan.slots, value, outcome["pred"])
-        return None
+            flight = self._instructions.flight_at(warp, attempt.static, attempt.position)
+            self._checker.accepted(flight, fields, attempt.slots, value, pred)
 
     def _plan(self, warp: Warp, static: Static, *, refused: bool) -> Plan:
         """Plan the warp's next instruction, `static`."""
-        plan = self._planner.plan(self._registers, warp, static, refused=refused)
+        coming = {attempt.fields["dst"]: _tag_of(attempt.plan) for attempt in self._unanswered[warp.slot]
+                  if attempt.fields["writes"]}
+        plan = self._planner.plan(self._registers, warp, static, coming, refused)
         self._plans[warp.slot] = plan
         bit = 1 << warp.slot
         self._addressing &= ~bit
@@ -173,12 +257,12 @@ class AffineDecisions:
         return plan
 
     def _demand(self, static: Static, plan: Plan) -> int:
-        """What an instruction demands of the datapath: an expansion, a MOV, needs a collector for SP."""
-        if plan.way is Way.ATTEMPT:
-            return NO_PORT
-        if plan.way is Way.EXPANSION:
-            return demand_of(self._sets[Pipe.SP], 0)
-        return demand_of(self._sets[static.instruction.pipe], len(plan.generic))
+        """What an instruction demands of the datapath: a MOV needs a collector for SP."""
+        if plan.way in ATTEMPTS:
+            return PARTIAL if plan.way is Way.PARTIAL else ATTEMPT
+        if plan.way is Way.DATAPATH:
+            return demand_of(self._sets[static.instruction.pipe], len(plan.generic))
+        return demand_of(self._sets[Pipe.SP], 0)
 
     def _count_load(self, static: Static, *, affine: bool) -> None:
         """An instruction goes on, whose address, if it is a load, takes no read of the register file if `affine`."""
@@ -192,8 +276,24 @@ class AffineDecisions:
         self.counts.compact_reads += compact
 
 
-@cache
+def _tag_of(plan: Plan) -> Tag:
+    """The tag of the result of an attempt, as far as it is known: AFFINE if it may be that."""
+    return Tag.AFFINE if Tag.AFFINE in plan.tags else Tag.UNIFORM
+
+
 def expansion(register: int) -> Static:
     """The MOV that writes the value of a compact register to the register file."""
-    move = Instruction(op=Op.MOV, dst=register, src=(register, RZ, RZ), to_collector=False)
+    return _move(register, to_collector=False, to_file=True)
+
+
+def result_move(static: Static) -> Static:
+    """The MOV that writes a result of the affine unit to the register file, for the executing lanes of an instruction.
+    """
+    instruction = static.instruction
+    return _move(instruction.dst, to_collector=instruction.to_collector, to_file=instruction.to_file)
+
+
+@cache
+def _move(register: int, *, to_collector: bool, to_file: bool) -> Static:
+    move = Instruction(op=Op.MOV, dst=register, src=(register, RZ, RZ), to_collector=to_collector, to_file=to_file)
     return Static(move, lambda offset: 0)

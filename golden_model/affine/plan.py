@@ -1,6 +1,6 @@
 """`Planner`: decides how an instruction with executing lanes is executed (docs/contract/front_end.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.register_file import AffineRegisterFile
-from warploom.golden_model.affine.rules import is_eligible, may_execute
+from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible, may_execute
 from warploom.golden_model.affine.special import special_value
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.decode import Static
@@ -21,27 +21,29 @@ from warploom.golden_model.words import WORD_MASK
 
 
 class Way(Enum):
-    """The first step of an instruction: it executes in the affine unit, its destination is expanded, or it issues into
-    the datapath."""
+    """The next step of an instruction: it executes in the affine unit, the same for some of the live lanes, the result
+    of that goes into the datapath, its destination is expanded, or it issues into the datapath."""
 
     ATTEMPT = auto()
+    PARTIAL = auto()
+    RESULT = auto()
     EXPANSION = auto()
     DATAPATH = auto()
 
 
 class Plan(NamedTuple):
-    """How an instruction is executed. `slots` are the values of slots that read compact registers, None for others;
-    `generic` are the distinct registers that it reads in the register file, and `compact` is the number of compact
-    ones. `destination` is the old value of the register that it writes, and `special` the value that S2R reads, if
-    compact. `suppressed`: it is not attempted only because it is not full."""
+    """How an instruction is executed. `slots` are the values of slots that read compact registers, None for others,
+    and `tags` the tags of all slots, as far as they are known; `generic` are the distinct registers that it reads in
+    the register file, and `compact` is the number of compact ones. `destination` is the old value of the register that
+    it writes, and `special` the value that S2R reads, if compact."""
 
     way: Way
     slots: tuple[Compact | None, ...]
+    tags: tuple[Tag, ...]
     generic: tuple[int, ...]
     compact: int
     destination: Compact | None
     special: Compact | None
-    suppressed: bool
 
 
 class Planner:
@@ -52,23 +54,41 @@ class Planner:
         moves = [static.then for static in statics if static.then is not None]
         self._eligible = {static for static in (*statics, *moves) if is_eligible(static.instruction, config.affine)}
 
-    def plan(self, registers: AffineRegisterFile, warp: Warp, static: Static, *, refused: bool) -> Plan:
-        """The plan for the warp's next instruction; `refused`: an attempt at it was refused before."""
+    def plan(
+        self, registers: AffineRegisterFile, warp: Warp, static: Static, coming: Mapping[int, Tag], refused: bool
+    ) -> Plan:
+        """The plan for the warp's next instruction. `coming` are the registers that attempts without outcome write, and
+        their tags, AFFINE if not known; `refused`: an attempt at it was refused before."""
         fields, slot = static.fields, warp.slot
         slots = tuple(registers.read(slot, fields[source]) if fields["reads"] >> number & 1 else None
                       for number, source in enumerate(SOURCES))
         sources = static.hazards.sources
-        generic = tuple(register for register in sources if registers.read(slot, register) is None)
+        generic = tuple(
+            register for register in sources if register not in coming and registers.read(slot, register) is None)
         destination = registers.read(slot, fields["dst"]) if fields["writes"] else None
         special, full = self._special(warp, static), warp.walk.full
-        able = not (generic or refused) and self._may_execute(static, slots, special)
-        way = Way.DATAPATH
-        if able and (full or not fields["writes"]):
-            way = Way.ATTEMPT
-        elif not full and destination is not None:
-            way = Way.EXPANSION
-        compact, suppressed = len(sources) - len(generic), able and way is not Way.ATTEMPT
-        return Plan(way, slots, generic, compact, destination, special, suppressed)
+        tags = self._tags(static, slots, special, coming)
+        early = static.op in UNIFORM_OPS and not coming.keys().isdisjoint(sources)
+        able = not (generic or refused or early) and self._may_execute(static, tags, special)
+        way = Way.ATTEMPT if able else Way.DATAPATH
+        if fields["writes"] and not full:
+            is_compact = destination is not None or fields["dst"] in coming
+            way = Way.EXPANSION if is_compact else Way.PARTIAL if able else Way.DATAPATH
+        return Plan(way, slots, tags, generic, len(sources) - len(generic), destination, special)
+
+    @staticmethod
+    def _tags(
+        static: Static, slots: Sequence[Compact | None], special: Compact | None, coming: Mapping[int, Tag]
+    ) -> tuple[Tag, ...]:
+        """Tags of the slots; a constant is uniform, and of a generic register the tag does not matter."""
+        if static.op is Op.S2R:
+            return (Tag.UNIFORM if special is None else special.tag, Tag.UNIFORM, Tag.UNIFORM)
+        known = (Tag.UNIFORM if value is None else value.tag for value in slots)
+        if not coming:
+            return tuple(known)
+        fields = static.fields
+        return tuple(coming.get(fields[source], tag) if fields["reads"] >> slot & 1 else tag
+                     for slot, (source, tag) in enumerate(zip(SOURCES, known, strict=True)))
 
     def _special(self, warp: Warp, static: Static) -> Compact | None:
         if static.op is not Op.S2R:
@@ -76,12 +96,11 @@ class Planner:
         block, number = divmod(warp.number, self._launch.warps_per_block)
         return special_value(static.instruction.special, self._launch, block, number, shared_bytes=self._shared_bytes)
 
-    def _may_execute(self, static: Static, slots: Sequence[Compact | None], special: Compact | None) -> bool:
+    def _may_execute(self, static: Static, tags: Sequence[Tag], special: Compact | None) -> bool:
         """The operation is eligible, and may be attempted with the tags of its slots, none of which is generic."""
         if static not in self._eligible or (static.op is Op.S2R and special is None):
             return False
-        values = (special, None, None) if static.op is Op.S2R else slots
-        a, b, c = (Tag.UNIFORM if value is None else value.tag for value in values)
+        a, b, c = tags
         return may_execute(static.op, decode_modifiers(static.op, static.fields["modifiers"]), (a, b, c))
 
 

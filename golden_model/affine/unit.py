@@ -1,9 +1,10 @@
 """`AffineUnit`: attempts and their outcomes, a set for each scheduler (docs/contract/affine.md, *Attempts*)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES
+from warploom.arch.interfaces import ATTEMPT_CYCLES, coming_cycles
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 from warploom.golden_model.affine.register_file import AffineRegisterFile
@@ -23,9 +24,19 @@ COMBINE: dict[int, Callable[[int, int], int]] = {
 }
 
 
+class _Coming(NamedTuple):
+    """The result of an attempt, `None` if it is refused; the first cycle of an attempt that may use it, and the cycle
+    of the outcome."""
+
+    value: Compact | None
+    ready: int
+    done: int
+
+
 class AffineUnit:
     """Takes an attempt of each set in a cycle and gives its outcome `ATTEMPT_CYCLES` later; an accepted result is
-    written at the end of that cycle. `registers` is the number of a thread's registers.
+    written at the end of that cycle, and a refused attempt squashes those of its warp that came after it. `registers`
+    is the number of a thread's registers.
 
     After `settle`, `outcomes` and `requests` are by set the fields of the ports `outcome_s` and `uniform_s`, None if
     not valid.
@@ -37,6 +48,7 @@ class AffineUnit:
         self._uniform_unit = uniform_unit
         self._idle: list[Fields | None] = [None] * config.schedulers
         self._due: dict[int, list[tuple[Fields, Answer | None]]] = {}  # attempts by the cycle of their outcome
+        self._coming: dict[tuple[int, int], _Coming] = {}  # by warp and register, results without outcome
         self._requests: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
         self._served: set[int] = set()  # sets whose instruction has issued into the datapath in this cycle
         self.settle()
@@ -58,6 +70,14 @@ class AffineUnit:
             self.registers.read(warp, fields[f"src{slot}"]) if reads >> slot & 1 else None for slot in range(3)
         )
 
+    def read(self, warp: int, register: int) -> Compact | None:
+        """The value of a register for an attempt of this cycle; `None` if it is generic, or its attempt is refused."""
+        coming = self._coming.get((warp, register))
+        if coming is None:
+            return self.registers.read(warp, register)
+        assert self.cycle >= coming.ready, "a result is used before it comes"
+        return coming.value
+
     def issued(self, fields: Fields) -> None:
         """The end of a cycle, before `clock`: an instruction has issued into the datapath."""
         self._served.add(self._set(fields))
@@ -66,17 +86,47 @@ class AffineUnit:
 
     def clock(self, attempts: Sequence[Fields | None]) -> None:
         """The end of a cycle with these attempts, by set; a set serves one instruction a cycle."""
-        for fields, answer in self._due.pop(self.cycle, ()):
-            if answer is not None and answer.result is not None and fields["writes"]:
-                self.registers.write(fields["warp"], fields["dst"], answer.result)
+        refused = {warp for fields, answer in self._due.pop(self.cycle, ())
+                   if (warp := self._end(fields, answer)) is not None}
         self._requests.pop(self.cycle, None)
         for number, attempt in enumerate(attempts):
             if attempt is not None:
                 assert self._set(attempt) == number, "an attempt of another set's warp"
                 assert number not in self._served, "two instructions for a set in one cycle"
-                self._due.setdefault(self.cycle + ATTEMPT_CYCLES, []).append((attempt, self._attempt(attempt)))
+                if attempt["warp"] not in refused:
+                    self._begin(attempt)
         self._served.clear()
         self.cycle += 1
+
+    def _begin(self, attempt: Fields) -> None:
+        answer, done = self._attempt(attempt), self.cycle + ATTEMPT_CYCLES
+        self._due.setdefault(done, []).append((attempt, answer))
+        if attempt["writes"]:
+            ready = self.cycle + coming_cycles(attempt["op"])
+            result = None if answer is None else answer.result
+            self._coming[attempt["warp"], attempt["dst"]] = _Coming(result, ready, done)
+
+    def _end(self, fields: Fields, answer: Answer | None) -> int | None:
+        """The end of the cycle of an attempt's outcome. Returns the warp if it is refused."""
+        warp, key = fields["warp"], (fields["warp"], fields["dst"])
+        if answer is None:
+            self._squash(warp)
+            return warp
+        if answer.result is not None and fields["writes"]:
+            self.registers.write(*key, answer.result)
+            if self._coming[key].done == self.cycle:
+                del self._coming[key]
+        return None
+
+    def _squash(self, warp: int) -> None:
+        """Forget all attempts of a warp."""
+        for cycle, attempts in list(self._due.items()):
+            left = [(fields, answer) for fields, answer in attempts if fields["warp"] != warp]
+            if left:
+                self._due[cycle] = left
+            else:
+                del self._due[cycle]
+        self._coming = {key: coming for key, coming in self._coming.items() if key[0] != warp}
 
     def next_event(self) -> int | None:
         """The next cycle in which a port is valid."""
@@ -91,7 +141,7 @@ class AffineUnit:
 
     def _attempt(self, fields: Fields) -> Answer | None:
         slots = self._slots(fields)
-        if slots is None or (fields["writes"] and not fields["full"]):
+        if slots is None:
             return None
         op, modifiers = fields["op"], decode_modifiers(fields["op"], fields["modifiers"])
         if op not in UNIFORM_OPS:
@@ -108,8 +158,9 @@ class AffineUnit:
     def _slots(self, fields: Fields) -> Slots | None:
         """All slots, registers and constants, None if one is generic."""
         slots = []
-        for slot, value in enumerate(self.compact(fields)):
+        for slot in range(3):
             if fields["reads"] >> slot & 1:
+                value = self.read(fields["warp"], fields[f"src{slot}"])
                 if value is None:
                     return None
                 slots.append(value)

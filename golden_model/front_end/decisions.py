@@ -11,6 +11,12 @@ from warploom.golden_model.inputs import Attempts
 NO_PORT = -1
 """The demand of an instruction that does not enter the datapath, and so needs no issue port."""
 
+ATTEMPT = -2
+"""The demand of an instruction that needs no issue port either, and may follow attempts without outcome of its warp."""
+
+PARTIAL = -3
+"""The demand of an attempt that, in addition, does not wait for those who read or write its register."""
+
 COUNTS = 4
 """The numbers of registers that an instruction may read, 0 to 3."""
 
@@ -25,13 +31,22 @@ def demand_of(collectors: int, registers: int) -> int:
 
 class Issued(NamedTuple):
     """The effect of an issue: the instruction that enters the datapath (`None` for none), and the registers that it
-    reads there. Then the warp goes on; or its instruction issues `again`, with that demand; or it `waits` for an
-    answer."""
+    reads there. Then the warp goes on, or its instruction issues `again`, with that demand. Hazard bits that the
+    instruction `holds` hold the next ones, until an answer clears them."""
 
     entering: Static | None = None
     sources: Sequence[int] = ()
     again: int | None = None
-    waits: bool = False
+    holds: int = 0
+
+
+class Answer(NamedTuple):
+    """Hazard bits of a warp that are `cleared`. Then `again`, an instruction, issues next, with this demand; `None`: no
+    change."""
+
+    warp: Warp
+    cleared: int
+    again: tuple[Static, int] | None = None
 
 
 class Decisions(Protocol):
@@ -55,14 +70,13 @@ class Decisions(Protocol):
         """The attempts of the warps that issue in this cycle, for the units outside the datapath."""
 
     def demand(self, warp: Warp, static: Static) -> int:
-        """The warp comes to an instruction. Returns its demand, `demand_of` or `NO_PORT`."""
+        """The warp comes to an instruction. Returns its demand, `demand_of`, `NO_PORT`, `ATTEMPT` or `PARTIAL`."""
 
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""
 
-    def answers(self) -> Sequence[tuple[Warp, int | None]]:
-        """The end of the cycle: the warps that no longer wait. Each goes on (`None`), or its instruction issues again,
-        with that demand."""
+    def answers(self) -> Sequence[Answer]:
+        """The end of the cycle: what happens to warps whose instructions hold others."""
 
     def fields(self, warp: Warp) -> dict[str, int]:
         """The fields of the issue port, except the tag, of the warp's next instruction."""

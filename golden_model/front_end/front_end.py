@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
-from warploom.golden_model.front_end.decisions import NO_PORT, Decisions
+from warploom.golden_model.front_end.decisions import ATTEMPT, NO_PORT, PARTIAL, Decisions
 from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
@@ -64,15 +65,14 @@ class FrontEnd:
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
         static, lanes = warp.next, warp.walk.lanes
-        entering, sources, again, waits = self._decisions.issued(warp)
+        entering, sources, again, holds = self._decisions.issued(warp)
         if entering is not None:
             self._enter(warp, entering, sources)
         elif static.op in (Op.BAR, Op.BARRED) and lanes:
             self._arrive(warp, static)
-        if waits:
-            self._scoreboard.look(warp.slot, 0)
-            self._issue.enter(warp.slot, Stall.SCOREBOARD)
-        elif again is not None:
+        if holds:
+            self._scoreboard.hold(warp.slot, holds)
+        if again is not None:
             self._await(warp, static, again)
         elif static.then is not None and lanes:
             self._look(warp, static.then)
@@ -80,12 +80,13 @@ class FrontEnd:
             self._go_on(warp)
 
     def answered(self) -> None:
-        """The end of the cycle, after all that issued: warps whose wait is over go on."""
-        for warp, again in self._decisions.answers():
-            if again is None:
-                self._go_on(warp)
-            else:
-                self._await(warp, warp.next, again)
+        """The end of the cycle, after all that issued: hazards are cleared, and warps go back."""
+        for warp, cleared, again in self._decisions.answers():
+            changed = self._scoreboard.release(warp.slot, cleared)
+            if again is not None:
+                self._await(warp, *again)
+            elif changed:
+                self._refresh(warp.slot)
 
     def read(self, slot: int, register: int) -> None:
         """A collector was granted a register of the slot's warp."""
@@ -127,8 +128,11 @@ class FrontEnd:
 
     def _await(self, warp: Warp, static: Static, demand: int) -> None:
         """`static` issues next, with this demand."""
-        warp.next, warp.enters = static, demand != NO_PORT
-        self._issue.comes(warp.slot, demand, self._scoreboard.look(warp.slot, static.needs))
+        warp.next, warp.enters = static, demand >= 0
+        needs = static.needs
+        if demand in (ATTEMPT, PARTIAL):
+            needs &= ~(1 << UNANSWERED | (static.hazards.written if demand == PARTIAL else 0))
+        self._issue.comes(warp.slot, max(demand, NO_PORT), self._scoreboard.look(warp.slot, needs))
 
     def _refresh(self, slot: int) -> None:
         """Update the state of the next instruction of the slot's warp."""

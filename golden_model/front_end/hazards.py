@@ -14,7 +14,10 @@ PREDICATE = 256
 LATCH = {Pipe.SFU: 264, Pipe.MEM: 265}
 MEMORY = 266  # a memory instruction is outstanding
 BARRIER = 267
+UNANSWERED = 268  # an attempt of the affine unit has no outcome yet
 READ = 272
+ALONE = 1 << BARRIER | 1 << UNANSWERED
+"""What every instruction waits for. Only an attempt may follow an attempt without outcome."""
 READ_MASK = ((1 << 256) - 1) << READ
 
 _WIDE_OPS = frozenset({Op.LDIV, Op.LREM, Op.DADD, Op.DMUL, Op.DFMA, Op.DMIN, Op.DMAX, Op.DDIV, Op.DRCP, Op.DSQRT})
@@ -30,8 +33,8 @@ def has_wide_result(instruction: Instruction) -> bool:
 
 
 class Hazards:
-    """The hazard bits of one static instruction: those that it `needs` clear, and those that it sets while in
-    flight."""
+    """The hazard bits of one static instruction: those that it `needs` clear (among them `written`, because it writes a
+    register), and those that it sets while in flight."""
 
     def __init__(self, instruction: Instruction) -> None:
         self._instruction = instruction
@@ -43,7 +46,8 @@ class Hazards:
         self.writes_predicate = predicate_written != 0
         self.shared = self._shared()
         self.produces = self.own | sum(1 << bit for bit in self.shared)
-        self.needs = registers | self.own | predicates | written << READ | 1 << BARRIER | self._needs_shared
+        self.needs = registers | self.own | predicates | written << READ | ALONE | self._needs_shared
+        self.written = written | written << READ
         self.sources = instruction.sources
 
     def _shared(self) -> tuple[int, ...]:

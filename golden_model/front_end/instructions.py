@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.front_end.decisions import NO_PORT, Issued, demand_of
+from warploom.golden_model.front_end.decisions import NO_PORT, Answer, Issued, demand_of
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.trace import NONE, Trace
@@ -40,6 +41,10 @@ class Instructions:
         return Flight(warp.next, warp, tag, walk.lanes, walk.pred_out, walk.result, walk.address, cycle,
                       self._word(walk.result))
 
+    def flight_at(self, warp: Warp, static: Static, at: Position) -> Flight:
+        """An instruction of the warp that does not enter the datapath."""
+        return Flight(static, warp, 0, at.lanes, at.pred_out, at.result, at.address, 0, self._word(at.result))
+
     def _word(self, row: int) -> int:
         """A result of the trace as 1024 bits."""
         return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
@@ -72,5 +77,5 @@ class Direct:
     def issued(self, warp: Warp) -> Issued:
         return self._entering(warp.next) if warp.enters else _NOTHING
 
-    def answers(self) -> Sequence[tuple[Warp, int | None]]:
+    def answers(self) -> Sequence[Answer]:
         return ()

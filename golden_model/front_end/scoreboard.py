@@ -73,8 +73,17 @@ class Scoreboard:
 
     def set_barrier(self, warp: int) -> None:
         """The warp waits at a barrier."""
-        self._pending[warp] |= 1 << BARRIER
+        self.hold(warp, 1 << BARRIER)
 
     def clear_barrier(self, warp: int) -> None:
         """The warp goes on."""
-        self._pending[warp] &= ~(1 << BARRIER)
+        self.release(warp, 1 << BARRIER)
+
+    def hold(self, warp: int, hazards: int) -> None:
+        """These hazard bits are set."""
+        self._pending[warp] |= hazards
+
+    def release(self, warp: int, hazards: int) -> bool:
+        """These hazard bits are clear. Returns whether the next instruction needs one of them clear."""
+        self._pending[warp] &= ~hazards
+        return bool(self._needs[warp] & hazards)

@@ -4,9 +4,25 @@ Functional execution has resolved control flow (`warploom.golden_model.functiona
 dynamic instructions of its trace.
 """
 
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from warploom.golden_model.trace import WarpTrace
+
+
+class Position(NamedTuple):
+    """An instruction of a walk: see `Walk`."""
+
+    pc: int
+    lanes: int
+    full: int
+    pred_in: int
+    pred_out: int
+    result: int
+    address: int
 
 
 class Walk:
@@ -26,15 +42,26 @@ class Walk:
         full = (~trace.lanes & _live(trace, exits) == 0).astype(int)
         columns = (trace.pc, trace.lanes, full, trace.pred_in, trace.pred_out, trace.result, trace.address)
         self._instructions = zip(*(column.tolist() for column in columns), strict=True)
+        self._again: deque[Position] = deque()  # instructions before these, to which the warp has gone back
         self.advance()
 
     def advance(self) -> bool:
         """Go on to the next instruction, if there is one."""
-        instruction = next(self._instructions, None)
+        instruction = self._again.popleft() if self._again else next(self._instructions, None)
         if instruction is None:
             return False
         self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address = instruction
         return True
+
+    @property
+    def position(self) -> Position:
+        """The current instruction."""
+        return Position(self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address)
+
+    def go_back(self, left: Sequence[Position]) -> None:
+        """Return to the first of the instructions that the warp has `left`, oldest first, for the current one."""
+        self._again.extendleft(reversed((*left, self.position)))
+        self.advance()
 
 
 def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:

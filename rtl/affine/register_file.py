@@ -29,7 +29,7 @@ class AffineRegisterFile(wiring.Component):
 
     Register r of warp slot w is entry w div S * n + r (`warploom.arch.layout.affine_address`). There is a copy of the
     SRAM for each source, with a read and a write port. Tags are valid in the cycle in which registers are named, values
-    in the next one. No register is named in the cycle in which it is written: its warp waits for the outcome.
+    in the next one. Both are those before the write of the cycle, if any.
 
     Parameters
     ----------
@@ -42,6 +42,7 @@ class AffineRegisterFile(wiring.Component):
     enable : values of the sources are needed in the next cycle.
     tags : of the sources; unspecified for slots that do not read.
     values : of the sources of the previous cycle, if `enable` and their tags were not generic; otherwise unspecified.
+    entries : of the sources.
     entry : of the destination.
     forget : the destination is generic from the next cycle on.
     write : an entry, never one that is forgotten in the same cycle, and its content from the next cycle on.
@@ -56,6 +57,7 @@ class AffineRegisterFile(wiring.Component):
             "enable": In(1),
             "tags": Out(data.ArrayLayout(TAG_BITS, len(SOURCES))),
             "values": Out(data.ArrayLayout(COMPACT, len(SOURCES))),
+            "entries": Out(data.ArrayLayout(self._entry_bits, len(SOURCES))),
             "entry": Out(self._entry_bits),
             "forget": In(1),
             "write": In(data.StructLayout({"enable": 1, "entry": self._entry_bits, "value": COMPACT})),
@@ -68,7 +70,7 @@ class AffineRegisterFile(wiring.Component):
         m.d.comb += first.eq((named.warp >> exact_log2(self._config.schedulers)) * self.registers)
         tags = Signal(TAG_BITS * self._config.affine_entries)
         for slot, source in enumerate(SOURCES):
-            entry = Signal(self._entry_bits, name=f"entry_{source}")
+            entry = self.entries[slot]
             m.d.comb += [entry.eq(first + named[source]), self.tags[slot].eq(self._tag(tags, entry))]
             m.submodules[source] = cells = Memory(
                 shape=unsigned(COMPACT.size), depth=self._config.affine_entries, init=())

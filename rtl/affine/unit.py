@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """The affine unit of one scheduler: registers, two lanes, and the rules ([AFFINE], section 4.2)."""
 
+import itertools
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,7 +12,8 @@ from warploom.arch.interfaces import ATTEMPT_CYCLES, Tag
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends
-from warploom.rtl.affine.register_file import TAG_BITS, AffineRegisterFile, entry_bits
+from warploom.rtl.affine.linear import LinearSum
+from warploom.rtl.affine.register_file import AffineRegisterFile, entry_bits
 from warploom.rtl.affine.rules import RULE, Rules, decode_rule
 from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.interfaces import (
@@ -24,7 +27,11 @@ from warploom.rtl.interfaces import (
     unstoppable,
 )
 from warploom.rtl.lane_control import CONTROL, decode
+from warploom.rtl.select import merge
 from warploom.rtl.shared import share
+
+SUM = data.StructLayout({"take_a": 1, "take_b": 1, "minus": 1, "carry": 1})
+"""Inputs of `LinearSum` that depend on the operation alone."""
 
 LANE_NAMES = ("first", "last")
 """The lanes that execute an attempt: those of the ends of the warp."""
@@ -36,6 +43,9 @@ class AffineUnit(wiring.Component):
     An attempt in cycle t: tags and decoding in t, values and their ends in t + 1, the lanes in t + 1 to t + 3, its
     outcome in t + 4, at the end of which an accepted result is written. One attempt or look-up a cycle, no stalls.
 
+    Attempts that come before the outcome take its result from here: from t + 1 on of a linear operation, and in t + 4
+    of any. If it is refused, those of its warp are squashed.
+
     Parameters
     ----------
     config : sizes, and which operations are eligible.
@@ -44,8 +54,8 @@ class AffineUnit(wiring.Component):
     -------
     attempt : an instruction that is to execute here.
     registers : registers of a thread, a static input that the launch sets.
-    lookup : an instruction that issues into the datapath, never in the cycle of an attempt; its destination becomes
-        generic.
+    lookup : an instruction that issues into the datapath, never in the cycle of an attempt, and of a warp without
+        attempts; its destination becomes generic.
     compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
     values : base and stride of these, in the next cycle.
     outcome : of the attempt four cycles before.
@@ -56,8 +66,8 @@ class AffineUnit(wiring.Component):
         self._config = config
         attempt, entry = attempt_layout(config), entry_bits(config)
         self._taken_layout = data.StructLayout({
-            "attempt": attempt, "tags": data.ArrayLayout(TAG_BITS, SLOTS), "entry": entry, "control": CONTROL,
-            "rule": RULE, "special": 1, "immediate": SLOTS, "some": 1, "all": 1,
+            "attempt": attempt, "compact": SLOTS, "coming": data.ArrayLayout(ATTEMPT_CYCLES, SLOTS), "entry": entry,
+            "control": CONTROL, "rule": RULE, "special": 1, "immediate": SLOTS, "some": 1, "all": 1, "sum": SUM,
         })
         self._held_layout = data.StructLayout({
             "entry": entry, **{name: attempt[name].shape for name in ("warp", "writes", "lanes", "pred")},
@@ -74,7 +84,7 @@ class AffineUnit(wiring.Component):
             "uniform_result": In(unstoppable(UNIFORM_RESULT)),
         })
         self.register_file = AffineRegisterFile(config=config)
-        self.rules, self.stride_finder = Rules(), StrideFinder()
+        self.rules, self.stride_finder, self.linear_sum = Rules(), StrideFinder(), LinearSum()
         self.lanes = [EndLane() for _ in LANE_NAMES]
 
     def elaborate(self, platform: object) -> Module:
@@ -82,15 +92,26 @@ class AffineUnit(wiring.Component):
         m.submodules.register_file = self.register_file
         m.submodules.rules = self.rules
         m.submodules.stride_finder = self.stride_finder
+        m.submodules.linear_sum = self.linear_sum
         for end, lane in zip(LANE_NAMES, self.lanes, strict=True):
             m.submodules[f"{end}_lane"] = share(platform, "end_lane", lane)
         valid = Signal(ATTEMPT_CYCLES)
-        m.d.sync += valid.eq(Cat(self.attempt.valid, valid))
         self._name_registers(m)
-        taken = self._take(m)
-        self._prepare(m, taken, valid[0])
-        self._decide(m, self._follow(m, taken), valid[-1])
+        taken, held, results = self._stages()
+        self._take(m, taken)
+        self._find_coming(m, taken, held, valid)
+        self._prepare(m, taken, results, valid[0])
+        self._hold(m, taken, held, results)
+        self._decide(m, held[-1], valid[-1])
+        self._squash(m, [self.attempt.payload.warp, taken.attempt.warp, *(stage.warp for stage in held)], valid)
         return m
+
+    def _stages(self) -> tuple[data.View, list[data.View], list[data.View]]:
+        """The registers of an attempt's second cycle, of each later one, and with results that younger ones take."""
+        later = range(ATTEMPT_CYCLES - 1)
+        return (Signal(self._taken_layout, name="taken", reset_less=True),
+                [Signal(self._held_layout, name=f"held_{stage}", reset_less=True) for stage in later],
+                [Signal(COMPACT, name=f"result_{stage}", reset_less=True) for stage in (*later, "written")])
 
     def _name_registers(self, m: Module) -> None:
         """The registers of one instruction, an attempt or a look-up."""
@@ -105,16 +126,14 @@ class AffineUnit(wiring.Component):
             self.values.eq(self.register_file.values),
         ]
 
-    def _take(self, m: Module) -> data.View:
+    def _take(self, m: Module, taken: data.View) -> None:
         """Registers with the state of an attempt at the end of its first cycle."""
         attempt = self.attempt.payload
-        taken = Signal(self._taken_layout, reset_less=True)
         executing = attempt.pred & attempt.lanes
         special = attempt.op == Op.S2R
         immediate = Cat((attempt.imm_slot == slot) | (special if slot == 0 else 0) for slot in range(SLOTS))
         m.d.sync += [
             taken.attempt.eq(attempt),
-            taken.tags.eq(self.register_file.tags),
             taken.entry.eq(self.register_file.entry),
             taken.control.eq(decode(m, Mux(special, Op.MOV, attempt.op), attempt.modifiers)),
             taken.control.combine.eq(Combine.XOR),
@@ -124,15 +143,36 @@ class AffineUnit(wiring.Component):
             taken.some.eq(executing.any()),
             taken.all.eq(executing == attempt.lanes),
         ]
-        return taken
+        self._prepare_sum(m, taken.sum, executing == attempt.lanes)
 
-    def _prepare(self, m: Module, taken: data.View, valid: Value) -> None:
+    def _prepare_sum(self, m: Module, taken: data.View, carry: Value) -> None:
+        """How a linear operation adds its operands; `carry` is the predicate operand."""
+        op = self.attempt.payload.op
+        adds, subtracts, selects = (op == one for one in (Op.IADD, Op.ISUB, Op.SEL))
+        m.d.sync += [
+            taken.take_a.eq(~selects | carry), taken.take_b.eq(adds | subtracts | (selects & ~carry)),
+            taken.minus.eq(subtracts), taken.carry.eq(((adds | subtracts) & carry) ^ subtracts),
+        ]
+
+    def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
+        """The sources that an attempt without outcome writes: by slot, a bit for the stage of the youngest one."""
+        tags, entries = self.register_file.tags, self.register_file.entries
+        older = [(taken.entry, taken.attempt.writes), *((stage.entry, stage.writes) for stage in held)]
+        for slot in range(SLOTS):
+            same = Signal(ATTEMPT_CYCLES, name=f"same_{slot}")
+            m.d.comb += same.eq(valid & Cat(writes & (entry == entries[slot]) for entry, writes in older))
+            m.d.sync += [
+                taken.coming[slot].eq(same & -same),
+                taken.compact[slot].eq((tags[slot] != Tag.GENERIC) | same.any()),
+            ]
+
+    def _prepare(self, m: Module, taken: data.View, results: list[data.View], valid: Value) -> None:
         """The second cycle: slots with their ends, for lanes and rules; operations for the uniform unit leave."""
         attempt, rule = taken.attempt, taken.rule
-        compact = Cat(~attempt.reads[slot] | (tag != Tag.GENERIC) for slot, tag in enumerate(taken.tags)).all()
+        compact = (taken.compact | ~attempt.reads).all()
         all_uniform = ~Cat(slot.affine for slot in self.rules.slots).any()
         agreed = ~rule.predicate | taken.all | ~taken.some
-        possible = compact & (attempt.full | ~attempt.writes) & agreed
+        possible = compact & agreed
         m.d.comb += [
             self.rules.rule.eq(rule),
             self.rules.possible.eq(possible),
@@ -148,32 +188,39 @@ class AffineUnit(wiring.Component):
             ]
         for number, name in enumerate("abc"):
             m.submodules[f"ends_{name}"] = ends = Ends()
-            affine = self._operand(m, taken, number, ends.value)
+            self._give_operand(m, taken, results, number, ends.value)
+            if name in ("a", "b"):
+                m.d.comb += getattr(self.linear_sum, name).eq(ends.value)
             m.d.comb += [
-                self.rules.slots[number].affine.eq(affine),
+                self.rules.slots[number].affine.eq(ends.value.stride.any()),
                 self.rules.slots[number].stride.eq(ends.value.stride),
                 *(self.rules.slots[number][word].eq(ends.ends[word]) for word in ("wraps", "wraps_signed")),
                 *(lane.operands[name].eq(ends.ends[end]) for lane, end in zip(self.lanes, LANE_NAMES, strict=True)),
                 self.uniform.payload[name].eq(ends.value.base),
             ]
 
-    def _operand(self, m: Module, taken: data.View, slot: int, value: data.View) -> Value:
-        """Give the value of a slot; return whether it is affine."""
-        reads, step = taken.attempt.reads[slot], taken.attempt.step & taken.special if slot == 0 else Const(0, 1)
-        with m.If(reads):
-            m.d.comb += value.eq(self.register_file.values[slot])
+    def _give_operand(
+        self, m: Module, taken: data.View, results: list[data.View], slot: int, value: data.View
+    ) -> None:
+        """Give the value of a slot."""
+        step = taken.attempt.step & taken.special if slot == 0 else Const(0, 1)
+        with m.If(taken.attempt.reads[slot]):
+            m.d.comb += value.eq(Mux(
+                taken.coming[slot].any(), merge(taken.coming[slot], results), self.register_file.values[slot]))
         with m.Elif(taken.immediate[slot]):
             m.d.comb += [value.base.eq(taken.attempt.imm), value.stride.eq(step)]
-        return Mux(reads, taken.tags[slot] == Tag.AFFINE, step)
 
-    def _follow(self, m: Module, taken: data.View) -> data.View:
-        """The fields of the attempt that the outcome needs, delayed to its last cycle."""
-        held = Signal(data.ArrayLayout(self._held_layout, ATTEMPT_CYCLES - 1), reset_less=True)
+    def _hold(self, m: Module, taken: data.View, held: list[data.View], results: list[data.View]) -> None:
+        """The fields of the attempt that its later cycles need, and the outputs of the lanes for the rules."""
+        m.d.comb += [getattr(self.linear_sum, name).eq(taken.sum[name]) for name in SUM.members]
+        *linear, written = results
         m.d.sync += [
+            *(after.eq(before) for before, after in zip([self.linear_sum.result, *linear], linear, strict=False)),
+            written.eq(self.register_file.write.value),
             held[0].entry.eq(taken.entry),
             *(held[0][name].eq(taken.attempt[name]) for name in ("warp", "writes", "lanes", "pred")),
             *(held[0][name].eq(taken.rule[name]) for name in ("outside", "combined", "combine")),
-            *(held[stage].eq(held[stage - 1]) for stage in range(1, ATTEMPT_CYCLES - 1)),
+            *(after.eq(before) for before, after in itertools.pairwise(held)),
         ]
         m.d.comb += [
             *(shown.eq(lane.conditioned) for shown, lane in zip(self.rules.conditioned, self.lanes, strict=True)),
@@ -181,7 +228,6 @@ class AffineUnit(wiring.Component):
             *(shown[name].eq(getattr(lane, name)) for shown, lane in zip(self.rules.answers, self.lanes, strict=True)
               for name in ("verdict", "high")),
         ]
-        return held[-1]
 
     def _decide(self, m: Module, held: data.View, valid: Value) -> None:
         """The last cycle."""
@@ -206,6 +252,13 @@ class AffineUnit(wiring.Component):
             self.outcome.payload.accepted.eq(accepted),
             self.outcome.payload.pred.eq(self._combine(m, held, verdict) & (held.lanes & accepted.replicate(LANES))),
         ]
+
+    def _squash(self, m: Module, warps: list[Value], valid: Value) -> None:
+        """Attempts go on to their next stage, except those that come after a refused one of the same warp."""
+        refused = self.outcome.valid & ~self.outcome.payload.accepted
+        younger = Cat(self.attempt.valid, valid[:-1])
+        same = Cat(warp == self.outcome.payload.warp for warp in warps[:-1])
+        m.d.sync += valid.eq(younger & ~(same & refused.replicate(ATTEMPT_CYCLES)))
 
     @staticmethod
     def _combine(m: Module, held: data.View, verdict: Value) -> Value:

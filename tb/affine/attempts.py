@@ -4,10 +4,10 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES
+from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES, coming_cycles
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
-from warploom.golden_model.affine.rules import COMPARISONS
+from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.affine.operands import MASK, Trial, random_trial, uniform_answer
@@ -21,11 +21,38 @@ Action = tuple[str, Fields]
 SLOTS = range(3)
 
 
+class Waits:
+    """When the attempts of a warp have their outcomes, and its registers can be used."""
+
+    def __init__(self) -> None:
+        self._answered = 0  # the first cycle after the last outcome
+        self._ready: dict[int, int] = {}  # by register, of attempts
+
+    def until(self, kind: str, fields: Fields) -> int:
+        """The first cycle in which an action may follow."""
+        named = [fields[f"src{slot}"] for slot in SLOTS if fields.get("reads", 0) >> slot & 1]
+        named += [fields["dst"]] if fields["writes"] else []
+        if kind == "lookup" or (fields["op"] in UNIFORM_OPS and any(one in self._ready for one in named)):
+            return self._answered
+        return max((self._ready.get(register, 0) for register in named), default=0)
+
+    def went(self, kind: str, fields: Fields, cycle: int) -> None:
+        """The action is on its port in this cycle."""
+        if cycle >= self._answered:
+            self._ready.clear()
+        if kind == "attempt":
+            self._answered = cycle + ATTEMPT_CYCLES + 1
+            if fields["writes"]:
+                self._ready[fields["dst"]] = cycle + coming_cycles(fields["op"])
+
+
 def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycles: int) -> Iterator[Stimulus]:
-    """The warps of set `number` in turn, each waiting for its outcome; fields that are not valid are random."""
+    """The warps of set `number` in turn, each as soon as it may go on; fields that are not valid are random. Warps do
+    not go back to squashed attempts."""
     warps = range(number, resident_warps(ports.config, registers), ports.config.schedulers)
     scripts = {warp: script(rng, warp, registers) for warp in warps}
-    free = dict.fromkeys(warps, 0)
+    waits = {warp: Waits() for warp in warps}
+    coming = {warp: next(actions) for warp, actions in scripts.items()}
     answers: dict[int, tuple[int, int]] = {}
     for cycle in range(cycles):
         if ports.peek("uniform__valid"):
@@ -38,17 +65,18 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
             **{f"{kind}__payload": rng.getrandbits(ports.codecs[f"{kind}__payload"].width)
                for kind in ("attempt", "lookup")},
         }
-        ready = [warp for warp in warps if free[warp] <= cycle]
+        ready = [warp for warp in warps if waits[warp].until(*coming[warp]) <= cycle]
         if ready and rng.random() < 0.95:
             warp = rng.choice(ready)
-            kind, fields = next(scripts[warp])
-            free[warp] = cycle + (ATTEMPT_CYCLES + 1 if kind == "attempt" else 1)
+            kind, fields = coming[warp]
+            waits[warp].went(kind, fields, cycle)
+            coming[warp] = next(scripts[warp])
             stimulus |= {f"{kind}__valid": 1, f"{kind}__payload": fields}
         yield stimulus
 
 
 def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
-    """Operands for a trial, the trial, and a look-up of its result, repeatedly."""
+    """Operands for a trial, the trial, and often a look-up of its result, repeatedly."""
     pool = [*range(min(registers, 6)), registers - 1]
     while True:
         trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
@@ -59,7 +87,8 @@ def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
         if read and rng.random() < 0.03:
             yield "lookup", _lookup(rng, warp, pool) | {"writes": 1, "dst": sources[rng.choice(read)]}
         yield "attempt", fields
-        yield "lookup", _lookup(rng, warp, pool) | {"src1": dst}
+        if rng.random() < 0.7:
+            yield "lookup", _lookup(rng, warp, pool) | {"src1": dst}
 
 
 def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
@@ -75,7 +104,7 @@ def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
         "op": op, "modifiers": encoded(op, trial.modifiers), "reads": reads, "imm_slot": imm_slot,
         "imm": trial.slots[imm_slot].base if imm_slot != NO_SLOT else operand(rng), "step": rng.getrandbits(1),
         **{f"src{slot}": register for slot, register in enumerate(sources)}, "lanes": lanes,
-        "pred": agreed if rng.random() < 0.9 else rng.getrandbits(32), "full": rng.random() < 0.95,
+        "pred": agreed if rng.random() < 0.9 else rng.getrandbits(32),
         "writes": not compares and rng.random() < 0.95,
         "writes_predicate": compares or (op in (Op.IADD, Op.ISUB, Op.IMAD) and rng.random() < 0.4),
     }
@@ -83,8 +112,7 @@ def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:
 
 def _load(warp: int, register: int, value: Compact) -> Iterator[Action]:
     """Attempts that are always accepted, and write a value to a register."""
-    base = {"warp": warp, "dst": register, "writes": 1, "full": 1, "lanes": ALL_LANES, "imm_slot": 1,
-            "src0": register}
+    base = {"warp": warp, "dst": register, "writes": 1, "lanes": ALL_LANES, "imm_slot": 1, "src0": register}
     if not value.stride:
         yield "attempt", base | {"op": Op.MOV, "imm": value.base, "imm_slot": 0}
     elif value.stride == 1:

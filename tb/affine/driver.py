@@ -1,6 +1,7 @@
 """The environment of a datapath with an affine unit in a random test: instructions, attempts, and expansions."""
 
 import random
+from collections import defaultdict
 from typing import Any
 
 from warploom.arch.config import LANES
@@ -8,6 +9,7 @@ from warploom.arch.interfaces import TAG_BITS, UNIFORM_CYCLES, attempt_fields, h
 from warploom.arch.isa import NO_SLOT, Op, Pipe
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.words import ALL_LANES
+from warploom.tb.affine.attempts import Waits
 from warploom.tb.affine.operands import ARITY, random_trial, uniform_answer
 from warploom.tb.bench import Ports, busy
 from warploom.tb.bypass.promises import Register
@@ -19,15 +21,16 @@ TARGETS = 12
 
 
 class AffineSurroundings(Surroundings):
-    """`Surroundings` that also attempts instructions, of warps that do not wait for an outcome, in every set that
-    serves no instruction. It tracks compact registers by the outcomes, and expands those that are not written as a
-    whole."""
+    """`Surroundings` that also attempts instructions in every set that serves no instruction. It tracks compact
+    registers by the outcomes, and expands those that are not written as a whole. Warps do not go back to squashed
+    attempts."""
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         super().__init__(ports, rng, instructions)
         config = ports.config
         self._compact: set[Register] = set()
-        self._attempts: dict[int, dict[str, int]] = {}  # by warp, those without an outcome
+        self._attempts: defaultdict[int, list[dict[str, int]]] = defaultdict(list)  # by warp, without outcome
+        self._waits: defaultdict[int, Waits] = defaultdict(Waits)  # by warp
         self._expansions: dict[int, dict[str, int]] = {}  # by warp, those that have not issued
         self._requests: dict[int, dict[str, Any]] = {}  # by cycle: ports of their results
         self._active = [busy(rng, 0.5) for _ in range(config.schedulers)]
@@ -47,7 +50,7 @@ class AffineSurroundings(Surroundings):
         return self._expansions[warp]
 
     def _may_issue(self, fields: dict[str, int]) -> bool:
-        return fields["warp"] not in self._attempts and super()._may_issue(fields)
+        return not self._attempts[fields["warp"]] and super()._may_issue(fields)
 
     def _sources(self, fields: dict[str, int]) -> set[Register]:
         return super()._sources(fields) - self._compact
@@ -62,13 +65,15 @@ class AffineSurroundings(Surroundings):
             self._compact.discard((fields["warp"], fields["dst"]))
 
     def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
-        """Attempts, and results of the uniform unit. After an outcome its warp goes on in the next cycle."""
+        """Attempts, and results of the uniform unit."""
         ports: dict[str, Any] = {"registers": REGISTERS}
         serving = {fields["warp"] % len(self._active) for fields in issuing if fields is not None}
         for number, active in enumerate(self._active):
             self._answer(cycle, number)
-            if next(active) and number not in serving and not over and (attempt := self._attempt(number)) is not None:
-                self._attempts[attempt["warp"]] = attempt
+            if next(active) and number not in serving and not over and (
+                    attempt := self._attempt(cycle, number)) is not None:
+                self._attempts[attempt["warp"]].append(attempt)
+                self._waits[attempt["warp"]].went("attempt", attempt, cycle)
                 ports |= {f"attempt_{number}__valid": 1, f"attempt_{number}__payload": attempt}
             self._outcome(number)
         return ports | self._requests.pop(cycle, {})
@@ -88,32 +93,38 @@ class AffineSurroundings(Surroundings):
         if self._ports.peek(f"outcome_{number}__valid"):
             port = f"outcome_{number}__payload"
             outcome = self._ports.codecs[port].unpack(self._ports.peek(port))
-            attempt = self._attempts.pop(outcome["warp"])
-            if outcome["accepted"] and attempt["writes"]:
+            attempts = self._attempts[outcome["warp"]]
+            attempt = attempts.pop(0)
+            if not outcome["accepted"]:
+                attempts.clear()
+            elif attempt["writes"]:
                 self._compact.add((attempt["warp"], attempt["dst"]))
 
-    def _attempt(self, number: int) -> dict[str, int] | None:
+    def _attempt(self, cycle: int, number: int) -> dict[str, int] | None:
         """An attempt of a warp of the set, if no hazard prevents it."""
         rng = self._rng
         warp = rng.randrange(number, self._config.warps, len(self._active))
         trial = random_trial(rng)
-        if warp in self._attempts or (trial.op in COMPARISONS and not self._config.affine.has_branches):
+        if trial.op in COMPARISONS and not self._config.affine.has_branches:
             return None
         fields = {name: rng.getrandbits(bits) for name, bits in attempt_fields(self._config)}
         compares = trial.op in COMPARISONS
         fields |= {
             "warp": warp, "op": trial.op, "modifiers": encoded(trial.op, trial.modifiers),
             "dst": rng.randrange(TARGETS), "writes": not compares and rng.random() < 0.9,
-            "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))), "full": rng.random() < 0.95,
+            "lanes": rng.choice((ALL_LANES, rng.getrandbits(LANES))),
             "pred": rng.choice((0, ALL_LANES, fields["pred"])), "writes_predicate": compares or rng.random() < 0.2,
             **self._slots(warp, ARITY[trial.op]),
         }
-        return None if self._in_flight.hinders(fields | {"first": 0}) else fields
+        early = self._waits[warp].until("attempt", fields) > cycle
+        return None if early or self._in_flight.hinders(fields | {"first": 0}) else fields
 
     def _slots(self, warp: int, arity: int) -> dict[str, int]:
-        """Sources, most of them compact, and often an immediate; S2R has no source, but the value of its first lane."""
+        """Sources, most of them compact or coming, and often an immediate; S2R has no source, but the value of its
+        first lane."""
         rng = self._rng
-        compact = sorted(register for owner, register in self._compact if owner == warp)
+        coming = {attempt["dst"] for attempt in self._attempts[warp] if attempt["writes"]}
+        compact = sorted(coming | {register for owner, register in self._compact if owner == warp})
         constant = rng.randrange(arity) if arity and (rng.random() < 0.5 or not compact) else NO_SLOT
         fields = {"imm_slot": constant, "imm": operand(rng), "reads": 0}
         for slot in range(3):

@@ -7,6 +7,7 @@ from amaranth.lib import data, wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
+from warploom.rtl.affine.linear import LinearSum
 from warploom.rtl.affine.register_file import AffineRegisterFile
 from warploom.rtl.affine.rules import Rules
 from warploom.rtl.affine.stride import StrideFinder
@@ -31,6 +32,20 @@ class Swapping(Rules):
 
     def _compare(self, state: data.View) -> dict[str, Value]:
         return super()._compare(state) | {"possible": state.possible}
+
+
+class Unsquashing(AffineUnit):
+    """Attempts after a refused one go on."""
+
+    def _squash(self, m: Module, warps: list[Value], valid: Value) -> None:
+        m.d.sync += valid.eq(Cat(self.attempt.valid, valid))
+
+
+class Impatient(AffineUnit):
+    """Registers that older attempts write are read before they are written."""
+
+    def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
+        super()._find_coming(m, taken, held, Const(0, len(valid)))
 
 
 def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig], wiring.Component]:
@@ -91,6 +106,10 @@ MUTANTS = (
         ("does not compare predicate results", _with("rules", lambda: Tampered(Rules(), _agreed))),
         ("shifts everything", _with("rules", Trusting)),
         ("takes any extreme", _with("rules", Swapping)),
+        ("does not squash", lambda c: Unsquashing(config=c)),
+        ("does not wait for what comes", lambda c: Impatient(config=c)),
+        ("does not subtract what comes", _with("linear_sum", lambda: Tampered(
+            LinearSum(), lambda o, m: {"minus": Const(0, 1)}))),
         ("cuts strides", _with("stride_finder", lambda: Tampered(StrideFinder(), lambda o, m: {"fits": Const(1, 1)}))),
     )),
 )

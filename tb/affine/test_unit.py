@@ -48,6 +48,7 @@ class UnitCheck:
         self._values = self._look_up(seen, lookup)
         due = self._attempted.pop(self._cycle, None)
         if attempt:
+            self._cover_coming(attempt, due)
             self._attempted[self._cycle + ATTEMPT_CYCLES] = attempt, self._slots(attempt)
             self._coverage.hit("an attempt with an outcome", due)
         attempts: list[Fields | None] = [None] * self._sets
@@ -59,7 +60,25 @@ class UnitCheck:
         self._model.clock(attempts)
         if due:
             self._judge(*due, self._codecs["outcome__payload"].unpack(seen["outcome__payload"]))
+            if accepted and not accepted["accepted"]:
+                self._squash(accepted["warp"])
         self._cycle += 1
+
+    def _cover_coming(self, attempt: Fields, due: Any) -> None:
+        """Where the sources of an attempt come from: results of older attempts (`due`: with an outcome now), by the
+        cycles between."""
+        read = {attempt[f"src{slot}"] for slot in SLOTS if attempt["reads"] >> slot & 1}
+        for cycle, (older, _) in [*self._attempted.items(), *([(self._cycle, due)] if due else [])]:
+            if older["warp"] == attempt["warp"] and older["writes"] and older["dst"] in read:
+                self._coverage.hit(f"a result {self._cycle + ATTEMPT_CYCLES - cycle} cycles old")
+
+    def _squash(self, warp: int) -> None:
+        """An attempt of the warp was refused: younger ones have no outcome."""
+        squashed = [cycle for cycle, (attempt, _) in self._attempted.items() if attempt["warp"] == warp]
+        for cycle in squashed:
+            del self._attempted[cycle]
+            self._coverage.hit("squashed in its first cycle", cycle == self._cycle + ATTEMPT_CYCLES)
+            self._coverage.hit("squashed in its last cycle", cycle == self._cycle + 1)
 
     def _compare(self, seen: Observation, port: str, expected: Any) -> None:
         self._checker.equal(f"{port} valid", seen[f"{port}__valid"], int(expected is not None))
@@ -86,14 +105,14 @@ class UnitCheck:
         special = attempt["op"] == Op.S2R
         constants = [Compact(attempt["imm"], attempt["step"]) if special and slot == 0 else
                      Compact(attempt["imm"] if attempt["imm_slot"] == slot else 0) for slot in SLOTS]
-        read = self._model.compact(attempt)
-        return tuple(read[slot] if attempt["reads"] >> slot & 1 else constants[slot] for slot in SLOTS)
+        return tuple(self._model.read(attempt["warp"], attempt[f"src{slot}"]) if attempt["reads"] >> slot & 1
+                     else constants[slot] for slot in SLOTS)
 
     def _judge(self, attempt: Fields, slots: tuple[Compact | None, ...], outcome: Any) -> None:
         """Second opinions on an outcome."""
         op, executing = Op(attempt["op"]), attempt["pred"] & attempt["lanes"]
         common = {0: 0, attempt["lanes"]: 1}.get(executing)
-        found = {"full"} if attempt["writes"] and not attempt["full"] else set()
+        found = set()
         if None in slots:
             found.add("generic")
         else:
@@ -107,7 +126,7 @@ class UnitCheck:
         if len(found) == 1:
             why = found.pop()
             point = f"{op.name} {why}"
-            self._coverage.hit(why if why in ("full", "generic") else point)
+            self._coverage.hit(why if why == "generic" else point)
 
     def _exact(self, attempt: Fields, case: Case) -> None:
         """All lanes have the value that the register gives, and the same predicate result."""
@@ -126,9 +145,10 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
     ports = Ports(dut)
     rng, number = source(), ports.config.schedulers - 1
     coverage = Coverage(
-        "an attempt with an outcome", "a result is written while another is forgotten", "full", "generic",
-        "a compact slot beside a generic one", *ALONE,
-        *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused")),
+        "an attempt with an outcome", "a result is written while another is forgotten", "generic",
+        "a compact slot beside a generic one", *(f"a result {cycles} cycles old" for cycles in range(1, 5)),
+        "squashed in its first cycle", "squashed in its last cycle", *ALONE,
+        *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused") if (op, what) != (Op.S2R, "refused")),
     )
     for registers in REGISTERS:
         checker = Checker(minimum=3 * CYCLES)

@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
+from warploom.arch.isa import Op
 from warploom.arch.layout import metadata_rows
 from warploom.arch.mechanisms import MECHANISMS, met
 
@@ -162,6 +163,15 @@ COMPACT_FIELDS: Fields = [("base", 32), ("stride", STRIDE_BITS)]
 ATTEMPT_CYCLES = 4
 """Cycles from an attempt of the affine unit to its outcome (docs/contract/affine.md)."""
 
+LINEAR_OPS = frozenset({Op.MOV, Op.S2R, Op.IADD, Op.ISUB, Op.SEL})
+"""Operations of the affine unit whose result is base and stride of sums: younger attempts may use it at once."""
+
+
+def coming_cycles(op: int) -> int:
+    """Cycles from an attempt to the first attempt of the warp that may use its result (docs/contract/affine.md)."""
+    return 1 if op in LINEAR_OPS else ATTEMPT_CYCLES
+
+
 UNIFORM_CYCLES = ATTEMPT_CYCLES - 2
 """Cycles from an operation of the uniform unit, at its port in the cycle after the attempt, to the result, in the cycle
 before the outcome."""
@@ -171,7 +181,7 @@ def attempt_fields(config: SmConfig) -> Fields:
     """An attempt of the affine unit: fields of the issue port; `writes_predicate`: it has a predicate result (pdst is
     not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base is `imm`. For an LD operand c
     is the offset (`imm_slot` 2)."""
-    left_out = ("tag", "pipe", "timing", "first", "aside", "to_collector", "to_file")
+    left_out = ("tag", "pipe", "timing", "full", "first", "aside", "to_collector", "to_file")
     return [*(field for field in issue_fields(config) if field[0] not in left_out), ("writes_predicate", 1),
             ("step", 1)]
 

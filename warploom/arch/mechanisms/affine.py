@@ -70,8 +70,8 @@ AFFINE = Mechanism(
              ("affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6")),
     ),
     coverage=(
-        Points(("accepted", "refused", "uniform unit", "attempts of all sets", "uniform operand", "affine operand"),
-               ON),
+        Points(("accepted", "refused", "squashed", "uniform unit", "attempts of all sets", "uniform operand",
+                "affine operand"), ON),
         Points(("the address slot is taken",), ADDRESS_SLOT),
     ),
     runs=(

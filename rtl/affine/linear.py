@@ -1,0 +1,37 @@
+"""Linear operations: base and stride of a sum, for the next attempt of the warp."""
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.interfaces import STRIDE_BITS
+from warploom.rtl.interfaces import COMPACT
+
+
+class LinearSum(wiring.Component):
+    """Combinational: the result of MOV, S2R, IADD, ISUB and SEL in compact form, if it is compact.
+
+    Members
+    -------
+    a, b : the operands.
+    take_a, take_b : they count; otherwise zero does.
+    minus : b is subtracted.
+    carry : added to the bases; 1 for a subtraction without a borrow.
+    result : base and stride of the result; of the stride the low bits.
+    """
+
+    a: In(COMPACT)
+    b: In(COMPACT)
+    take_a: In(1)
+    take_b: In(1)
+    minus: In(1)
+    carry: In(1)
+    result: Out(COMPACT)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for name, bits, carry in (("base", 32, self.carry), ("stride", STRIDE_BITS, self.minus)):
+            a = self.a[name] & self.take_a.replicate(bits)
+            b = (self.b[name] & self.take_b.replicate(bits)) ^ self.minus.replicate(bits)
+            m.d.comb += self.result[name].eq(a + b + carry)
+        return m
