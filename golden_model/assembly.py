@@ -25,7 +25,7 @@ from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.register_file.ports import RegisterFile
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 
 
 def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:
@@ -37,11 +37,11 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
 
 
 def decisions_of(
-    config: SmConfig, trace: Trace, statics: Sequence[Static], datapath: Datapath, checker: Checker | None
+    config: SmConfig, trace: Traced, statics: Sequence[Static], datapath: Datapath, checker: Checker | None
 ) -> Decisions:
     """The decisions that are plugged into the front end of a datapath."""
     if datapath.affine is None:
-        return Direct(config, Instructions(trace, statics))
+        return Direct(config, Instructions(statics))
     return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)
 
 

@@ -6,7 +6,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Run:
     sm: Sm
 
 
-def simulate(config: SmConfig, trace: Trace, *, max_cycles: int = 1 << 40, check: bool = False) -> Run:
+def simulate(config: SmConfig, trace: Traced, *, max_cycles: int = 1 << 40, check: bool = False) -> Run:
     """Simulate a trace to its end. Raises `LaunchError` if the launch does not fit the SM, `ExecutionError` if it takes
     more than `max_cycles` or cannot go on. For `check` see `Sm`."""
     sm = Sm(config, trace, check=check)

@@ -21,7 +21,7 @@ from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 from warploom.golden_model.writeback import Result, result_of
 
 _TAGS = 1 << TAG_BITS
@@ -36,7 +36,7 @@ class Sm:
     if the launch does not fit the SM, `ExecutionError` if no warp can ever go on.
     """
 
-    def __init__(self, config: SmConfig, trace: Trace, *, check: bool = False) -> None:
+    def __init__(self, config: SmConfig, trace: Traced, *, check: bool = False) -> None:
         self.config, self.trace = config, trace
         self.cycle = -1
         self.finished = False
@@ -53,7 +53,7 @@ class Sm:
         sp, (self._sfu,), (self._mem,) = map(config.numbers, KINDS)
         self.outside_sp = [OutsideSp(config.pipes[number]) for number in sp]
         self.sfu = Sfu(config.pipes[self._sfu])
-        self.memory = MemoryPipe(config, trace)
+        self.memory = MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""

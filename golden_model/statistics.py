@@ -6,14 +6,9 @@ from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
-from warploom.arch.isa import RZ, Pipe
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.sm import Sm
-from warploom.golden_model.trace import Trace
-from warploom.golden_model.widths import histograms
 
 
 @dataclass(frozen=True)
@@ -92,15 +87,14 @@ class Statistics:
 
 def collect(sm: Sm) -> Statistics:
     """The statistics of a finished SM."""
-    trace, datapath, memory, lanes = sm.trace, sm.datapath, sm.memory, sm.datapath.lanes.meter
+    datapath, memory, lanes, counts = sm.datapath, sm.memory, sm.datapath.lanes.meter, sm.front_end.residency.counts
     register_file = datapath.register_file
     decided = sm.decisions.counts
-    operands = operand_histogram(trace) if decided is None else decided.operands
-    sources, destinations = histograms(trace)
+    operands = counts.operands if decided is None else decided.operands
     return Statistics(
-        kernel=trace.program.name, preset=sm.config.name, cycles=sm.cycle,
-        warp_instructions=trace.warp_instructions, thread_instructions=trace.thread_instructions,
-        datapath_instructions=sum(operands), ipc=trace.warp_instructions / sm.cycle,
+        kernel=sm.trace.program.name, preset=sm.config.name, cycles=sm.cycle,
+        warp_instructions=counts.warp_instructions, thread_instructions=counts.thread_instructions,
+        datapath_instructions=sum(operands), ipc=counts.warp_instructions / sm.cycle,
         occupancy=sm.occupied / (sm.cycle * sm.config.warps),
         stalls={stall.name.lower(): sm.front_end.stalls.counts[stall] for stall in Stall},
         **(register_file.traffic()._asdict() | datapath.activity()), lane_operations=lanes.operations,
@@ -108,8 +102,8 @@ def collect(sm: Sm) -> Statistics:
         living=sm.times.living,
         bank_reads=list(register_file.bank_reads), bank_writes=list(register_file.bank_writes),
         bank_conflicts=register_file.bank_conflicts, port_conflicts=register_file.port_conflicts, operands=operands,
-        source_widths=sources, destination_widths=destinations, l1_hits=memory.l1.hits, l1_misses=memory.l1.misses,
-        l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
+        source_widths=counts.source_widths, destination_widths=counts.destination_widths, l1_hits=memory.l1.hits,
+        l1_misses=memory.l1.misses, l1_merges=memory.l1.merges, load_transactions=memory.counts.load_transactions,
         store_transactions=memory.counts.store_transactions, shared_instructions=memory.counts.shared_instructions,
         shared_passes=memory.counts.shared_passes, memory_stall_cycles=memory.counts.stall_cycles,
         counted={events.key: _counted(sm, events.path) for mechanism in MECHANISMS for events in mechanism.events},
@@ -123,11 +117,3 @@ def _counted(sm: Sm, path: str) -> dict[str, Any]:
         return {}
     return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value
             for name, value in vars(counts).items()}
-
-
-def operand_histogram(trace: Trace) -> list[int]:
-    """Instructions that enter the datapath, by the number of distinct registers that they read."""
-    instructions = trace.program.instructions
-    count = np.array([-1 if i.pipe is Pipe.CONTROL and i.dst == RZ else len(i.sources) for i in instructions])
-    read = np.concatenate([count[warp.pc[warp.lanes != 0]] for warp in trace.warps])
-    return np.bincount(read[read >= 0], minlength=4).tolist()

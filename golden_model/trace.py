@@ -1,7 +1,9 @@
 """The result of functional execution: every dynamic warp instruction with its values. It may be simulated many
 times."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -36,11 +38,26 @@ class WarpTrace:
         return len(self.pc)
 
 
+class Traced(Protocol):
+    """A kernel's execution, whole (`Trace`) or made in parts as they are needed (`functional.executor.Stream`)."""
+
+    @property
+    def program(self) -> Program:
+        """The program that was executed."""
+
+    @property
+    def launch(self) -> Launch:
+        """Its launch."""
+
+    def parts(self) -> Iterator["Trace"]:
+        """The traces of consecutive sets of blocks, all in all of every block once."""
+
+
 @dataclass(frozen=True)
 class Trace:
-    """A kernel's execution. `warps` in order of (block, warp); `results` is uint32 (rows, 32) and `addresses` uint64
-    (rows, 32): byte addresses in the instruction's own space (generic ones already resolved, `spaces` giving the
-    `Space` of each row, uint8). Lanes that do not execute hold 0."""
+    """A kernel's execution, or that of some of its blocks. `warps` in order of (block, warp); `results` is uint32
+    (rows, 32) and `addresses` uint64 (rows, 32): byte addresses in the instruction's own space (generic ones already
+    resolved, `spaces` giving the `Space` of each row, uint8). Lanes that do not execute hold 0."""
 
     program: Program
     launch: Launch
@@ -48,6 +65,10 @@ class Trace:
     results: np.ndarray
     addresses: np.ndarray
     spaces: np.ndarray
+
+    def parts(self) -> Iterator["Trace"]:
+        """See `Traced`: one part."""
+        yield self
 
     @property
     def warp_instructions(self) -> int:

@@ -83,7 +83,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], *
     """An SM with other decisions."""
 
     def decisions_of(config: SmConfig, trace: Trace, statics: Sequence[Static], *others: object) -> Any:
-        return plug_in(Direct(config, Instructions(trace, statics)))
+        return plug_in(Direct(config, Instructions(statics)))
 
     monkeypatch.setattr(warploom.golden_model.sm, "decisions_of", decisions_of)
     return Sm(SmConfig().with_settings(["scheduler=gto", "schedulers=1"]), trace_of(CODE, **fields), check=True)

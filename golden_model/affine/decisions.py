@@ -26,7 +26,7 @@ from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
-from warploom.golden_model.trace import NONE, Trace
+from warploom.golden_model.trace import NONE, Traced
 from warploom.golden_model.words import ALL_LANES
 
 ATTEMPTS = (Way.ATTEMPT, Way.PARTIAL)
@@ -55,11 +55,11 @@ class AffineDecisions:
     """
 
     def __init__(  # noqa: PLR0917 - its sources
-        self, config: SmConfig, trace: Trace, statics: Sequence[Static], unit: AffineUnit, operands: OperandStore,
+        self, config: SmConfig, trace: Traced, statics: Sequence[Static], unit: AffineUnit, operands: OperandStore,
         checker: Checker | None,
     ) -> None:
         self.counts = AffineCounts()
-        self._config, self._trace, self._instructions = config, trace, Instructions(trace, statics)
+        self._config, self._instructions = config, Instructions(statics)
         self._unit, self._registers, self._operands, self._checker = unit, unit.registers, operands, checker
         self._warps: dict[int, Warp] = {}  # by slot, those with attempts
         self._attempted: dict[int, Unanswered] = {}  # by slot, in this cycle
@@ -134,7 +134,7 @@ class AffineDecisions:
             flight.static, flight.pred_out, flight.address = result_move(warp.next), 0, NONE
             return flight
         if warp.next.op is Op.LD and self._config.affine.has_memory:
-            flight.vector = is_vector(warp.next, plan.slots, Space(self._trace.spaces[flight.address]))
+            flight.vector = is_vector(warp.next, plan.slots, Space(warp.trace.spaces[flight.address]))
             self.counts.vector_requests += flight.vector
         return flight
 

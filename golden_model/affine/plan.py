@@ -16,7 +16,7 @@ from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.lane import decode_modifiers
 from warploom.golden_model.operands.collector import SOURCES
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 from warploom.golden_model.words import WORD_MASK
 
 
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 class Planner:
     """Makes plans for the instructions of a trace, from the tags of their registers."""
 
-    def __init__(self, config: SmConfig, trace: Trace, statics: Sequence[Static]) -> None:
+    def __init__(self, config: SmConfig, trace: Traced, statics: Sequence[Static]) -> None:
         self._launch, self._shared_bytes = trace.launch, trace.program.shared_bytes
         moves = [static.then for static in statics if static.then is not None]
         self._eligible = {static for static in (*statics, *moves) if is_eligible(static.instruction, config.affine)}

@@ -14,7 +14,7 @@ from warploom.golden_model.functional.load_store import LoadStore
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.functional.operations import Operands, Outcome, evaluate
 from warploom.golden_model.functional.resident import Group, ResidentWarps
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 
 
 class UniformUnit:
@@ -24,7 +24,7 @@ class UniformUnit:
     a word, and whether the comparison or property holds.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Traced) -> None:
         self._trace = trace
 
     def __call__(self, op: int, modifiers: int, a: int, b: int, c: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.golden_model.front_end.hazards import Hazards
 from warploom.golden_model.functional.memory import Memory
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
 """Operations without any result, which do not reach write-back."""
@@ -50,7 +50,7 @@ def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int])
     }
 
 
-def decode(trace: Trace) -> list[Static]:
+def decode(trace: Traced) -> list[Static]:
     """The instructions of a trace's program."""
     instructions = trace.program.instructions
     if any(instruction.param for instruction in instructions):

@@ -12,7 +12,7 @@ from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.front_end.warps import Warp
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 
 
 class FrontEnd:
@@ -20,7 +20,7 @@ class FrontEnd:
     at its end. `decisions` defines how an instruction is executed. Raises `LaunchError` if not even one block fits the
     SM."""
 
-    def __init__(self, config: SmConfig, trace: Trace, statics: Sequence[Static], decisions: Decisions) -> None:
+    def __init__(self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions) -> None:
         self._statics, self._decisions = statics, decisions
         self.residency = Residency(config, trace)
         self.warps: dict[int, Warp] = {}  # by slot

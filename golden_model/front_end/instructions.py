@@ -10,9 +10,7 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.inputs import Attempts
-from warploom.golden_model.trace import NONE, Trace
-
-_ROW_BYTES = 128
+from warploom.golden_model.trace import NONE
 
 _NOTHING = Issued()
 
@@ -20,9 +18,7 @@ _NOTHING = Issued()
 class Instructions:
     """Fields and values of a warp's next instruction."""
 
-    def __init__(self, trace: Trace, statics: Sequence[Static]) -> None:
-        self._trace = trace
-        self._words = trace.results.tobytes()
+    def __init__(self, statics: Sequence[Static]) -> None:
         self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
 
     def fields(self, warp: Warp) -> dict[str, int]:
@@ -32,22 +28,23 @@ class Instructions:
                   "first": int(not warp.entered)}
         if walk.pc in self._counts:
             lane = (walk.lanes & -walk.lanes).bit_length() - 1
-            fields["imm"] = int(self._trace.results[walk.result, lane])
+            fields["imm"] = int(warp.trace.results[walk.result, lane])
         return fields
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         """The warp's next instruction enters the datapath in this cycle."""
         walk = warp.walk
         return Flight(warp.next, warp, tag, walk.lanes, walk.pred_out, walk.result, walk.address, cycle,
-                      self._word(walk.result))
+                      _word(warp, walk.result))
 
     def flight_at(self, warp: Warp, static: Static, at: Position) -> Flight:
         """An instruction of the warp that does not enter the datapath."""
-        return Flight(static, warp, 0, at.lanes, at.pred_out, at.result, at.address, 0, self._word(at.result))
+        return Flight(static, warp, 0, at.lanes, at.pred_out, at.result, at.address, 0, _word(warp, at.result))
 
-    def _word(self, row: int) -> int:
-        """A result of the trace as 1024 bits."""
-        return 0 if row == NONE else int.from_bytes(self._words[row * _ROW_BYTES : (row + 1) * _ROW_BYTES], "little")
+
+def _word(warp: Warp, row: int) -> int:
+    """A result of a warp as 1024 bits."""
+    return 0 if row == NONE else int.from_bytes(warp.trace.results[row], "little")
 
 
 class Direct:

@@ -1,5 +1,8 @@
 """`Residency`: the dispatch of blocks to the SM (docs/contract/front_end.md, *Blocks*)."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 
 from warploom.arch.config import SmConfig
@@ -7,7 +10,8 @@ from warploom.arch.isa import Op
 from warploom.arch.layout import check_fits, resident_warps
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.warps import Block, Warp
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Trace, Traced, WarpTrace
+from warploom.golden_model.trace_counts import TraceCounts
 
 
 class Residency:
@@ -16,9 +20,11 @@ class Residency:
     Raises `LaunchError` when not even one block fits the SM.
     """
 
-    def __init__(self, config: SmConfig, trace: Trace) -> None:
+    def __init__(self, config: SmConfig, trace: Traced) -> None:
         program, launch = trace.program, trace.launch
-        self._trace = trace
+        self.counts = TraceCounts()
+        """Of the blocks dispatched so far, and those that were executed with them."""
+        self._coming = self._warps_of(trace)
         self._warps = launch.warps_per_block
         self._shared = program.shared_bytes + launch.dynamic_shared
         check_fits(config, program, launch)
@@ -26,7 +32,7 @@ class Residency:
         self._free_slots = list(range(resident_warps(config, program.registers)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self._next = 0
-        self._blocks = len(trace.warps) // self._warps
+        self._blocks = launch.blocks
         self.pending = self._blocks > 0
         """Blocks are still to come."""
         self.warps = 0
@@ -39,9 +45,8 @@ class Residency:
         if not self._free_blocks or self._shared > self._free_shared:
             return None
         block, first = Block(), self._next * self._warps
-        for number in range(first, first + self._warps):
-            walk = Walk(self._trace.warps[number], self._exits)
-            block.warps.append(Warp(walk, number, self._free_slots.pop(0), block))
+        for number, (trace, warp) in enumerate(islice(self._coming, self._warps), start=first):
+            block.warps.append(Warp(Walk(warp, self._exits), number, self._free_slots.pop(0), block, trace))
         block.running = self._warps
         self._free_blocks -= 1
         self._free_shared -= self._shared
@@ -49,6 +54,13 @@ class Residency:
         self.pending = self._next < self._blocks
         self.warps += self._warps
         return block
+
+    def _warps_of(self, trace: Traced) -> Iterator[tuple[Trace, WarpTrace]]:
+        """All warps in their order, each with the part of the trace that it is in."""
+        for part in trace.parts():
+            self.counts.add(part)
+            for warp in part.warps:
+                yield part, warp
 
     def retire(self, block: Block) -> None:
         """The block has ended: free its resources."""

@@ -5,12 +5,15 @@ dynamic instructions of its trace.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from warploom.golden_model.trace import WarpTrace
+
+AHEAD = 256
+"""Instructions that are converted to numbers of Python together."""
 
 
 class Position(NamedTuple):
@@ -39,9 +42,7 @@ class Walk:
     address: int
 
     def __init__(self, trace: WarpTrace, exits: np.ndarray) -> None:
-        full = (~trace.lanes & _live(trace, exits) == 0).astype(int)
-        columns = (trace.pc, trace.lanes, full, trace.pred_in, trace.pred_out, trace.result, trace.address)
-        self._instructions = zip(*(column.tolist() for column in columns), strict=True)
+        self._instructions = _instructions(trace, exits)
         self._again: deque[Position] = deque()  # instructions before these, to which the warp has gone back
         self.advance()
 
@@ -62,6 +63,14 @@ class Walk:
         """Return to the first of the instructions that the warp has `left`, oldest first, for the current one."""
         self._again.extendleft(reversed((*left, self.position)))
         self.advance()
+
+
+def _instructions(trace: WarpTrace, exits: np.ndarray) -> Iterator[tuple[int, ...]]:
+    """The members of `Walk` for each instruction, a few at a time, since numbers of Python take much memory."""
+    full = (~trace.lanes & _live(trace, exits) == 0).astype(int)
+    columns = (trace.pc, trace.lanes, full, trace.pred_in, trace.pred_out, trace.result, trace.address)
+    for first in range(0, len(trace), AHEAD):
+        yield from zip(*(column[first : first + AHEAD].tolist() for column in columns), strict=True)
 
 
 def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:

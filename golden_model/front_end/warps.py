@@ -3,6 +3,7 @@
 from warploom.golden_model.front_end.barriers import Barriers
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.trace import Trace
 
 
 class Block:
@@ -21,10 +22,10 @@ class Block:
 
 
 class Warp:
-    """A resident warp and its state. `number` is its index in the grid."""
+    """A resident warp and its state. `number` is its index in the grid; `trace` has the rows of its walk."""
 
-    def __init__(self, walk: Walk, number: int, slot: int, block: Block) -> None:
-        self.walk, self.number, self.slot, self.block = walk, number, slot, block
+    def __init__(self, walk: Walk, number: int, slot: int, block: Block, trace: Trace) -> None:
+        self.walk, self.number, self.slot, self.block, self.trace = walk, number, slot, block, trace
         self.next: Static  # what issues next: the current instruction, or one that follows from it
         self.enters = False  # it goes into the datapath
         self.entered = False  # an instruction of the warp has entered the datapath

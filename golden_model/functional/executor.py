@@ -6,6 +6,8 @@ the others go first, because one of those holds the lock. From time to time the 
 first, so that no group starves.
 """
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,16 +96,38 @@ class _Run:
         self.registers: list[np.ndarray] = []
         self.spent = self.thread_instructions = 0
 
-    def run(self) -> None:
-        """Run all blocks, in sets of as many as can be resident."""
+    def run(self) -> Iterator[range]:
+        """Run all blocks, in sets of as many as can be resident. Gives the numbers of each set's blocks after it.
+
+        Raises `ExecutionError`, with the text printed so far."""
         for first in range(0, self.launch.blocks, self.resident):
-            state = ResidentWarps(self.program, self.launch, first, min(self.resident, self.launch.blocks - first))
-            self.steps.barriers = Barriers(state, self.launch.warps_per_block, self.launch.strict_barriers)
-            if first:
-                self.memory.clear_resident()
-            self._run_resident(state)
-            if self.recorder:
-                self.registers.append(np.stack(state.registers))
+            blocks = range(first, min(first + self.resident, self.launch.blocks))
+            with np.errstate(all="ignore"):
+                try:
+                    self._run_set(blocks)
+                except ExecutionError as error:
+                    error.printed = self.steps.console.text
+                    raise
+            yield blocks
+
+    def _run_set(self, blocks: range) -> None:
+        """Run blocks that are resident together."""
+        state = ResidentWarps(self.program, self.launch, blocks.start, len(blocks))
+        self.steps.barriers = Barriers(state, self.launch.warps_per_block, self.launch.strict_barriers)
+        if blocks.start:
+            self.memory.clear_resident()
+        self._run_resident(state)
+        if self.recorder:
+            self.registers.append(np.stack(state.registers))
+
+    def take(self, live: np.ndarray, blocks: range) -> Trace:
+        """The trace of blocks, which are all that have run since this was called last. `live` is the mask of launched
+        lanes of each warp of a block."""
+        assert self.recorder is not None
+        self.registers.clear()
+        trace = self.recorder.trace(self.program, self.launch, live, blocks)
+        self.recorder.clear()
+        return trace
 
     def _run_resident(self, state: ResidentWarps) -> None:
         pc, turn = state.stack.pc, 0
@@ -162,14 +186,25 @@ def execute(program: Program, launch: Launch, *, record: bool = True) -> Executi
     that some threads never reach, a failed assertion, a trap, or no end within the limit; the error holds the text
     printed so far.
     """
-    with np.errstate(all="ignore"):
-        run = _Run(program, launch, record)
-        try:
-            run.run()
-        except ExecutionError as error:
-            error.printed = run.steps.console.text
-            raise
+    run = _Run(program, launch, record)
+    deque(run.run(), maxlen=0)
     live = to_masks(launched_lanes(launch))
     trace = run.recorder.trace(program, launch, live) if run.recorder else None
     return Execution(trace, run.memory.buffers(), run.memory.globals(), run.steps.console.text, run.steps.clock,
                      int(run.thread_instructions), launch.warps_per_block, tuple(run.registers))
+
+
+class Stream:
+    """A launch that is executed as its trace is used, so that only a few sets of blocks are in memory: those that
+    execute together (`RESIDENT_WARPS`). It is executed anew for each use of `parts`, which raises what `execute`
+    does."""
+
+    def __init__(self, program: Program, launch: Launch) -> None:
+        self.program, self.launch = program, launch
+
+    def parts(self) -> Iterator[Trace]:
+        """See `Traced`."""
+        live = to_masks(launched_lanes(self.launch))
+        run = _Run(self.program, self.launch, True)
+        for blocks in run.run():
+            yield run.take(live, blocks)

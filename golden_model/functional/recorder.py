@@ -59,8 +59,21 @@ class Recorder:
             NOTHING if pred_out is None else _masks(pred_out) & masks, result is not None, address is not None,
         ))
 
-    def trace(self, program: Program, launch: Launch, live: np.ndarray) -> Trace:
-        """The trace of all recorded instructions; `live` is the mask of launched lanes of each warp of a block."""
+    @property
+    def empty(self) -> bool:
+        """Whether there is no instruction."""
+        return not self._records
+
+    def clear(self) -> None:
+        """Forget all instructions."""
+        for kept in (self._records, self._results, self._addresses, self._spaces):
+            kept.clear()
+
+    def trace(self, program: Program, launch: Launch, live: np.ndarray, blocks: range | None = None) -> Trace:
+        """The trace of all recorded instructions, which are those of these blocks, or of all. `live` is the mask of
+        launched lanes of each warp of a block."""
+        blocks = range(launch.blocks) if blocks is None else blocks
+        numbers = np.arange(blocks.start * launch.warps_per_block, blocks.stop * launch.warps_per_block)
         counts = [len(record.warps) for record in self._records]
         warps = _flat([record.warps for record in self._records], np.int64)
         order = np.argsort(warps, kind="stable")
@@ -72,9 +85,9 @@ class Recorder:
             present = np.repeat(np.array([getattr(record, flag) for record in self._records], bool), counts)
             columns[name] = np.where(present, np.cumsum(present) - 1, NONE).astype(np.int32)
         columns = {name: column[order] for name, column in columns.items()}
-        ends = np.searchsorted(warps[order], np.arange(launch.blocks * launch.warps_per_block), side="right").tolist()
+        ends = np.searchsorted(warps[order], numbers, side="right").tolist()
         traces, start = [], 0
-        for number, end in enumerate(ends):
+        for number, end in zip(numbers.tolist(), ends, strict=True):
             block, warp = divmod(number, launch.warps_per_block)
             parts = {name: column[start:end] for name, column in columns.items()}
             traces.append(WarpTrace(block=block, warp=warp, live=int(live[warp]), **parts))

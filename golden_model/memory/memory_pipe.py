@@ -12,9 +12,9 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW
 from warploom.arch.modifiers import Space
+from warploom.arch.program import Program
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.memory.cache import L1
-from warploom.golden_model.trace import Trace
 from warploom.golden_model.writeback import Result
 
 _WINDOW = {Space.GLOBAL: 0, Space.CONST: CONST_WINDOW, Space.PARAM: PARAM_WINDOW}
@@ -35,12 +35,12 @@ class MemoryCounts:
 class MemoryPipe:
     """Takes memory instructions in order. Results leave in the order in which they become available, one a cycle."""
 
-    def __init__(self, config: SmConfig, trace: Trace) -> None:
+    def __init__(self, config: SmConfig, program: Program) -> None:
         self.counts = MemoryCounts()
         self.l1 = L1(config)
-        self._config, self._trace = config, trace
+        self._config = config
         self._line_shift = config.line_bytes.bit_length() - 1
-        self._local_bytes = -(-trace.program.local_bytes // 4) * 4 * LANES
+        self._local_bytes = -(-program.local_bytes // 4) * 4 * LANES
         self._queue: deque[tuple[int, Flight, Result | None]] = deque()
         self._free_at = 0
         self._results: list[tuple[int, int, Result]] = []  # heap: ready cycle, order, result
@@ -90,7 +90,7 @@ class MemoryPipe:
             return cycle, cycle + 1
         if op is Op.SHFL:
             return cycle, cycle + self._config.shared_latency
-        space = Space(self._trace.spaces[flight.address])
+        space = Space(flight.warp.trace.spaces[flight.address])
         if space is Space.SHARED:
             last = cycle + self._shared_passes(flight) - 1
             return last, last + self._config.shared_latency
@@ -100,7 +100,7 @@ class MemoryPipe:
 
     def _addresses(self, flight: Flight) -> list[int]:
         """Byte addresses of the executing lanes."""
-        row = self._trace.addresses[flight.address].tolist()
+        row = flight.warp.trace.addresses[flight.address].tolist()
         return [address for lane, address in enumerate(row) if flight.lanes >> lane & 1]
 
     def _lines(self, flight: Flight, space: Space) -> list[int]:
@@ -108,7 +108,7 @@ class MemoryPipe:
         shift = self._line_shift
         if space is Space.LOCAL:  # word k of all lanes is contiguous
             base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
-            row = self._trace.addresses[flight.address].tolist()
+            row = flight.warp.trace.addresses[flight.address].tolist()
             interleaved = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
             return list(dict.fromkeys(a >> shift for lane, a in enumerate(interleaved) if flight.lanes >> lane & 1))
         window = _WINDOW[space]

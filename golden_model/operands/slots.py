@@ -28,13 +28,13 @@ class SlotStore:
     """
 
     counts = None
-    free: Sequence[int] = _ALL_FREE
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
         self.dispatcher = Dispatcher(config, OldestFirst())
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []
+        self.free: Sequence[int] = _ALL_FREE
         self._file = register_file
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]

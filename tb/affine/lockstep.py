@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.interfaces import UNIFORM_CYCLES, attempt_fields
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.datapath import Datapath
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace import Traced
 from warploom.tb.hardware import Hardware
 
 
@@ -14,7 +14,7 @@ class AffinePorts:
     """Compares the ports of the sets with the golden unit; drives attempts, and results of the uniform unit. `checks`
     counts comparisons."""
 
-    def __init__(self, hardware: Hardware, trace: Trace, checks: dict[str, int]) -> None:
+    def __init__(self, hardware: Hardware, trace: Traced, checks: dict[str, int]) -> None:
         self._hardware, self._has_address_slot = hardware, hardware.config.has_address_slot
         checks |= dict.fromkeys(("attempts", "accepted", "uniform_answers"), 0)
         self._checks, self._registers = checks, trace.program.registers

@@ -8,6 +8,7 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError
 from warploom.arch.mechanisms import MECHANISMS
+from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
@@ -28,7 +29,7 @@ def main(options: argparse.Namespace) -> Body:
     file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
     try:
         with report.working("executing"):
-            executed = run(file, config, record=not options.functional)
+            executed = run(file, config, record=False)
     except ExecutionError as error:
         show_printed(error.printed)
         raise
@@ -37,9 +38,9 @@ def main(options: argparse.Namespace) -> Body:
         paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
         body["outputs"] = [str(path) for path in paths]
     show(executed)
-    if executed.execution.trace is not None:
+    if not options.functional:
         with report.working("timing"):
-            statistics = simulate(config, executed.execution.trace).statistics
+            statistics = simulate(config, Stream(executed.program, file.launch)).statistics
         body["timing"] = statistics.to_json()
         show_timing(statistics)
     if options.rtl:
