@@ -17,7 +17,7 @@ OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 
 # What blocks of Python in pages call.
-PAGES := from warploom import documents; from warploom.evaluation import pages
+PAGES := from warploom import documents; from warploom.evaluation import calibration, pages
 
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
@@ -61,10 +61,11 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate affine $(OWN_PRESET)
+	$(VENV)/bin/warploom evaluate calibration $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
 # The experiments whose figures the pages show.
-SHOWN := coalescing gating bypassing affine
+SHOWN := coalescing gating bypassing affine calibration
 
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results

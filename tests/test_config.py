@@ -13,7 +13,7 @@ from warploom.arch.pipes import PIPE_PARAMETERS
 
 
 def test_presets_are_bundled_and_named_after_their_file():
-    assert presets() == ["fermi", "maxwell", "narrow", "pascal", "small"]
+    assert presets() == ["fermi", "gtx480", "maxwell", "narrow", "pascal", "small"]
     assert [SmConfig.preset(name).name for name in presets()] == presets()
 
 
@@ -39,6 +39,35 @@ def test_fermi_has_the_pipelines_of_the_seed():
     assert all(pipe.classes == kind.classes for pipe, kind in zip(fermi.pipes[1:], narrow.pipes, strict=True))
     intervals = [fermi.timing_of(kind).interval for kind in (TimingClass.INT_ADD, TimingClass.SFU, TimingClass.MEM)]
     assert intervals == [2, 8, 2]
+
+
+def test_gtx480_is_the_machine_of_gpgpu_sim():
+    """GPGPU-Sim's tested GTX 480: two GTO schedulers that issue one instruction each; pipeline widths of 2 for SP, 1
+    for SFU and 1 for MEM; two results a cycle for SP and SFU together; collectors 6, 8 and 2. With the four banks of
+    [RADAIDEH], Table 3.5."""
+    fermi, gtx480 = SmConfig.preset("fermi"), SmConfig.preset("gtx480")
+    different = ("name", "scheduler", "collectors", "sfu_collectors", "mem_collectors", "pipes", "memory_latency")
+    same = [field.name for field in dataclasses.fields(SmConfig) if field.name not in different]
+    assert all(getattr(gtx480, name) == getattr(fermi, name) for name in same)
+    assert (gtx480.warps, gtx480.blocks, gtx480.register_file_bytes, gtx480.banks) == (48, 8, 32 * 1024 * 4, 4)
+    assert (gtx480.schedulers, gtx480.issue_ports, gtx480.scheduler) == (2, 2, Scheduler.GTO)
+    assert [len(numbers) for numbers in gtx480.collector_sets] == [6, 8, 2]
+    assert [(pipe.kind, pipe.lanes) for pipe in gtx480.pipes] == [
+        (Pipe.SP, 32), (Pipe.SP, 32), (Pipe.SFU, 32), (Pipe.MEM, 32)]
+    assert len(gtx480.dispatch_ports) == 4
+    assert gtx480.write_paths == ((0, 2), (1,), (3,)) and gtx480.rotating_paths == 2
+    assert [gtx480.pipes[0].classes[f"int_{name}"] for name in ("add", "max", "mul", "mad")] == [
+        (4, 1), (13, 2), (4, 2), (5, 1)]
+    assert [gtx480.pipes[0].classes[f"fp_{name}"] for name in ("add", "max", "mul", "mad")] == [
+        (4, 1), (13, 2), (4, 1), (5, 1)]
+    assert gtx480.pipes[2].classes == {
+        "int_div": (145, 8), "fp_div": (39, 4), "dp_add": (8, 8), "dp_max": (19, 16), "dp_mul": (8, 8),
+        "dp_mad": (8, 8), "dp_div": (330, 130), "sfu": (8, 8)}
+    assert gtx480.timing_of(TimingClass.MEM).interval == 1
+    assert (gtx480.shared_latency, gtx480.l1_latency) == (26, 35)
+    assert gtx480.memory_latency == 298 - 39  # cycles from a load to the use of its data, from DRAM and from the L1
+    assert (gtx480.l1_sets, gtx480.line_bytes, gtx480.l1_ways, gtx480.mshrs, gtx480.mshr_merges) == (
+        32, 128, 4, 32, 8)
 
 
 def test_maxwell_is_one_core_of_the_seed():
@@ -225,7 +254,7 @@ def test_what_does_not_go_with_the_affine_unit(settings, message):
 
 
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
-    with pytest.raises(ConfigError, match="must be one of fermi, maxwell, narrow, pascal, small"):
+    with pytest.raises(ConfigError, match="must be one of fermi, gtx480, maxwell, narrow, pascal, small"):
         SmConfig.preset("volta")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
         SmConfig.preset(str(tmp_path / "none.toml"))

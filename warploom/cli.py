@@ -243,11 +243,13 @@ def _add_evaluate(verbs: _Verbs) -> None:
     evaluate = _verb(verbs, "evaluate", "an experiment of the sources: our figures beside the published ones",
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
                      "warploom evaluate bypassing\nwarploom evaluate affine\n"
-                     "warploom evaluate hardware --json hardware.json",
-                     preset="fermi; maxwell for gating, pascal for bypassing, narrow for affine")
-    evaluate.add_argument("experiment", choices=("coalescing", "gating", "bypassing", "affine", "hardware"),
+                     "warploom evaluate calibration\nwarploom evaluate hardware --json hardware.json",
+                     preset="fermi; maxwell for gating, pascal for bypassing, narrow for affine, gtx480 to calibrate")
+    evaluate.add_argument("experiment",
+                          choices=("coalescing", "gating", "bypassing", "affine", "calibration", "hardware"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "
+                               "calibration: instructions per cycle beside GPGPU-Sim's, at default size; "
                                "hardware: their units synthesised")
     evaluate.set_defaults(preset=None)
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",

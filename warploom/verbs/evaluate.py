@@ -9,7 +9,17 @@ from pathlib import Path
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
-from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, gating, hardware, tables
+from warploom.evaluation import (
+    affine,
+    affine_table,
+    bypassing,
+    calibration,
+    charts,
+    coalescing,
+    gating,
+    hardware,
+    tables,
+)
 from warploom.evaluation.figures import Figure, Measured, Runs
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
@@ -20,7 +30,7 @@ from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"
 
-PRESETS = {"gating": "maxwell", "bypassing": "pascal", "affine": "narrow"}
+PRESETS = {"gating": "maxwell", "bypassing": "pascal", "affine": "narrow", "calibration": "gtx480"}
 """The preset of an experiment; `fermi` for all others."""
 
 SCARCE = "fermi"
@@ -38,7 +48,7 @@ def main(options: argparse.Namespace) -> Body:
     options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
-             "hardware": _hardware}
+             "calibration": _calibration, "hardware": _hardware}
     body = verbs[options.experiment](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
 
@@ -82,9 +92,21 @@ def _affine(options: argparse.Namespace, config: SmConfig) -> Body:
     return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
 
 
-def _simulate(options: argparse.Namespace, configurations: Mapping[str, SmConfig]) -> dict[str, Runs]:
-    """Every kernel under every configuration."""
-    wanted = cases([kernel.name for kernel in kernels()], options.size, configurations)
+def _calibration(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Instructions per cycle beside those of GPGPU-Sim, kernel by kernel."""
+    runs = _simulate(options, calibration.configurations(config), list(calibration.measured()))
+    rows = calibration.rows(runs, options.size)
+    report.table(f"Instructions per cycle of {config.name} (kernels: {options.size}) beside GPGPU-Sim's (default)",
+                 calibration.COLUMNS, [row.shown for row in rows])
+    shown = [dict(zip(calibration.COLUMNS, row.shown, strict=True)) for row in rows]
+    return {"size": options.size, "calibration": shown, "runs": _statistics(runs)}
+
+
+def _simulate(
+    options: argparse.Namespace, configurations: Mapping[str, SmConfig], names: Sequence[str] | None = None
+) -> dict[str, Runs]:
+    """Every kernel, or those with some names, under every configuration."""
+    wanted = cases(names or [kernel.name for kernel in kernels()], options.size, configurations)
     with report.counting("simulating", len(wanted)) as done:
         return simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
 
@@ -101,9 +123,14 @@ def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mappi
     report.fields("What this was", {"configuration and kernels": what, "charts, PNG and SVG": folder})
     return {
         "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],
-        "runs": {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
-                 for kernel, of_kernel in runs.items()},
+        "runs": _statistics(runs),
     }
+
+
+def _statistics(runs: Mapping[str, Runs]) -> Body:
+    """The statistics of all runs."""
+    return {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
+            for kernel, of_kernel in runs.items()}
 
 
 def _draw(found: list[Measured], folder: Path, caption: str) -> None:

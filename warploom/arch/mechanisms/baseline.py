@@ -112,6 +112,7 @@ BASELINE = Mechanism(
         Runs("small", (*PATH_EACH, *SP_APART, "bypass=bow_wr", "affine=abm", "gating=active")),
         Runs("small", ("schedulers=4", "issue_ports=4", "collectors=6")),
         Runs("small", (*TWO_SP, *PORT_EACH, *FAST, "issue_ports=2", *SETS_BY_PIPE)),
+        Runs("gtx480"),
         Runs("small", (*TWO_SP, *PORT_EACH, "issue_ports=2", "collectors=4", "coalescing=on", "alignment=write",
                        "gating=cross_lane")),
         Runs("small", ("schedulers=4", "issue_ports=4", "layout=wid", "affine=abm", "coalescing=on", "gating=in_lane")),

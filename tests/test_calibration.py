@@ -1,0 +1,60 @@
+"""Instructions per cycle beside those of GPGPU-Sim (docs/calibration.md)."""
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+from warploom.cli import main
+from warploom.evaluation import calibration, simulations
+from warploom.evaluation.calibration import Row
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.golden_model.simulate import simulate
+
+GTX480 = SmConfig.preset("gtx480")
+
+
+def test_machines_are_changed_step_by_step() -> None:
+    found = calibration.configurations(GTX480)
+    assert {machine: config.banks for machine, config in found.items()} == {
+        "16 banks": 16, "4 banks": 4, "4 collectors": 4}
+    assert all(config.register_file_bytes == GTX480.register_file_bytes for config in found.values())
+    assert [len(config.collector_sets) for config in found.values()] == [3, 3, 1]
+    assert [config.collectors for config in found.values()] == [16, 16, 4]
+    assert {machine for theirs in calibration.measured().values() for machine in theirs} == {*found, "instructions"}
+
+
+def test_differences_are_ours_over_theirs() -> None:
+    row = Row("matmul", "4 banks", ipc=1.65, cycles=900, published_ipc=1.5, published_instructions=1200)
+    assert (row.ipc_percent, row.cycles_percent) == (pytest.approx(10), pytest.approx(12.5))
+    assert row.shown == ("matmul", "4 banks", 1.65, 1.5, "+10", "+12", "")
+    far = Row("matmul", "4 banks", ipc=1.8, cycles=900, published_ipc=1.5, published_instructions=1200, branches=1.56)
+    assert not far.is_close and far.shown[-1] == "+4"
+
+
+def test_branches_enter_the_datapath() -> None:
+    """The same instructions in the same order, of which none is a branch and more enter the datapath."""
+    trace = simulations._trace("reduction", "tiny")
+    changed = calibration.through_collectors(trace)
+    assert changed.warp_instructions == trace.warp_instructions
+    branches = sum(int((warp.pc == pc).sum()) for warp in trace.warps
+                   for pc, instruction in enumerate(trace.program.instructions) if instruction.op is Op.BRA)
+    plain, through = (simulate(GTX480, each).statistics for each in (trace, changed))
+    assert through.datapath_instructions == plain.datapath_instructions + branches > plain.datapath_instructions
+    assert through.warp_instructions == plain.warp_instructions and through.cycles > plain.cycles
+
+
+def test_the_command_shows_every_kernel_on_every_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "calibration", "--size", "tiny"]) == 0
+    text = capsys.readouterr().out
+    assert all(text.count(kernel) == len(theirs) - 1 for kernel, theirs in calibration.measured().items())
+
+
+@pytest.mark.long
+def test_the_machine_is_as_fast_as_gpgpu_sim() -> None:
+    """Instructions per cycle, with branches in collectors if need be; in vector_add, where our code has fewer
+    instructions than the PTX, cycles."""
+    wanted = cases(list(calibration.measured()), "default", calibration.configurations(GTX480))
+    for row in calibration.rows(simulate_all(wanted, lambda case: None), "default"):
+        branches = row.branches and 100 * (row.branches / row.published_ipc - 1)
+        percents = [row.cycles_percent] if row.kernel == "vector_add" else [row.ipc_percent, branches]
+        assert min(abs(percent) for percent in percents if percent is not None) <= calibration.CLOSE, row
