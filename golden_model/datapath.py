@@ -55,6 +55,7 @@ class Datapath:
             *(f"{port}_{name}" for port in config.dispatch_ports for name in ("valid", "collector", "tag")),
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
+        self._per_port = config.issue_per_warp
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
@@ -79,7 +80,8 @@ class Datapath:
         if leaves:
             self._count(dispatch)  # before their holders take other instructions
         if issue:
-            self._issue([*issue[first_port:], *issue[:first_port]])
+            first = first_port * self._per_port
+            self._issue([*issue[first:], *issue[:first]])
         operands.read()
         register_file.write(operands.results(self.done, self._results(outside)))
         self.sent = dispatch
@@ -155,7 +157,7 @@ class Datapath:
     # ------------------------------------------------------------------ issue and dispatch
 
     def _issue(self, issues: Issues) -> None:
-        """Instructions are on the issue ports, in claim order."""
+        """Instructions are on the issue inputs, in claim order."""
         operands, affine = self.operands, self.affine
         for issue in issues:
             if issue is None:
@@ -163,7 +165,7 @@ class Datapath:
             fields = issue if affine is None else self._masked(issue, affine)
             if operands.takes(fields):
                 if affine is not None:
-                    affine.issued(fields)
+                    affine.issued(issue)
                 operands.issue(fields, *self._addresses_of(fields))
 
     def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:

@@ -10,11 +10,11 @@ Attempts = Sequence[Mapping[str, int] | None]
 
 
 Issues = Sequence[Mapping[str, int] | None]
-"""By issue port: the fields of an instruction (`interfaces.issue_fields`)."""
+"""By issue input: the fields of an instruction (`interfaces.issue_fields`)."""
 
 
 class Inputs(NamedTuple):
-    """Instructions, by issue port, and of the units outside, by pipe, results with `data` and the mask of those that
+    """Instructions, by issue input, and of the units outside, by pipe, results with `data` and the mask of those that
     give a credit. Without any instruction `issue`, without any result `results` may be empty. `first_port` is the issue
     port whose claim goes first. With an affine unit the attempts."""
 

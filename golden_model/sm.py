@@ -17,7 +17,7 @@ from warploom.golden_model.external import OutsideSp, Sfu
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
@@ -61,7 +61,8 @@ class Sm:
         self._flights: dict[int, Flight] = {}
         self._tag = 0
         self._picked: list[Warp] = []
-        self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath, in claim order
+        self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath
+        self._seconds: Sequence[Follower] = ()  # the seconds of the pairs that issue in this cycle
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
         self._no_inputs = Inputs(attempts=self.decisions.attempts(()))
 
@@ -107,7 +108,8 @@ class Sm:
         operands = datapath.operands
         tags = _TAGS - len(self._flights)
         picked = self._picked = self.front_end.select(cycle, tags, operands.free_collectors, operands.free)
-        attempts = self.decisions.attempts(picked)
+        seconds = self._seconds = self.front_end.seconds
+        attempts = self.decisions.attempts([*picked, *seconds] if seconds else picked)
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
@@ -127,17 +129,19 @@ class Sm:
         return results if any(results) else (), (left is not None) << self._sfu | taken << self._mem
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
-        """What enters the datapath, by port, and the port whose claim goes first."""
-        ports = self.config.issue_ports
+        """What enters the datapath, by issue input, and the port whose claim goes first."""
+        ports, per_port = self.config.issue_ports, self.config.issue_per_warp
         first = cycle // self.config.front_end_interval % ports
-        self._entering.sort(key=lambda warp: (warp.slot - first) % ports)
-        issues: list[dict[str, int] | None] = [None] * ports
-        for warp in self._entering:
+        seconds = [follower for follower in self._seconds if follower.enters]
+        entering: list[Warp | Follower] = [*self._entering, *seconds]
+        entering.sort(key=lambda warp: (warp.slot - first) % ports)
+        issues: list[dict[str, int] | None] = [None] * (ports * per_port)
+        for warp in entering:
             while self._tag in self._flights:
                 self._tag = (self._tag + 1) % _TAGS
             fields = self.decisions.fields(warp)
             fields["tag"], fields["pipe"] = self._tag, self._pipes[fields["pipe"]][warp.slot]
-            issues[warp.slot % ports] = fields
+            issues[warp.slot % ports * per_port + isinstance(warp, Follower)] = fields
             self._tag = (self._tag + 1) % _TAGS
         return issues, first
 
@@ -163,11 +167,13 @@ class Sm:
             if dispatch is not None:
                 self._dispatched(dispatch)
         for warp in self._entering:
-            fields = inputs.issue[warp.slot % len(inputs.issue)]
-            assert fields is not None
-            self._launch(warp, fields)
+            self._launch(warp, place=0)
         for warp in self._picked:
             front_end.issued(warp)
+        for follower in self._seconds:  # to which its warp has gone on
+            if follower.enters:
+                self._launch(follower.warp, place=1)
+            front_end.issued(follower.warp)
         front_end.answered()
 
     def _end(self, flight: Flight) -> None:
@@ -178,8 +184,11 @@ class Sm:
         self.times.ended(self.cycle, flight)
         self.front_end.done(flight.warp, flight.static)
 
-    def _launch(self, warp: Warp, fields: Mapping[str, int]) -> None:
-        """An instruction enters the datapath."""
+    def _launch(self, warp: Warp, place: int) -> None:
+        """The warp's next instruction, at this place in a pair, enters the datapath."""
+        config = self.config
+        fields = self.inputs.issue[warp.slot % config.issue_ports * config.issue_per_warp + place]
+        assert fields is not None
         flight = self.decisions.flight(warp, fields["tag"], self.cycle)
         self._flights[flight.tag] = flight
         if self.checker is not None:

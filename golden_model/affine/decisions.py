@@ -15,14 +15,23 @@ from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.check import Checker
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.front_end.decisions import ATTEMPT, NO_PORT, PARTIAL, Answer, Issued, demand_of
+from warploom.golden_model.front_end.decisions import (
+    ATTEMPT,
+    NO_PORT,
+    PARTIAL,
+    Answer,
+    Claim,
+    Issued,
+    Lead,
+    demand_of,
+)
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.instructions import Instructions
 from warploom.golden_model.front_end.pickers import slots_of_ports
 from warploom.golden_model.front_end.simt import Position
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
@@ -88,20 +97,36 @@ class AffineDecisions:
         """See `Decisions`."""
         return self._addressing if self._config.has_address_slot else 0
 
-    def attempts(self, picked: Sequence[Warp]) -> Attempts:
+    def lead(self, warp: Warp) -> Lead | None:
+        """See `Decisions`, here and below."""
+        plan = self._planned(warp)
+        return Lead(plan.generic, plan.compact > 0) if plan.way is Way.DATAPATH else None
+
+    def follow(self, follower: Follower) -> Claim | None:
+        static, slot = follower.next, follower.slot
+        plan = follower.plan = self._planner.plan(self._registers, follower, static, {}, refused=False)
+        if plan.way is Way.PARTIAL:
+            return None
+        apart = self._config.has_address_slot and self._is_addressed(static, plan)
+        if apart and not self._operands.address_ready >> slot % len(self._ports) & 1:
+            return None
+        return Claim(self._demand(static, plan), apart, plan.compact > 0 or plan.way is not Way.DATAPATH)
+
+    def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         """By set: the fields of the attempts among the picked instructions."""
         self._outcomes = self._unit.outcomes
         sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
         for warp in picked:
-            plan = self._plans[warp.slot]
+            plan = self._plan_of(warp)
             if plan is not None and plan.way in ATTEMPTS:
                 fields = sets[warp.slot % len(sets)] = self._attempt(warp, plan)
                 values = tuple(self._unit.read(warp.slot, fields[source]) if fields["reads"] >> slot & 1 else None
                                for slot, source in enumerate(SOURCES))
-                self._attempted[warp.slot] = Unanswered(warp.next, warp.walk.position, fields, plan, values)
+                position = warp.walk.position if isinstance(warp, Warp) else warp.walk
+                self._attempted[warp.slot] = Unanswered(warp.next, position, fields, plan, values)
         return tuple(sets)
 
-    def _attempt(self, warp: Warp, plan: Plan) -> dict[str, int]:
+    def _attempt(self, warp: Warp | Follower, plan: Plan) -> dict[str, int]:
         fields = self._instructions.fields(warp)
         fields |= {"writes_predicate": int(warp.next.hazards.writes_predicate), "step": 0}
         if plan.special is not None:
@@ -110,7 +135,7 @@ class AffineDecisions:
             fields["imm_slot"] = OFFSET_SLOT
         return fields
 
-    def fields(self, warp: Warp) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> dict[str, int]:
         """See `Decisions`, here and below."""
         way, fields = self._planned(warp).way, warp.next.fields
         if way is Way.EXPANSION:
@@ -138,9 +163,13 @@ class AffineDecisions:
             self.counts.vector_requests += flight.vector
         return flight
 
-    def _planned(self, warp: Warp) -> Plan:
+    def _plan_of(self, warp: Warp | Follower) -> Plan | None:
+        """The plan for the warp's next instruction, if it has lanes."""
+        return self._plans[warp.slot] if isinstance(warp, Warp) else warp.plan
+
+    def _planned(self, warp: Warp | Follower) -> Plan:
         """The plan for the warp's next instruction, which is not CONTROL."""
-        plan = self._plans[warp.slot]
+        plan = self._plan_of(warp)
         assert plan is not None
         return plan
 
@@ -252,9 +281,14 @@ class AffineDecisions:
         self._plans[warp.slot] = plan
         bit = 1 << warp.slot
         self._addressing &= ~bit
-        if static.op is Op.LD and not plan.generic and plan.way is Way.DATAPATH:
+        if self._is_addressed(static, plan):
             self._addressing |= bit
         return plan
+
+    @staticmethod
+    def _is_addressed(static: Static, plan: Plan) -> bool:
+        """Whether an instruction goes to an address slot, if there is one."""
+        return static.op is Op.LD and not plan.generic and plan.way is Way.DATAPATH
 
     def _demand(self, static: Static, plan: Plan) -> int:
         """What an instruction demands of the datapath: a MOV needs a collector for SP."""

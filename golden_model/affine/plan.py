@@ -13,7 +13,7 @@ from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible, may_exe
 from warploom.golden_model.affine.special import special_value
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.decode import Static
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.lane import decode_modifiers
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.trace import Traced
@@ -55,7 +55,8 @@ class Planner:
         self._eligible = {static for static in (*statics, *moves) if is_eligible(static.instruction, config.affine)}
 
     def plan(
-        self, registers: AffineRegisterFile, warp: Warp, static: Static, coming: Mapping[int, Tag], refused: bool
+        self, registers: AffineRegisterFile, warp: Warp | Follower, static: Static, coming: Mapping[int, Tag],
+        refused: bool,
     ) -> Plan:
         """The plan for the warp's next instruction. `coming` are the registers that attempts without outcome write, and
         their tags, AFFINE if not known; `refused`: an attempt at it was refused before."""
@@ -90,7 +91,7 @@ class Planner:
         return tuple(coming.get(fields[source], tag) if fields["reads"] >> slot & 1 else tag
                      for slot, (source, tag) in enumerate(zip(SOURCES, known, strict=True)))
 
-    def _special(self, warp: Warp, static: Static) -> Compact | None:
+    def _special(self, warp: Warp | Follower, static: Static) -> Compact | None:
         if static.op is not Op.S2R:
             return None
         block, number = divmod(warp.number, self._launch.warps_per_block)

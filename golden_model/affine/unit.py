@@ -51,6 +51,7 @@ class AffineUnit:
         self._coming: dict[tuple[int, int], _Coming] = {}  # by warp and register, results without outcome
         self._requests: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
         self._served: set[int] = set()  # sets whose instruction has issued into the datapath in this cycle
+        self._has_pairs = config.has_pairs
         self.settle()
 
     def settle(self) -> None:
@@ -80,12 +81,14 @@ class AffineUnit:
 
     def issued(self, fields: Fields) -> None:
         """The end of a cycle, before `clock`: an instruction has issued into the datapath."""
-        self._served.add(self._set(fields))
+        if not self._has_pairs or any(value is not None for value in self.compact(fields)):
+            self._served.add(self._set(fields))
         if fields["writes"]:
             self.registers.make_generic(fields["warp"], fields["dst"])
 
     def clock(self, attempts: Sequence[Fields | None]) -> None:
-        """The end of a cycle with these attempts, by set; a set serves one instruction a cycle."""
+        """The end of a cycle with these attempts, by set; a set serves one instruction a cycle, and with
+        pairs another one without compact slots."""
         refused = {warp for fields, answer in self._due.pop(self.cycle, ())
                    if (warp := self._end(fields, answer)) is not None}
         self._requests.pop(self.cycle, None)

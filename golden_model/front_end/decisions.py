@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
 
 NO_PORT = -1
@@ -49,9 +49,26 @@ class Answer(NamedTuple):
     again: tuple[Static, int] | None = None
 
 
+class Lead(NamedTuple):
+    """The first of a pair: the registers that it reads in the register file, and whether it has compact slots."""
+
+    sources: Sequence[int]
+    has_compact: bool = False
+
+
+class Claim(NamedTuple):
+    """The second of a pair: its `demand`, whether it needs no collector (`apart`), and whether it is an attempt or an
+    expansion, or has compact slots."""
+
+    demand: int
+    apart: bool = False
+    has_compact: bool = False
+
+
 class Decisions(Protocol):
-    """A plug-in of the front end. Within a cycle call `free_entries`, then `attempts`; at its end `issued` for each
-    warp that issued, then `answers`."""
+    """A plug-in of the front end. Within a cycle call `free_entries`, then with pairs `lead` and `follow`, then
+    `attempts`; at its end `issued` for each warp that issued, then `answers`. With a pair the warp has come to the
+    second when `issued` is called for it, but `attempts` and `fields` get the second as a `Follower`."""
 
     @property
     def counts(self) -> Any:
@@ -66,7 +83,13 @@ class Decisions(Protocol):
     def apart(self) -> int:
         """The mask of warps whose instruction needs no collector."""
 
-    def attempts(self, picked: Sequence[Warp]) -> Attempts:
+    def lead(self, warp: Warp) -> Lead | None:
+        """The warp's next instruction, which enters the datapath, as the first of a pair, if it can be one."""
+
+    def follow(self, follower: Follower) -> Claim | None:
+        """An instruction with executing lanes as the second of a pair, if its address slot is free or it needs none."""
+
+    def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         """The attempts of the warps that issue in this cycle, for the units outside the datapath."""
 
     def demand(self, warp: Warp, static: Static) -> int:
@@ -78,7 +101,7 @@ class Decisions(Protocol):
     def answers(self) -> Sequence[Answer]:
         """The end of the cycle: what happens to warps whose instructions hold others."""
 
-    def fields(self, warp: Warp) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> dict[str, int]:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:

@@ -8,10 +8,11 @@ from warploom.golden_model.front_end.decisions import ATTEMPT, NO_PORT, PARTIAL,
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.issue import Issue
+from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import Stall
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.trace import Traced
 
 
@@ -25,7 +26,8 @@ class FrontEnd:
         self.residency = Residency(config, trace)
         self.warps: dict[int, Warp] = {}  # by slot
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
-        self._issue = Issue(config, decisions)
+        pairs = Pairs(statics, self.warps, self._scoreboard, decisions) if config.has_pairs else None
+        self._issue = Issue(config, decisions, pairs)
         self.stalls = self._issue.stalls
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
         self._may_dispatch = True
@@ -39,6 +41,11 @@ class FrontEnd:
     def dispatches(self) -> bool:
         """Whether a block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
+
+    @property
+    def seconds(self) -> Sequence[Follower]:
+        """The seconds of the pairs that issue in this cycle."""
+        return self._issue.seconds
 
     def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> list[Warp]:
         """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.front_end.decisions import NO_PORT, Answer, Issued, demand_of
+from warploom.golden_model.front_end.decisions import NO_PORT, Answer, Claim, Issued, Lead, demand_of
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.simt import Position
-from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.trace import NONE
 
@@ -21,7 +21,7 @@ class Instructions:
     def __init__(self, statics: Sequence[Static]) -> None:
         self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
 
-    def fields(self, warp: Warp) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> dict[str, int]:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
         walk = warp.walk
         fields = {**warp.next.fields, "warp": warp.slot, "lanes": walk.lanes, "full": walk.full, "pred": walk.pred_in,
@@ -64,7 +64,13 @@ class Direct:
         """See `Decisions`, here and below."""
         return free
 
-    def attempts(self, picked: Sequence[Warp]) -> Attempts:
+    def lead(self, warp: Warp) -> Lead | None:
+        return Lead(warp.next.hazards.sources)
+
+    def follow(self, follower: Follower) -> Claim | None:
+        return Claim(self._demand(follower.next))
+
+    def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         return ()
 
     def demand(self, warp: Warp, static: Static) -> int:

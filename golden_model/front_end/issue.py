@@ -4,19 +4,23 @@ from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
-from warploom.golden_model.front_end.decisions import NONE_FREE, Decisions
+from warploom.golden_model.front_end.decisions import COUNTS, NONE_FREE, Decisions
+from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.pickers import pickers_of, slots_of_ports
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
+from warploom.golden_model.front_end.warps import Follower
 
 
 class Issue:
     """The schedulers, which claim the issue ports in turn: a picker each. Warps are named by their slots; `state` and
     `demand` are those of `Candidates`. A scheduler without any warp stalls for `empty`."""
 
-    def __init__(self, config: SmConfig, decisions: Decisions) -> None:
+    def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
         self.stalls = Stalls()
         self.empty = Stall.NO_WARP
-        self._decisions = decisions
+        self.seconds: list[Follower] = []
+        """The seconds of the pairs that issue in this cycle."""
+        self._decisions, self._pairs = decisions, pairs
         self._candidates = Candidates(config.warps, len(config.collector_sets))
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
@@ -29,6 +33,8 @@ class Issue:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
         `tags`, and `collectors` of each set, and `free` are the masks of slots that may enter with so many registers to
         read, 0 to 3."""
+        if self.seconds:
+            self.seconds = []
         if cycle % self._interval:
             self.stalls.count(())
             return ()
@@ -41,9 +47,7 @@ class Issue:
         portless, entering = candidates.able(self._decisions.free_entries(free) if tags else NONE_FREE)
         apart, served = self._decisions.apart, 0  # slots whose port has been claimed
         left = [*collectors]
-        for each, count in enumerate(left):
-            if not count:
-                entering &= ~candidates.claiming(each) | apart
+        entering = self._served(entering, left, apart)
         for number in self._turns[cycle // self._interval % len(self._turns)]:
             picker = self._pickers[number]
             able = picker.scope & (portless | entering)
@@ -59,12 +63,38 @@ class Issue:
                         left[each] -= 1
                         if not left[each]:
                             entering &= ~candidates.claiming(each) | apart
+                    if self._pairs is not None:
+                        tags = self._claim_second(self._pairs, slot, tags, left)
+                        entering = self._served(entering if tags else 0, left, apart)
             elif picker.scope & candidates.ready:
                 stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
             else:
                 stalled.append(candidates.cause(picker.scope or picker.own, self.empty))
         self.stalls.count(stalled)
         return picked
+
+    def _served(self, entering: int, left: Sequence[int], apart: int) -> int:
+        """Of the slots `entering`, those for whose set collectors are left, or that need none."""
+        for each, count in enumerate(left):
+            if not count:
+                entering &= ~self._candidates.claiming(each) | apart
+        return entering
+
+    def _claim_second(self, pairs: Pairs, slot: int, tags: int, left: list[int]) -> int:
+        """The second of a pair issues beside the pick of a slot, if there is one, and a tag and a collector for it.
+        Takes the collector; returns the tags that are left."""
+        found = pairs.second(slot)
+        if found is None:
+            return tags
+        follower, claim = found
+        if follower.enters:
+            each = claim.demand // COUNTS
+            if not (tags and (claim.apart or left[each])):
+                return tags
+            left[each] -= not claim.apart
+            tags -= 1
+        self.seconds.append(follower)
+        return tags
 
     def next_event(self, cycle: int) -> int | None:
         """If nothing is picked in a cycle: the next cycle in which time alone may change that."""

@@ -37,6 +37,10 @@ class Scoreboard:
         self._needs[warp] = needs
         return self.state(warp) if self._pending[warp] & needs else READY
 
+    def permits(self, warp: int, needs: int) -> bool:
+        """Whether the hazards that an instruction of the warp needs clear are clear."""
+        return not self._pending[warp] & needs
+
     def issue(self, warp: int, hazards: Hazards, sources: Sequence[int], *, memory: bool) -> None:
         """An instruction enters the datapath, where it will read the registers `sources`."""
         pending = hazards.produces

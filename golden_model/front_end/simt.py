@@ -43,7 +43,7 @@ class Walk:
 
     def __init__(self, trace: WarpTrace, exits: np.ndarray) -> None:
         self._instructions = _instructions(trace, exits)
-        self._again: deque[Position] = deque()  # instructions before these, to which the warp has gone back
+        self._again: deque[Position] = deque()  # instructions before these: the warp has gone back, or has looked ahead
         self.advance()
 
     def advance(self) -> bool:
@@ -63,6 +63,16 @@ class Walk:
         """Return to the first of the instructions that the warp has `left`, oldest first, for the current one."""
         self._again.extendleft(reversed((*left, self.position)))
         self.advance()
+
+    @property
+    def following(self) -> Position | None:
+        """The instruction after the current one, if there is one."""
+        if not self._again:
+            instruction = next(self._instructions, None)
+            if instruction is None:
+                return None
+            self._again.append(Position(*instruction))
+        return self._again[0]
 
 
 def _instructions(trace: WarpTrace, exits: np.ndarray) -> Iterator[tuple[int, ...]]:

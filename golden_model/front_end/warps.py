@@ -1,8 +1,10 @@
 """Warps and blocks that are resident on the SM."""
 
+from typing import Any
+
 from warploom.golden_model.front_end.barriers import Barriers
 from warploom.golden_model.front_end.decode import Static
-from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.front_end.simt import Position, Walk
 from warploom.golden_model.trace import Trace
 
 
@@ -30,3 +32,16 @@ class Warp:
         self.enters = False  # it goes into the datapath
         self.entered = False  # an instruction of the warp has entered the datapath
         self.blocked = 0  # hazard bits that hold it
+
+
+class Follower:
+    """The instruction after a warp's next one, in the form of the warp that comes to it: its `Static` and its position
+    in the trace. `plan` belongs to the `Decisions`."""
+
+    entered = True
+
+    def __init__(self, warp: Warp, static: Static, walk: Position) -> None:
+        self.warp, self.next, self.walk = warp, static, walk
+        self.slot, self.number, self.trace = warp.slot, warp.number, warp.trace
+        self.enters = False  # it goes into the datapath
+        self.plan: Any = None

@@ -76,6 +76,8 @@ class SmConfig:
     schedulers: int = number(2, FRONT_END, "warp schedulers, which share the warps evenly", (1, 4), TABLE_3_5)
     issue_ports: int = number(
         1, FRONT_END, "issue ports, which the schedulers share evenly", (1, 4), OURS, is_power=True)
+    issue_per_warp: int = number(
+        1, FRONT_END, "instructions of a warp that may issue in a cycle; with a window 1", (1, 2), "[BOW], section II")
     scheduler: Scheduler = choice(SWITCHES["scheduler"])
     active_warps: int = number(8, FRONT_END, "active set of each two_level scheduler, in warps", (1, 64), OURS)
     front_end_interval: int = number(
@@ -251,6 +253,17 @@ class SmConfig:
         """Whether loads with a compact address wait for dispatch in an address slot, without operand storage. With a
         window they wait in the collector of their warp."""
         return self.affine.has_memory and not self.bypass.has_window
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether two instructions of a warp may issue in a cycle."""
+        return self.issue_per_warp > 1
+
+    @property
+    def issue_inputs(self) -> int:
+        """The number of issue inputs, over each of which an instruction may enter the datapath in a cycle; those of a
+        port are neighbours."""
+        return self.issue_ports * self.issue_per_warp
 
     @property
     def address_slots(self) -> int:

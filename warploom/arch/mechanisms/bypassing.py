@@ -7,6 +7,7 @@ from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
     ARBITER,
     CONFIG,
+    Conflict,
     Core,
     Events,
     Mechanism,
@@ -55,6 +56,10 @@ BYPASSING = Mechanism(
     name="bypassing",
     switches=(
         Switch("bypass", Bypass.OFF, "operands", "how values pass from one instruction to the next", "[BOW]"),
+    ),
+    conflicts=(
+        Conflict("bypass", tuple(bypass for bypass in Bypass if bypass.has_window), "issue_per_warp", (2,),
+                 "a warp's collector takes one instruction a cycle; use issue_per_warp = 1"),
     ),
     fields=(
         PortField("issue", "first", bits=1, needs=WINDOW),

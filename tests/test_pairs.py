@@ -1,0 +1,202 @@
+"""Two instructions of a warp in one cycle: which ones, held to a statement of the rule over their fields alone."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from gated_runs import integers
+from golden_traces import random_instruction, trace_of
+
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.modifiers import Access, DType, Space, Special
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.pairs import may_pair
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.words import ALL_LANES
+
+BEATS = (
+    Instruction(op=Op.LATCH, src=(1, 2, 3)), Instruction(op=Op.HIGH, dst=4),
+    Instruction(op=Op.DADD, dst=4, src=(1, 2, RZ)), Instruction(op=Op.DSETP, pdst=1, src=(1, 2, RZ)),
+    Instruction(op=Op.DRCP, dst=4, src=(1, 2, RZ)), Instruction(op=Op.CVT, dst=4, src=(1, RZ, RZ), dst_type=DType.F64),
+)
+"""LATCH and HIGH, instructions that follow a LATCH, and producers of 64 bits."""
+
+SEVERAL = ("schedulers=2", "issue_ports=2", "collectors=6")
+
+
+# ---------------------------------------------------------------------- the rule, by brute force
+
+
+def reads(instruction: Instruction) -> set[int]:
+    """The registers in its slots."""
+    return {register for slot, register in enumerate(instruction.src)
+            if register != RZ and slot != instruction.imm_slot}
+
+
+def predicates(instruction: Instruction) -> set[int]:
+    """The predicates that it looks at."""
+    return {instruction.guard, instruction.psrc} - {PT}
+
+
+def written(instruction: Instruction) -> set[int]:
+    return {instruction.dst} - {RZ}
+
+
+def depend(first: Instruction, second: Instruction) -> bool:
+    """Whether an instruction needs what the one before it writes, writes the same, or writes what it reads."""
+    if written(first) & (reads(second) | written(second)) or written(second) & reads(first):
+        return True
+    return bool(({first.pdst} - {PT}) & (predicates(second) | {second.pdst}))
+
+
+def pairs(first: Instruction, second: Instruction) -> bool:
+    """Whether two neighbours in the same lanes may be a pair."""
+    if {Pipe.CONTROL, *(Pipe.MEM,) * (first.pipe is second.pipe)} & {first.pipe, second.pipe}:
+        return False
+    return not ({first, second} & set(BEATS) or depend(first, second))
+
+
+def guarded(rng: random.Random) -> Instruction:
+    """An instruction with few registers and predicates, often of its own guard, carry and predicate result."""
+    if rng.random() < 0.1:
+        return rng.choice(BEATS)
+    instruction = random_instruction(rng)
+    if instruction.pipe is Pipe.CONTROL:
+        return instruction
+    instruction = replace(instruction, guard=rng.choice([0, 1, 2, PT, PT]))
+    if instruction.op is Op.IADD:
+        return replace(instruction, psrc=rng.choice([0, 1, PT]), pdst=rng.choice([0, 1, PT]))
+    return instruction
+
+
+def test_neighbours_pair_if_neither_needs_the_other(seed: int) -> None:
+    rng, found = random.Random(seed), Counter[bool]()
+    for _ in range(4000):
+        first, second = guarded(rng), guarded(rng)
+        may = may_pair(*(Static(one, lambda offset: 0) for one in (first, second)))
+        write_after_read = bool(written(second) & reads(first))  # depends on where the first reads
+        assert may == pairs(first, second) or (may and write_after_read), (first, second)
+        found[may] += 1
+    assert min(found.values()) > 200
+
+
+# ---------------------------------------------------------------------- the whole SM
+
+
+def machine(*settings: str, preset: str = "small") -> SmConfig:
+    return SmConfig.preset(preset).with_settings(["issue_per_warp=2", *settings])
+
+
+def steps(config: SmConfig, trace: Trace) -> Iterator[Sm]:
+    """Each cycle of a run, whose operands and results are compared with those of functional execution."""
+    sm = Sm(config, trace, check=True)
+    while True:
+        sm.step()
+        if sm.finished:
+            assert sm.checker is not None and sm.checker.checked
+            return
+        yield sm
+
+
+def held(sm: Sm, slot: int, instruction: Instruction) -> bool:
+    """Whether instructions in flight hold one of a slot's warp: what they write, or still wait to read."""
+    in_flight = map(sm.flight, sm._flights)
+    flights = [flight.static.instruction for flight in in_flight if flight.warp.slot == slot]
+    results = set().union(*map(written, flights))
+    flags = {flight.pdst for flight in flights} - {PT}
+    waiting = {collector.fields[f"src{k}"] for collector in sm.datapath.operands.collectors for k in range(3)
+               if collector.waiting >> k & 1 and collector.fields["warp"] == slot}
+    return bool(results & (reads(instruction) | written(instruction)) or written(instruction) & waiting
+                or flags & (predicates(instruction) | {instruction.pdst}))
+
+
+@pytest.mark.parametrize("settings", [("schedulers=1", "collectors=3"), ("schedulers=1", "collectors=8", "banks=2"),
+                                      SEVERAL, ("schedulers=4", "collectors=4")], ids=" ".join)
+def test_a_second_issues_exactly_if_the_rule_allows_it(settings: tuple[str, ...], seed: int) -> None:
+    """In each cycle, for each first instruction, the following one of the trace is held to the rule."""
+    rng, found = random.Random(seed), Counter[str]()
+    code = [guarded(rng) for _ in range(150)]
+    lanes = [ALL_LANES if one.pipe is Pipe.CONTROL else rng.choice([ALL_LANES, ALL_LANES, ALL_LANES, 0xFF, 0])
+             for one in code]
+    config, trace = machine(*settings), trace_of(code, warps=4, seed=seed, lanes=lanes)
+    at = dict.fromkeys(range(4), 0)  # by warp: dynamic instructions that have issued
+    for sm in steps(config, trace):
+        inputs = [sm.inputs.issue[k : k + 2] for k in range(0, len(sm.inputs.issue), 2)]
+        free = sum(sm.datapath.operands.free_collectors)
+        for first, second in [*inputs[sm.inputs.first_port :], *inputs[: sm.inputs.first_port]]:
+            if first is None:
+                assert second is None
+                continue
+            slot, free = first["warp"], free - 1
+            position = next(p for p in range(at[slot], len(code)) if lanes[p] and code[p].pipe is not Pipe.CONTROL)
+            a, b = code[position], trace.program.instructions[position + 1]
+            may = pairs(a, b) and (*lanes, ALL_LANES)[position + 1] == lanes[position] and not held(sm, slot, b)
+            assert (second is not None) == (may and free > 0), (sm.cycle, a, b)
+            found["pair" if second else "no collector" if may else "alone"] += 1
+            if second is not None:
+                assert second["warp"] == slot and second["lanes"] == first["lanes"] and second["op"] == b.op
+                assert second["tag"] == (first["tag"] + 1) % 1024
+                free -= 1
+            at[slot] = position + 1 + (second is not None)
+    assert found["pair"] > 10 and found["alone"] > 10
+
+
+MECHANISMS = ("", "coalescing=on alignment=write", "gating=cross_lane", "coalescing=on gating=in_lane", "affine=a",
+              "affine=abm", "affine=abm coalescing=on gating=cross_lane", "bypass=rfc", "coalescing=corf layout=wid",
+              "arrival_delay=0 turnaround=0", "sfu_collectors=1 mem_collectors=2", "front_end_interval=2")
+
+
+@pytest.mark.parametrize("ports", [1, 2, 4])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_values_are_right_with_pairs(mechanism: str, ports: int) -> None:
+    """Every operand and result is that of functional execution, and the order of tags is the order of issue."""
+    config = machine(*mechanism.split(), "schedulers=4", f"issue_ports={ports}", "collectors=9")
+    seconds = 0
+    for sm in steps(config, integers(3)):
+        first = 2 * sm.inputs.first_port
+        taken = [one for one in [*sm.inputs.issue[first:], *sm.inputs.issue[:first]] if one is not None]
+        assert all((later["tag"] - one["tag"]) % 1024 < 512 for one, later in pairwise(taken))
+        seconds += sum(one is not None for one in sm.inputs.issue[1::2])
+    assert seconds
+
+
+def test_independent_instructions_issue_two_by_two() -> None:
+    """With a collector for each, a warp's independent instructions issue two in a cycle; with one collector, one."""
+    code = [Instruction(op=Op.MOV, dst=register, imm_slot=0, imm=register) for register in range(12)]
+    for collectors, most in ((8, 2), (1, 1)):
+        config = machine("schedulers=1", f"collectors={collectors}", preset="narrow")
+        counts = [sum(one is not None for one in sm.inputs.issue) for sm in steps(config, trace_of(code))]
+        assert max(counts) == most and sum(counts) == len(code)
+
+
+def test_windows_take_one_instruction_a_cycle() -> None:
+    for bypass in ("bow", "bow_wr", "bow_hints"):
+        with pytest.raises(ConfigError, match=f"bypass = {bypass} and issue_per_warp = 2 disagree: a warp's collector"):
+            machine(f"bypass={bypass}")
+
+
+def attempts_beside(affine: str) -> Counter[str]:
+    """What the second of a pair with a generic first is, by way."""
+    lane = Instruction(op=Op.S2R, dst=1, special=Special.LANEID)
+    load = Instruction(op=Op.LD, dst=2, src=(1, RZ, RZ), space=Space.GLOBAL, access=Access.B32)
+    code = [lane, load, Instruction(op=Op.FMUL, dst=3, src=(2, 2, RZ)), Instruction(op=Op.IADD, dst=4, src=(1, 1, RZ)),
+            Instruction(op=Op.FMUL, dst=5, src=(3, 2, RZ)), Instruction(op=Op.FADD, dst=6, src=(3, 1, RZ)),
+            Instruction(op=Op.FADD, dst=7, src=(3, 4, RZ)), Instruction(op=Op.FADD, dst=8, src=(3, 4, RZ))]
+    found: Counter[str] = Counter()
+    for sm in steps(machine(f"affine={affine}", "collectors=8"), trace_of(code)):
+        beside = any(attempt is not None for attempt in sm.inputs.attempts)
+        if any(sm.inputs.issue):
+            found["attempt" if beside else "pair" if all(sm.inputs.issue[:2]) else "alone"] += 1
+    return found
+
+
+def test_one_of_a_pair_may_use_the_affine_unit() -> None:
+    """An attempt issues beside a generic instruction, and one with a compact slot too, but not two of them."""
+    found = attempts_beside("a")
+    assert found["attempt"] == 1 and found["pair"] == 1 and found["alone"] == 3
