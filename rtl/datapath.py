@@ -42,9 +42,10 @@ class Datapath(wiring.Component):
     -------
     issue : decoded warp instructions, at most one a cycle. With an address slot `ready` is for instructions that need a
         collector; with windows only warps with enough free entries may issue.
-    issue_0, ..., first_port : with several issue ports, the ports; without windows, the port with the first claim.
-    free_collectors : with several issue ports or sets of collectors, without windows, the number of free collectors of
-        each set, at most one for each port; `issue` then has no `ready`.
+    issue_0, ... : with several issue inputs, these.
+    first_port : with several issue ports, without windows, the port with the first claim.
+    free_collectors : with several issue inputs or sets of collectors, without windows, the number of free collectors of
+        each set, at most one for each input; `issue` then has no `ready`.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
         `dispatch_0`, ... if there are several dispatch ports.
@@ -86,7 +87,7 @@ class Datapath(wiring.Component):
 
     def _issue_ports(self) -> dict[str, wiring.Member]:
         config, layout = self._config, issue_layout(self._config)
-        if config.issue_ports == 1 and not config.shows_claims:
+        if config.issue_inputs == 1 and not config.shows_claims:
             return {"issue": In(stream.Signature(layout))}
         issue = {name: In(unstoppable(layout)) for name in issue_names(config)}
         if not config.shows_claims:
@@ -152,7 +153,7 @@ class Datapath(wiring.Component):
             m.d.comb += self.free_collectors.eq(operands.free_collectors)
             if self._config.issue_ports > 1:
                 m.d.comb += operands.first_port.eq(self.first_port)
-        elif self._config.issue_ports == 1:
+        elif self._config.issue_inputs == 1:
             m.d.comb += self.issue.ready.eq(operands.free_collectors)
         if self.affine_sets is not None:
             self._connect_sets(m, self.affine_sets)

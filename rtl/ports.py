@@ -120,11 +120,13 @@ def renewal(config: SmConfig) -> wiring.Signature:
 
 
 def table_lookup(config: SmConfig, layout: data.StructLayout) -> wiring.Signature:
-    """`lookup` in a table of one part of the metadata, early or late: `found` has this layout."""
+    """`lookup` in a table of one part of the metadata, early or late, of all instructions of an issue port: `found` has
+    this layout."""
+    count = REGISTERS * config.issue_per_warp
     return wiring.Signature({
-        "address": Out(data.ArrayLayout(address_layout(config), REGISTERS)),
-        "taken": Out(REGISTERS),
-        "found": In(data.ArrayLayout(layout, REGISTERS)),
+        "address": Out(data.ArrayLayout(address_layout(config), count)),
+        "taken": Out(count),
+        "found": In(data.ArrayLayout(layout, count)),
     })
 
 

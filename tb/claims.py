@@ -8,24 +8,25 @@ from warploom.tb.codec import join
 
 def shown(config: SmConfig, free: Sequence[int]) -> int:
     """The port `free_collectors` if so many are free in each set."""
-    return join([min(count, config.issue_ports) for count in free], config.issue_ports.bit_length())
+    return join([min(count, config.issue_inputs) for count in free], config.issue_inputs.bit_length())
 
 
 def free_of(config: SmConfig, word: int) -> list[int]:
-    """The free collectors of each set, at most one for each port, that the port `free_collectors` shows."""
-    bits = config.issue_ports.bit_length()
+    """The free collectors of each set, at most one for each input, that the port `free_collectors` shows."""
+    bits = config.issue_inputs.bit_length()
     return [word >> bits * number & (1 << bits) - 1 for number in range(len(config.collector_sets))]
 
 
 def granted(
     config: SmConfig, free: Sequence[int], claiming: Sequence[Mapping[str, int] | None], first: int
 ) -> list[bool]:
-    """For each port whether its instruction gets one of the `free` collectors of its set; the first port goes first."""
+    """For each input whether its instruction gets one of the `free` collectors of its set; the first port goes
+    first."""
     left, given = [*free], [False] * len(claiming)
     for turn in range(len(claiming)):
-        port = (first + turn) % len(claiming)
-        if (fields := claiming[port]) is not None:
-            number = config.collector_set(config.pipes[fields["pipe"]].kind)
-            given[port] = left[number] > 0
-            left[number] -= given[port]
+        number = (first * config.issue_per_warp + turn) % len(claiming)
+        if (fields := claiming[number]) is not None:
+            collectors = config.collector_set(config.pipes[fields["pipe"]].kind)
+            given[number] = left[collectors] > 0
+            left[collectors] -= given[number]
     return given

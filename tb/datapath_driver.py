@@ -22,7 +22,7 @@ from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 from warploom.tb.narrow_values import narrow_word
 
 Issues = list[dict[str, int] | None]
-"""By issue port, the fields of an instruction."""
+"""By issue input, the fields of an instruction."""
 
 REGISTERS = 24
 DRAIN = 80
@@ -110,27 +110,52 @@ class Surroundings:
     def stimuli(self) -> Iterator[Stimulus]:
         """One cycle each."""
         streams, cycle, left = [self._instructions(port) for port in range(self._config.issue_ports)], 0, DRAIN
-        active, offered = [busy(self._rng, 0.9) for _ in streams], [next(stream) for stream in streams]
+        per_port = self._config.issue_per_warp
+        active = [busy(self._rng, 0.9) for _ in range(self._config.issue_inputs)]
+        coming = [[next(stream) for _ in range(per_port)] for stream in streams]  # the next instructions of each port
         while left:
             self._dispatched(cycle)
-            fields = [None if one is None else self._before(one) for one in offered]
+            fields = [one for following in coming for one in self._offered(following)]
             issuing = [one if one is not None and next(may) and self._may_issue(one) else None
                        for one, may in zip(fields, active, strict=True)]
             self._completed()
             first = self._rng.randrange(len(streams))
-            taken, over = self._taken(issuing, first), not any(offered)
+            issuing = self._without_lone_seconds(issuing, first)
+            taken, over = self._taken(issuing, first), not any(one for following in coming for one in following)
             yield {"stride": rows_per_warp(self._config, REGISTERS), **self._shown(fields, issuing, first),
                    **self._answers(cycle), **self._beside(cycle, issuing, over=over)}
-            for port, one in enumerate(taken):
+            for number, one in enumerate(taken):
                 if one is not None:
                     self._issued(one)
-                    if one is offered[port]:
-                        offered[port] = next(streams[port])
+                    following = coming[number // per_port]
+                    if one is following[0]:
+                        following[:] = [*following[1:], next(streams[number // per_port])]
             left -= over and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
             cycle += 1
 
+    def _offered(self, following: Issues) -> Issues:
+        """What a port offers of its next instructions: the first, and with pairs the second if they may be one."""
+        one, *others = following
+        first = None if one is None else self._before(one)
+        seconds = [None if one is None or first is not one or other is None else self._before(other)
+                   for other in others]
+        return [first, *(second if first and second and self._may_pair(first, second) else None for second in seconds)]
+
+    def _may_pair(self, first: dict[str, int], second: dict[str, int]) -> bool:
+        """Whether two instructions may be a pair (docs/contract/front_end.md); their lanes do not matter here."""
+        if first["warp"] != second["warp"] or {first["pipe"], second["pipe"]} == {len(self._config.pipes) - 1}:
+            return False
+        target, other = ((fields["warp"], fields["dst"]) if fields["writes"] else None for fields in (first, second))
+        return not (target in sources(second) or other in self._sources(first) or (target and target == other))
+
+    def _without_lone_seconds(self, issuing: Issues, first: int) -> Issues:
+        """The instructions at the issue inputs without the second of a pair whose first is not taken."""
+        taken, per_port = self._taken(issuing, first), self._config.issue_per_warp
+        return [one if taken[number - number % per_port] else None if number % per_port else one
+                for number, one in enumerate(issuing)]
+
     def _shown(self, fields: Issues, issuing: Issues, first: int) -> dict[str, Any]:
-        """The inputs of the issue ports."""
+        """The issue inputs."""
         names = list(enumerate(issue_names(self._config)))
         return {**{f"{name}__valid": issuing[port] is not None for port, name in names},
                 **{f"{name}__payload": fields[port] or {} for port, name in names},
@@ -146,17 +171,17 @@ class Surroundings:
         return {}
 
     def _taken(self, issuing: Issues, first: int) -> Issues:
-        """The instructions on the issue ports that are taken: in claim order, while collectors are free."""
+        """The instructions at the issue inputs that are taken: in claim order, while collectors are free."""
         claiming = [None if one is None or self._is_apart(one) else one for one in issuing]
         taken = claims.granted(self._config, self._free_collectors(), claiming, first)
-        for port, one in enumerate(issuing):
-            if one is not None and claiming[port] is None:
-                taken[port] = bool(self._ports.peek("address_ready") >> port & 1)
+        for number, one in enumerate(issuing):
+            if one is not None and claiming[number] is None:
+                taken[number] = bool(self._ports.peek("address_ready") >> number // self._config.issue_per_warp & 1)
         return [one if is_taken else None for one, is_taken in zip(issuing, taken, strict=True)]
 
     def _free_collectors(self) -> list[int]:
-        """The number of free collectors of each set, at most one for each port; with windows all instructions have one.
-        """
+        """The number of free collectors of each set, at most one for each input; with windows each instruction has
+        one."""
         if self._config.shows_claims:
             return claims.free_of(self._config, self._ports.peek("free_collectors"))
         return [self._ports.peek("issue__ready") if self._config.issue_ports == 1 else self._config.issue_ports]
@@ -200,7 +225,7 @@ class Surroundings:
             yield None
 
     def _draw_warp(self, port: int) -> int:
-        if not self._has_window or self._rng.random() < 0.3:
+        if not (self._has_window or self._config.has_pairs) or self._rng.random() < 0.3:
             self._warps[port] = self._rng.randrange(port, self._config.warps, self._config.issue_ports)
         return self._warps[port]
 

@@ -7,7 +7,7 @@ from typing import Any
 from amaranth import Cat, Const, Module, Signal
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms.baseline import FAST, SETS_BY_PIPE
+from warploom.arch.mechanisms.baseline import FAST, PAIRS, SETS_BY_PIPE
 from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
@@ -60,6 +60,16 @@ def _exchanged(store: Any, m: Module) -> None:
 def _foreign(table: Any, m: Module) -> None:
     """Port 0 gets the early metadata that port 1 looks up."""
     m.d.comb += table.lookup[0].early.eq(table.groups[1]["early"].lookup.found)
+
+
+def _copied(table: Any, m: Module) -> None:
+    """The second of a pair gets the early metadata of the first."""
+    m.d.comb += table.lookup[1].early.eq(table.lookup[0].early)
+
+
+def _mistaken(collectors: Any, m: Module) -> None:
+    """The number of the first port is taken for that of an issue input."""
+    m.d.comb += [claims.first.eq(collectors.first_port) for claims in collectors.claims]
 
 
 def _shared(table: Any, m: Module) -> None:
@@ -117,6 +127,10 @@ MUTANTS = (
            miswired("metadata_table", _foreign, RegisterFile), (*INTERLEAVED, *TWO_PORTS)),
     Mutant("RegisterFile", REGISTER_FILE, "writes the tables of all ports",
            miswired("metadata_table", _shared, RegisterFile), (*INTERLEAVED, *TWO_PORTS)),
+    Mutant("RegisterFile", REGISTER_FILE, "looks up the first of a pair for the second",
+           miswired("metadata_table", _copied, RegisterFile), (*INTERLEAVED, *PAIRS)),
+    Mutant("OperandStore", STORE, "counts the inputs of a pair as ports",
+           miswired("collectors", _mistaken, OperandStore), (*INTERLEAVED, *SCARCE, *PAIRS)),
     Mutant("OperandStore", STORE, "takes zero masks from another port",
            miswired("collectors", _forgetful, OperandStore), (*INTERLEAVED, *SCARCE, *FOUR_PORTS)),
     Mutant("Banks", BANKS, "takes one bank's word for another's", miswired("", _misrouted, Banks)),

@@ -52,8 +52,8 @@ class Readback:
         self.inputs = NO_INPUTS
         if self._pending and self._may_issue(*self._pending[-1]):
             warp, read = self._pending.pop()
-            ports = self._config.issue_ports
-            issue = [self._fields(warp, read) if port == warp % ports else None for port in range(ports)]
+            issue: list[dict[str, int] | None] = [None] * self._config.issue_inputs
+            issue[warp % self._config.issue_ports * self._config.issue_per_warp] = self._fields(warp, read)
             self.inputs = NO_INPUTS._replace(issue=issue)
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:

@@ -54,14 +54,16 @@ class Case:
 
 
 def _in_words(config: SmConfig) -> Iterator[str]:
-    """What a configuration has of several pipes of SP, several issue ports, and sets of collectors or fast ones, in
-    words."""
+    """What a configuration has of several pipes of SP, several issue ports, pairs, and sets of collectors or fast ones,
+    in words."""
     sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
     if len(sp) > 1:
         yield (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
                f"{len(config.write_paths)} write paths")
     if config.issue_ports > 1:
         yield f"{config.issue_ports} issue ports"
+    if config.has_pairs:
+        yield "pairs"
     if len(config.collector_sets) > 1:
         yield " + ".join(str(len(numbers)) for numbers in config.collector_sets) + " collectors"
     if not (config.arrival_delay and config.turnaround):

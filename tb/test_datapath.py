@@ -109,20 +109,30 @@ class DatapathCheck:
 
     def _claims(self, seen: Observation, free: Sequence[int]) -> None:
         """Compare and cover free collectors, and the instructions that claim them."""
-        ports, config = self._config.issue_ports, self._config
+        inputs, config = self._config.issue_inputs, self._config
         if config.shows_claims:
             self._checker.equal("free_collectors", seen["free_collectors"], claims.shown(config, free))
-        elif ports == 1:
+        elif inputs == 1:
             self._checker.equal("issue.ready", seen["issue__ready"], int(free[0] > 0))
-        claiming = [fields for name in issue_names(config) if (fields := self._fields(seen, name)) is not None]
-        if ports > 1:
-            self._coverage.hit("instructions on all issue ports", len(claiming) == ports)
+        offered = [self._fields(seen, name) for name in issue_names(config)]
+        claiming = [fields for fields in offered if fields is not None]
+        if config.has_pairs:
+            self._cover_pairs(offered, free, seen.get("first_port", 0))
+        if config.issue_ports > 1:
+            self._coverage.hit("instructions on all issue ports", len(claiming) == inputs)
             if not self._has_window:
                 self._coverage.hit("more instructions than free collectors", len(claiming) > sum(free) > 0)
         if len(free) > 1:
             needed = {config.collector_set(config.pipes[fields["pipe"]].kind) for fields in claiming}
             self._coverage.hit("a set without a free collector, others with one",
                                any(not free[number] for number in needed) and sum(free) > 0)
+
+    def _cover_pairs(self, offered: Sequence[Any], free: Sequence[int], first: int) -> None:
+        """Cover pairs, whole ones and those without a collector for the second."""
+        taken = claims.granted(self._config, free, offered, first)
+        for lead, follow, second in zip(taken[::2], taken[1::2], offered[1::2], strict=True):
+            self._coverage.hit("two instructions of one warp in a cycle", lead and follow)
+            self._coverage.hit("second of a pair refused for want of a collector", lead and second and not follow)
 
     def _fields(self, seen: Observation, port: str) -> Any:
         """The fields of a stream, `None` when it is not valid."""

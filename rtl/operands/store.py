@@ -28,16 +28,16 @@ class OperandStore(wiring.Component):
 
     Members
     -------
-    issue : for each issue port, decoded warp instructions: no more than there are free collectors, and with windows
+    issue : for each issue input, decoded warp instructions: no more than there are free collectors, and with windows
         only of a warp that may issue them.
-    free_collectors, first_port : how many of them each set of collectors takes, at most one for each port; the port
+    free_collectors, first_port : how many of them each set of collectors takes, at most one for each input; the port
         with the first claim. With windows, whether any is taken.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
     address_ready : with address slots, the ports whose slot is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
-    compact : for each port, with compact slots, those of the instruction there (`warploom.rtl.ports.compact`).
-    lookup : for each port, with metadata, those of its registers (`warploom.rtl.ports.lookup`).
+    compact : for each input, with compact slots, those of the instruction there (`warploom.rtl.ports.compact`).
+    lookup : for each input, with metadata, those of its registers (`warploom.rtl.ports.lookup`).
     read : requests of each collector (`warploom.rtl.ports.read`).
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     memory, latch : with write-back, the memory pipe's results, and the same with evictions added for its latch
@@ -53,7 +53,7 @@ class OperandStore(wiring.Component):
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
-        count = config.issue_ports
+        count = config.issue_inputs
         self.placers = [Placer(config=config) for _ in range(count)]
         self._ports = list(config.dispatch_ports)
         self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
@@ -62,9 +62,9 @@ class OperandStore(wiring.Component):
         super().__init__({
             "issue": In(unstoppable(issue_layout(config))).array(count),
             "free_collectors": Out(self.collectors.free_collectors.shape()),
-            **({} if config.has_window else {"first_port": In(index_bits(count))}),
+            **({} if config.has_window else {"first_port": In(index_bits(config.issue_ports))}),
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
-            **({"address_ready": Out(count)} if config.has_address_slot else {}),
+            **({"address_ready": Out(config.issue_ports)} if config.has_address_slot else {}),
             "stride": In(STRIDE_BITS),
             **({"compact": In(ports.compact()).array(count)} if config.has_compact_slots else {}),
             **({"lookup": Out(ports.lookup(config)).array(count)} if ports.metadata(config) else {}),
@@ -93,7 +93,7 @@ class OperandStore(wiring.Component):
             m.submodules[module] = share(platform, module, stage)
         m.submodules.collectors = share(platform, module_name(type(self.collectors).__name__), self.collectors)
         self._connect_issue(m)
-        for port in range(self._config.issue_ports):
+        for port in range(self._config.issue_inputs):
             self._look_up(m, port)
         self._connect_offers(m)
         for name, stage in zip(self._ports, self.stages, strict=True):

@@ -28,7 +28,7 @@ class RegisterFile(wiring.Component):
 
     Members
     -------
-    lookup : for each issue port, with metadata, those of the registers of an instruction (`warploom.rtl.ports.lookup`).
+    lookup : for each issue input, with metadata, those of an instruction's registers (`warploom.rtl.ports.lookup`).
     read : the requests of each collector (`warploom.rtl.ports.read`).
     result_sp, ... : for each pipe except memory, its results (`warploom.rtl.ports.result`).
     memory : results of the memory pipe, and its completions.
@@ -46,7 +46,7 @@ class RegisterFile(wiring.Component):
         self.metadata_table = MetadataTable(config=config) if ports.metadata(config) else None
         done = unstoppable(done_layout(config))
         super().__init__({
-            **({"lookup": In(ports.lookup(config)).array(config.issue_ports)} if self.metadata_table else {}),
+            **({"lookup": In(ports.lookup(config)).array(config.issue_inputs)} if self.metadata_table else {}),
             "read": In(ports.read(config)).array(config.collectors),
             **{f"result_{pipe.name}": In(ports.result(config, pipe)) for pipe in self._others},
             "memory": In(ports.memory(config)),

@@ -16,7 +16,7 @@ class ClaimsBench:
     """Random collectors are busy, random ports claim, and the first port is random."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        self._collectors, self._ports = ports.config.collectors, ports.config.issue_ports
+        self._collectors, self._ports = ports.config.collectors, ports.config.issue_inputs
         self._codec, self._checker, self._coverage = ports.codecs["take"], checker, coverage
 
     def stimuli(self) -> Iterator[Stimulus]:

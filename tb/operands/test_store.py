@@ -20,7 +20,7 @@ from warploom.arch.interfaces import (
 )
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms.baseline import FAST, SETS_BY_PIPE
+from warploom.arch.mechanisms.baseline import FAST, PAIRS, SETS_BY_PIPE
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.inputs import Inputs
@@ -84,9 +84,9 @@ class StoreBench:
         self._addresses = Placement(ports.config, self._stride)
         self._sides = 1 + ports.config.has_sides
         self._tag = 0
-        self._issues: list[dict[str, int] | None] = [None] * ports.config.issue_ports
+        self._issues: list[dict[str, int] | None] = [None] * ports.config.issue_inputs
         self._words = [0] * ports.config.collectors  # the crossbar's words, granted in the previous cycle
-        self._late = [0] * ports.config.issue_ports
+        self._late = [0] * ports.config.issue_inputs
         self._credits = {"sfu": 0, "mem": 0}  # that may come back
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -99,7 +99,10 @@ class StoreBench:
                     self._issues[port] = self._instruction(port)
             self._given = {name: count > 0 and next(gives[name]) for name, count in self._credits.items()}
             self._model.settle()
-            self._first, self._offered = self._rng.randrange(len(self._issues)), list(map(self._offer, self._issues))
+            self._first = self._rng.randrange(self._config.issue_ports)
+            self._offered = list(map(self._offer, self._issues))
+            if self._config.has_pairs:
+                self._pair()
             self._taken = self._takes()
             yield {
                 "stride": self._stride, **({} if self._config.has_window else {"first_port": self._first}),
@@ -108,14 +111,24 @@ class StoreBench:
                 **{f"credit_{name}": given for name, given in self._given.items()}, **self._answers(),
             }
 
-    def _instruction(self, port: int) -> dict[str, int]:
-        """Any instruction of the operations, of a warp that the port serves."""
-        rng, op = self._rng, self._rng.choice(OPS)
+    def _pair(self) -> None:
+        """Offer seconds only beside a first that is taken, and of its warp."""
+        for number, taken in enumerate(self._takes()[::2]):
+            first, second = self._offered[2 * number : 2 * number + 2]
+            if not taken:
+                self._offered[2 * number + 1] = None
+            elif first is not None and second is not None:
+                second["warp"] = first["warp"]
+
+    def _instruction(self, number: int) -> dict[str, int]:
+        """Any instruction of the operations, of a warp that the port of an issue input serves."""
+        rng, op, port = self._rng, self._rng.choice(OPS), number // self._config.issue_per_warp
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         reads, instruction = rng.getrandbits(3), Instruction(op=op)
         self._tag += 1
         return fields | {
-            "tag": self._tag % 1024, "warp": rng.randrange(port, self._config.warps, len(self._issues)), "op": op,
+            "tag": self._tag % 1024, "op": op,
+            "warp": rng.randrange(port, self._config.warps, self._config.issue_ports),
             "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": rng.randrange(REGISTERS),
             "reads": reads,
             "writes": not self._config.has_window and rng.random() < 0.7,  # windows would wait for the result
@@ -275,7 +288,8 @@ class StoreBench:
             hit("instructions of several ports", sum(self._taken) > 1)
             hit("the first port is not the lowest", self._first and any(self._taken))
         if len(self._config.collector_sets) > 1:
-            order = [(self._first + turn) % len(self._taken) for turn in range(len(self._taken))]
+            first = self._first * self._config.issue_per_warp
+            order = [(first + turn) % len(self._taken) for turn in range(len(self._taken))]
             offered = [self._taken[port] for port in order if self._offered[port] is not None]
             hit(*SETS, (False, True) in pairwise(offered))
         hit("a read waits", len(self._granted()) < sum(len(self._asked(one)) for one in range(self._config.collectors)))
@@ -300,6 +314,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
     ["schedulers=4", "issue_ports=4", "collectors=4", *FAST, "coalescing=on", "gating=cross_lane"],
     ["schedulers=2", "issue_ports=2", *SETS_BY_PIPE],
+    [*PAIRS, "coalescing=on", "gating=cross_lane"],
     pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
                  marks=pytest.mark.long),
     pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),

@@ -10,6 +10,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import result_fields
 from warploom.arch.isa import NO_SLOT
+from warploom.arch.mechanisms.baseline import PAIRS
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Metadata, Port, Read
@@ -71,7 +72,7 @@ class RegisterFileBench:
         # By port and number: late metadata that come in the next cycle.
         self._found: dict[tuple[int, int], dict[str, int]] = {}
         self._written: set[Address] = set()  # in the previous cycle
-        self._looked_up: list[list[Address]] = []  # by issue port
+        self._looked_up: list[list[Address]] = []  # by issue input
 
     # ------------------------------------------------------------------ inputs
 
@@ -86,7 +87,8 @@ class RegisterFileBench:
             for wanted, active in zip(self._wanted, reads, strict=True):
                 if not self._unwritten and next(active):
                     self._want(wanted)
-            self._looked_up = [self._registers(port) for port in range(self._config.issue_ports)]
+            self._looked_up = [self._registers(number // self._config.issue_per_warp)
+                               for number in range(self._config.issue_inputs)]
             yield {**self._results(), **self._reads(), **self._look_up()}
 
     def _result(self) -> dict[str, int] | None:
@@ -274,6 +276,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
     [],
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     ["coalescing=on", "alignment=write", "gating=cross_lane", "schedulers=2", "issue_ports=2"],
+    ["coalescing=on", "alignment=write", "gating=cross_lane", *PAIRS],
     pytest.param(["coalescing=on"], marks=pytest.mark.long),
     pytest.param(["gating=active", "layout=wid"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),

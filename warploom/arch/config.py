@@ -236,7 +236,7 @@ class SmConfig:
     @property
     def shows_claims(self) -> bool:
         """Whether the datapath shows how many collectors are free, so that issue ports need no `ready`."""
-        return not self.has_window and (self.issue_ports > 1 or len(self.collector_sets) > 1)
+        return not self.has_window and (self.issue_inputs > 1 or len(self.collector_sets) > 1)
 
     @property
     def waiting_instructions(self) -> int:

@@ -54,8 +54,8 @@ def address_fields(config: SmConfig) -> Fields:
 
 
 def issue_names(config: SmConfig) -> list[str]:
-    """The issue ports, by name."""
-    return ["issue"] if config.issue_ports == 1 else [f"issue_{port}" for port in range(config.issue_ports)]
+    """The issue inputs, by name."""
+    return ["issue"] if config.issue_inputs == 1 else [f"issue_{number}" for number in range(config.issue_inputs)]
 
 
 def address_names(config: SmConfig) -> list[str]:

@@ -50,6 +50,9 @@ SP_APART = ("sp2.dispatch_port=1", "sfu.dispatch_port=1", "mem.dispatch_port=1")
 PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3")
 """A dispatch port for each pipe."""
 
+PAIRS = ("schedulers=2", "issue_ports=2", "issue_per_warp=2", "collectors=5")
+"""Two instructions of a warp in a cycle over each of two issue ports; often a collector is missing."""
+
 SETS_BY_PIPE = ("collectors=5", "sfu_collectors=1", "mem_collectors=2")
 """Two general collectors, one of SFU and two of MEM."""
 
@@ -71,7 +74,7 @@ BASELINE = Mechanism(
         Unit("Lane", "warploom.rtl.lane.Lane"),
         Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
         Unit("CollectorClaims", "warploom.rtl.operands.claims.CollectorClaims",
-             {"collectors": "collectors", "ports": "issue_ports"}),
+             {"collectors": "collectors", "ports": "issue_inputs"}),
         Unit("AgeMatrix", "warploom.rtl.ages.AgeMatrix", {"holders": "holders"}),
         Unit("Dispatcher", "warploom.rtl.dispatch.Dispatcher", CONFIG),
         Unit("ResultQueue", "warploom.rtl.register_file.result_queue.ResultQueue", CONFIG, {"depth": 2}),
@@ -92,6 +95,7 @@ BASELINE = Mechanism(
         Core("baseline"),
         Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST)),
         Core("collector sets", ("schedulers=2", "issue_ports=2", *SETS_BY_PIPE), is_long=True),
+        Core("pairs", (*PAIRS, *FAST, "sfu_collectors=1", "mem_collectors=2")),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow", "affine=abm"), is_long=True),
@@ -99,6 +103,8 @@ BASELINE = Mechanism(
     coverage=(
         Points(("SP dispatch", "SFU dispatch", "MEM dispatch", "sfu stalls", "mem stalls")),
         Points(("instructions on all issue ports",), (SEVERAL_PORTS,)),
+        Points(("two instructions of one warp in a cycle", "second of a pair refused for want of a collector"),
+               (("issue_per_warp", (2,)),)),
         Points(("more instructions than free collectors",), (SEVERAL_PORTS, ("bypass", ("off",)))),
         Points(("a set without a free collector, others with one",), (("mem_collectors", (2,)),)),
     ),
@@ -119,6 +125,10 @@ BASELINE = Mechanism(
         Runs("small", ("schedulers=2", "issue_ports=2", "bypass=bow_wr", "coalescing=on", "alignment=write")),
         Runs("small", (*TWO_SP, *SP_APART, "schedulers=4", "issue_ports=4", "bypass=bow_hints", "affine=ab",
                        "gating=in_lane")),
+        Runs("small", (*PAIRS, "schedulers=1", "issue_ports=1", "scheduler=gto")),
+        Runs("small", (*PAIRS, *TWO_SP, *PORT_EACH, *FAST, "coalescing=on", "gating=cross_lane")),
+        Runs("small", (*PAIRS, "schedulers=4", "issue_ports=4", "layout=wid", "coalescing=on", "alignment=write",
+                       "gating=in_lane", *SETS_BY_PIPE)),
     ),
     full_size=((),),
     varied=("layout", "scheduler"),
