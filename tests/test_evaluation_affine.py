@@ -285,7 +285,7 @@ def test_storage():
     """1,024 warp registers of 1,024 bits; for each 48 bits in each copy, and a tag."""
     found = {need.what: need.ours for need in affine_overheads(NARROW)}
     assert found["values, one copy"] == 6 * 1024 and found["values, a copy for each source, SRAM"] == 18 * 1024
-    assert found["tags, flip-flops"] == 256
+    assert found["tags, flip-flops"] == 256 and found["tags, read ports of a set"] == 3
     assert found["one copy and tags, of the register file"] == pytest.approx(100 * 50 / 1024)
     assert found["all copies and tags"] == pytest.approx(100 * 146 / 1024)
 

@@ -248,6 +248,11 @@ def test_zero_buffer_is_that_of_table_4_1():
     assert {need.what: need.ours for need in gating_overheads(IN_LANE)}["zero buffer, one copy"] == 2048  # 1/32
 
 
+def test_with_pairs_there_are_twice_the_copies():
+    pairs = {need.what: need.ours for need in gating_overheads(CROSS_LANE.with_settings(["issue_per_warp=2"]))}
+    assert pairs["zero buffer, one copy"] == 2560 and pairs["zero buffer, all copies"] == 8 * 2560
+
+
 def test_with_coalescing_each_side_of_a_bank_and_port_has_a_zero_buffer():
     composed = FOUR["threads_cross_lane"]
     assert zero_buffer(composed) == (153, 32)

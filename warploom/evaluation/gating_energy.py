@@ -22,7 +22,7 @@ from warploom.arch.mechanisms import Gating
 from warploom.evaluation.energy import FIGURES, SLICE_BITS, Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share
-from warploom.evaluation.overhead import COPIES, zero_buffer
+from warploom.evaluation.overhead import NAMED_REGISTERS, read_ports, zero_buffer
 from warploom.golden_model.statistics import Statistics
 from warploom.synth.sram import VOLTAGE, Macro
 
@@ -119,9 +119,9 @@ def overhead_pj(run: Run) -> dict[str, float]:
     if not bits:
         return dict.fromkeys(OVERHEADS, 0.0)
     passed = FIGURES["gating"][config.gating][config.coalescing]
-    held = bits * (2 * COPIES * counts.datapath_instructions + TRAVEL * results)
+    held = bits * (2 * NAMED_REGISTERS * counts.datapath_instructions + TRAVEL * results)
     spent = (
-        (sources + (1 + COPIES) * results) * Macro(*zero_buffer(config)).energy_pj,
+        (sources + (1 + read_ports(config)) * results) * Macro(*zero_buffer(config)).energy_pj,
         logic_pj(sources * passed["operand"] + results * passed["result"]),
         held / SLICE_BITS * Costs(config).collector_slice,
     )

@@ -60,8 +60,14 @@ def multiplexers(config: SmConfig) -> int:
 SOURCES = 3
 """The maximum registers that an instruction reads; the affine register file has this number of copies."""
 
-COPIES = SOURCES + 1
-"""Of the zero buffer: one for each register that an instruction names, three sources and a destination."""
+NAMED_REGISTERS = SOURCES + 1
+"""The registers that an instruction names, three sources and a destination."""
+
+
+def read_ports(config: SmConfig) -> int:
+    """Read ports of the metadata of an issue port's warps: one for each register that its instructions name. In the
+    zero buffer each is a copy."""
+    return NAMED_REGISTERS * config.issue_per_warp
 
 
 def zero_buffer(config: SmConfig) -> tuple[int, int]:
@@ -105,6 +111,7 @@ def coalescing_overheads(config: SmConfig) -> list[Overhead]:
         Overhead("free register map", "bytes", _bytes(free_map(config)), "512 B", 0, "0"),
         Overhead("allocation table, mask buffer", "bytes", _bytes(allocation_table(config)), "1.47 KB",
                  _bytes(mask_buffer(config)), "384 B"),
+        Overhead("their read ports, by issue port", "ports", read_ports(config), "-", read_ports(config), "-"),
         Overhead("code size", "%", code_growth(programs), "1.3", 0, "0"),
         Overhead("byte-level shifters, byte multiplexers", "parts", shifters(config), "10", multiplexers(config), "5"),
     ]
@@ -129,7 +136,7 @@ def gating_overheads(config: SmConfig) -> list[Need]:
         Need("zero buffer, one copy", "bytes", copy, "2.25 KB"),
         Need("zero buffer, one copy, of the register file", "%", 100 * copy / config.register_file_bytes,
                        "about 1/32, 3.1 %"),
-        Need("zero buffer, all copies", "bytes", COPIES * copy, "-"),
+        Need("zero buffer, all copies", "bytes", read_ports(config) * copy, "-"),
         Need("collector: active mask and entries of the sources", "bits", LANES + SOURCES * entry,
                        "152"),
         Need("collector: entry of the destination", "bits", entry, "-"),
@@ -149,6 +156,7 @@ def affine_overheads(config: SmConfig) -> list[Need]:
         Need("values, one copy", "bytes", values, "-"),
         Need("values, a copy for each source, SRAM", "bytes", SOURCES * values, "-"),
         Need("tags, flip-flops", "bytes", tags, "-"),
+        Need("tags, read ports of a set", "ports", SOURCES * config.issue_per_warp, "-"),
         Need("one copy and tags, of the register file", "%", share(values + tags, config.register_file_bytes), "-"),
         Need("all copies and tags", "%", share(SOURCES * values + tags, config.register_file_bytes), "-"),
     ]
