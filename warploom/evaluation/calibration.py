@@ -4,6 +4,7 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,7 @@ def _moved(instruction: Instruction) -> Instruction:
     return Instruction(op=Op.MOV, imm_slot=0, guard=instruction.guard, guard_not=instruction.guard_not)
 
 
+@lru_cache(maxsize=1)
 def _trace(name: str, size: str) -> Trace:
     """The trace of a kernel."""
     file = kernel(name).load(size)
