@@ -33,7 +33,7 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
     stride = rows_per_warp(config, program.registers)
     register_file = _register_file(config, program, stride)
     affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
-    return Datapath(config, stride, register_file, _operand_store(config, register_file), affine, evaluate)
+    return Datapath(config, stride, register_file, _operand_store(config, program, register_file), affine, evaluate)
 
 
 def decisions_of(
@@ -53,9 +53,9 @@ def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterF
     return SharedFile(config) if config.has_sides else SingleFile(config)
 
 
-def _operand_store(config: SmConfig, register_file: RegisterFile) -> OperandStore:
+def _operand_store(config: SmConfig, program: Program, register_file: RegisterFile) -> OperandStore:
     if config.has_window:
-        return WindowStore(config, register_file)
+        return WindowStore(config, register_file, program.registers)
     if config.has_register_cache:
         return SlotStore(config, register_file, CachedCollector)
     if isinstance(register_file, CorfFile):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import address, left, metadata_address
+from warploom.arch.layout import address, left, metadata_address, metadata_rows
 
 
 class Address(NamedTuple):
@@ -36,16 +36,19 @@ class Entries:
 
 
 class Placement(dict[int, Address]):
-    """Addresses by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`)."""
+    """Addresses by ``warp << 8 | register``, for one `stride` (`warploom.arch.layout.rows_per_warp`). A number that is
+    not that of a register with a row has some address, which nothing uses."""
 
     def __init__(self, config: SmConfig, stride: int) -> None:
         super().__init__()
         self.config, self.stride = config, stride
+        self._entries = metadata_rows(config)
 
     def __missing__(self, key: int) -> Address:
         warp, register = key >> 8, key & 0xFF
         config, stride = self.config, self.stride
-        found = Address(*address(config, stride, warp, register), left(config, register),
-                        *metadata_address(config, stride, warp, register))
+        bank, row = address(config, stride, warp, register)
+        group, entry = metadata_address(config, stride, warp, register)
+        found = Address(bank, row % config.rows, left(config, register), group, entry % self._entries)
         self[key] = found
         return found

@@ -44,6 +44,7 @@ class Sm:
         self.statics = decode(trace)
         if config.bypass is Bypass.RFC:
             mark_last_uses(self.statics)
+        assert config.has_unallocated or not trace.program.unallocated, "registers without rows, on an SM without"
         self.stride = rows_per_warp(config, trace.program.registers)
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.checker = Checker() if check else None

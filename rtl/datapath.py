@@ -54,7 +54,9 @@ class Datapath(wiring.Component):
     done_sp, ... : for each pipe, completions, with the predicate result.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
-    registers, attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
+    registers : with the affine unit, and with a probe if there are registers without rows, the number of registers with
+        a row; static during a launch.
+    attempt_0, ... : with the affine unit, `warploom.rtl.affine.sets.AffineSets`.
     address_ready : with address slots, the issue ports whose slot is free for a load that reads no register of the
         register file.
     probe : the observed values of the parts (`warploom.rtl.observation`).
@@ -63,7 +65,7 @@ class Datapath(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
-        self._config = config
+        self._config, self._with_probe = config, probe
         self.operands = OperandStore(config=config, probe=probe)
         self.register_file = RegisterFile(config=config, probe=probe)
         self.pipes = Pipes(config=config, probe=probe)
@@ -102,6 +104,7 @@ class Datapath(wiring.Component):
             "stored_data": Out(words(config.banks)),
             "stored_bytes": Out(data.ArrayLayout(WARP_BITS // 8, config.banks)),
             "activity": Out(activity_layout()),
+            **({"registers": In(8)} if config.has_unallocated else {}),
         }
 
     def elaborate(self, platform: object) -> Module:
@@ -147,6 +150,8 @@ class Datapath(wiring.Component):
             m.d.comb += [operands.issue[port].valid.eq(issue.valid), operands.issue[port].payload.eq(issue.payload)]
         if self._config.has_window:
             m.d.comb += self.free_entries.eq(operands.free_entries)
+        if self._with_probe and self._config.has_unallocated:
+            m.d.comb += operands.registers.eq(self.registers)
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
         if self._config.shows_claims:

@@ -76,13 +76,14 @@ class Comparison:
         self.cycle = 0
         self.activity: Mapping[str, int] = {}
         """The activity counters."""
-        # Where the destination lies, and how it is stored so far: compared only if there is one.
+        # Where the destination lies, and how it is stored so far: compared only if it has a row.
         tables = address_fields(config), stored_fields(config), hint_fields(config)
         self._destination = tuple(name for table in tables for name, _ in table)
+        hints = tuple(name for name, _ in hint_fields(config))
         self._ports, self._sp = tuple(config.dispatch_ports), config.numbers(Pipe.SP)
         self._dispatch = self._codecs[f"{self._ports[0]}__payload"]
-        self._silent, self._writing = ((names, self._dispatch.mask(names))
-                                       for names in (CONTROL, CONTROL + self._destination))
+        self._silent, self._rowless, self._writing = (
+            (names, self._dispatch.mask(names)) for names in (CONTROL, CONTROL + hints, CONTROL + self._destination))
         self._issue_ports, self._issued = issue_names(config), [name for name, _ in issue_fields(config)]
         self._shows_claims, self._has_order = config.shows_claims, config.shows_claims and config.issue_ports > 1
         self._returned = [name for name, _ in result_fields(config)]
@@ -92,7 +93,7 @@ class Comparison:
         if config.writes_back:
             self.checks["evictions"] = 0
         self._affine = AffinePorts(hardware, trace, self.checks) if config.has_compact_slots else None
-        self._stride = rows_per_warp(config, trace.program.registers)
+        self._stride, self._registers = rows_per_warp(config, trace.program.registers), trace.program.registers
         self._probe: Probe | None = None
 
     def step(self, source: Source) -> bool:
@@ -133,7 +134,9 @@ class Comparison:
         codec, lanes = self._dispatch, expected["lanes"]
         defined = source.defined[expected["tag"]].operands
         common = defined[0] & defined[1] & defined[2]
-        names, mask = self._writing if expected["writes"] else self._silent
+        names, mask = self._silent
+        if expected["writes"]:
+            names, mask = self._writing if expected["dst"] < self._registers else self._rowless
         values = {name: expected[name] for name in names}
         values |= zip(OPERANDS, expected["operands"], strict=True)
         mask |= codec.pack({slot: spread(known & lanes) for slot, known in zip(OPERANDS, defined, strict=True)})
@@ -176,7 +179,7 @@ class Comparison:
                 self._expect(codec.name, codec.pack({"pred": result["pred"]}),
                              codec.pack({"pred": lanes & result["lanes"]}))
                 self.checks["predicates"] += 1
-            if result["writes"]:
+            if result["writes"] and result["dst"] < self._registers:
                 address = result["bank"], result["row"]
                 self.shadow.complete(flight.warp.slot, address, flight.word, result["lanes"], lanes)
 
@@ -211,6 +214,8 @@ class Comparison:
     def _drive(self, inputs: Inputs) -> None:
         pipes = self.config.pipes
         stimulus: dict[str, Any] = {"stride": self._stride}
+        if self.config.has_unallocated:
+            stimulus["registers"] = self._registers
         stimulus |= {f"credit_{pipe.name}": inputs.credits >> i & 1 for i, pipe in enumerate(pipes) if pipe.credits}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)

@@ -24,7 +24,9 @@ from warploom.tb.narrow_values import narrow_word
 Issues = list[dict[str, int] | None]
 """By issue input, the fields of an instruction."""
 
-REGISTERS = 24
+REGISTERS, ROWLESS = 24, 4
+"""Registers of a thread, and how many of them have no row, if there are such."""
+
 DRAIN = 80
 """Cycles in which everything in flight completes."""
 
@@ -37,6 +39,11 @@ SILENT = (Op.ST, Op.LATCH)
 
 RECENT = 5
 """Number of registers of a warp that its instructions name repeatedly, with windows."""
+
+
+def rows(config: SmConfig) -> int:
+    """The number of registers of a thread that have a row."""
+    return REGISTERS - ROWLESS if config.has_unallocated else REGISTERS
 
 
 class InFlight:
@@ -122,7 +129,7 @@ class Surroundings:
             first = self._rng.randrange(len(streams))
             issuing = self._without_lone_seconds(issuing, first)
             taken, over = self._taken(issuing, first), not any(one for following in coming for one in following)
-            yield {"stride": rows_per_warp(self._config, REGISTERS), **self._shown(fields, issuing, first),
+            yield {**self._launch(), **self._shown(fields, issuing, first),
                    **self._answers(cycle), **self._beside(cycle, issuing, over=over)}
             for number, one in enumerate(taken):
                 if one is not None:
@@ -132,6 +139,12 @@ class Surroundings:
                         following[:] = [*following[1:], next(streams[number // per_port])]
             left -= over and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
             cycle += 1
+
+    def _launch(self) -> dict[str, int]:
+        """The static inputs."""
+        registers = rows(self._config)
+        counted = {"registers": registers} if "registers" in self._ports.inputs else {}
+        return {"stride": rows_per_warp(self._config, registers), **counted}
 
     def _offered(self, following: Issues) -> Issues:
         """What a port offers of its next instructions: the first, and with pairs the second if they may be one."""
@@ -243,6 +256,8 @@ class Surroundings:
                 fields["reads"] &= ~(1 << slot)
         if fields["writes"] and fields["dst"] not in recent:
             recent.append(fields["dst"])
+        if self._config.has_unallocated:
+            self._promises.without_rows(fields, rows(self._config))
         self._promises.issued(fields)
         return fields
 

@@ -24,6 +24,9 @@ OFF = dataclasses.replace(SmConfig.preset("narrow"), rows=4096, shared_bytes=1 <
 
 ON = OFF.with_settings(["coalescing=on", "gating=cross_lane", "bypass=bow_hints", "affine=abm"])
 
+WITHOUT_ROWS = OFF.with_settings(["bypass=bow_hints", "transient=on", "window=8", "entries=32"])
+"""For programs with registers that have no row."""
+
 LONGEST = 20_000
 """Warp instructions of the longest trace that is checked here: about two seconds. The long regression checks the longer
 traces of the bundled kernels at default size."""
@@ -33,7 +36,7 @@ def check_trace(trace: Trace) -> int:
     """Simulate a trace with all mechanisms off and with all on. Returns the number of compared operands. Raises
     `Mismatch` if an operand or a result differs from the trace."""
     compared = 0
-    for config in (OFF, ON):
+    for config in (WITHOUT_ROWS,) if trace.program.unallocated else (OFF, ON):
         timed = dataclasses.replace(trace, program=annotate_for(trace.program, config))
         checker = simulate(config, timed, check=True).sm.checker
         assert checker is not None

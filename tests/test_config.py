@@ -105,6 +105,17 @@ def test_collectors_follow_the_warps_with_a_window(bypass):
     assert SmConfig.from_toml(config.to_toml()) == config
 
 
+@pytest.mark.parametrize(("settings", "message"), [
+    (["bypass=bow_wr"], "transient = on and bypass = bow_wr disagree: the compiler's hints say"),
+    (["bypass=bow_hints", "entries=6"], "transient = on and entries = 6 disagree: .* window = 3 needs 12"),
+    (["bypass=bow_hints", "window=4"], "transient = on and entries = 12 disagree: .* window = 4 needs 16"),
+])
+def test_transient_values_without_rows_need_hints_and_all_entries(settings, message):
+    assert SmConfig().with_settings(["bypass=bow_hints", "transient=on"]).has_unallocated
+    with pytest.raises(ConfigError, match=message):
+        SmConfig().with_settings(["transient=on", *settings])
+
+
 @pytest.mark.parametrize("bypass", ["off", "rfc"])
 def test_collectors_are_shared_without_a_window(bypass):
     assert SmConfig().with_settings([f"bypass={bypass}"]).collectors == 4

@@ -257,13 +257,18 @@ def test_sources_are_of_all_instructions() -> None:
 def test_what_traces_tell_makes_bars() -> None:
     known = Reuse(reads=200, writes=100, bypassed=[90, 118, 0, 0, 0, 150], written=[80, 60, 0, 0, 0, 0],
                   needed=[65, 48, 0, 0, 0, 0], classes={place: n for n, place in enumerate(Destination, start=1)},
-                  registers=10, transient=[0, 2, 3, 3, 3, 3], live=8, kept=[7, 6, 5, 4, 3, 2])
+                  registers=10, transient=[0, 2, 3, 3, 3, 3], live=8, kept=[7, 6, 5, 4, 3, 2],
+                  rows=[10, 8, 7, 6, 5, 5])
     off = {"off": Run(OFF, run(OFF).statistics, run(OFF).values, known)}
     assert [measured("Fig. 3, reads", off).average(key) for key in ("2", "3", "7")] == pytest.approx([45, 59, 75])
     assert measured("Fig. 3, writes", off, "overwritten").average("3") == pytest.approx(40)
     assert measured("Fig. 3, writes", off, "or never read again").average("2") == pytest.approx(35)
     assert sum(measured("Fig. 7", off).average(place) for place in Destination) == pytest.approx(100)
     assert bypassing.transient({"k": off}) == [("k", 10, 8, 7, 6, 5, 4, 3, 2, 25.0, 2)]
+    few = {"off": replace(off["off"], config=replace(OFF, layout="wid", banks=4, rows=64, warps=28))}
+    row, average = bypassing.occupancy({"k": few})
+    assert row == ("k", 10, 10, 8, 7, 6, 5, 5, pytest.approx(20.0), 24, 28, 24, 32)
+    assert average == ("average", *(round(number, 1) for number in row[1:]))
 
 
 def test_every_published_bar_is_one_of_ours() -> None:
@@ -281,6 +286,7 @@ def test_every_published_bar_is_one_of_ours() -> None:
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("bypassing", "pascal", bypassing.figures(), ALL)
     assert document["transient"][0]["kernel"] == "vector_add" and "need a row of the register file" in text
+    assert [rows[-1]["kernel"] for rows in document["occupancy"].values()] == ["average"] * 2
     counts = document["runs"]["vector_add"]
     assert sum(counts["bow_3_12"]["bank_reads"]) < sum(counts["off"]["bank_reads"])
     assert sum(counts["bow_hints_3_12"]["bank_writes"]) < sum(counts["bow_3_12"]["bank_writes"])

@@ -89,7 +89,7 @@ class Thread(NamedTuple):
 
 def run_thread(program: Program, thread: int, block: int) -> Thread:
     """Run one thread alone."""
-    registers, predicates, pcs, pc = [0] * program.registers, [False] * 7 + [True], [], 0
+    registers, predicates, pcs, pc = [0] * program.names, [False] * 7 + [True], [], 0
 
     def read(i: Instruction, slot: int) -> int:
         if slot == i.imm_slot:

@@ -8,7 +8,8 @@ from warploom.golden_model.compact import Compact
 
 class AffineRegisterFile:
     """A set of entries for each scheduler; after reset all registers are generic. `registers` is the number of a
-    thread's registers. Raises `IndexError` for a warp slot beyond those whose registers fit."""
+    thread's registers; further ones, which have no row in the register file, are always generic. Raises `IndexError`
+    for a warp slot beyond those whose registers fit."""
 
     def __init__(self, config: SmConfig, registers: int) -> None:
         self._config, self._registers = config, registers
@@ -16,6 +17,8 @@ class AffineRegisterFile:
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register, None if it is generic."""
+        if register >= self._registers:
+            return None
         number, entry = self._address(warp, register)
         return self._sets[number][entry]
 
@@ -30,7 +33,8 @@ class AffineRegisterFile:
 
     def make_generic(self, warp: int, register: int) -> None:
         """The end of a cycle: the value is in the register file from the next one on."""
-        self._set(warp, register, None)
+        if register < self._registers:
+            self._set(warp, register, None)
 
     def _set(self, warp: int, register: int, value: Compact | None) -> None:
         number, entry = self._address(warp, register)

@@ -47,6 +47,8 @@ class BypassingCollector:
         self._window, self._last_age = config.window, config.window - 1
         self._gated = config.gates_columns
         self._hinted, self._writes_back = config.has_hints, config.writes_back
+        # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
+        self._for_sources, self._may_crowd = 1 - config.has_unallocated, not config.has_unallocated
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
         self._lost = LostValues()
@@ -93,7 +95,7 @@ class BypassingCollector:
 
     def _leave(self, oldest: Entry) -> Leaving | None:
         slid = oldest.age == self._last_age
-        if slid or (not self.held and len(self._available) < NOT_CROWDED):
+        if slid or (self._may_crowd and not self.held and len(self._available) < NOT_CROWDED):
             return Leaving(oldest.index, slid and oldest.transient, slid)
         return None
 
@@ -113,7 +115,7 @@ class BypassingCollector:
         eviction of the warp is pending."""
         if blocked or len(self.held) == self._window:
             return 0
-        return min(1 + len(self._available), MOST_FREE)
+        return min(len(self._available) + self._for_sources, MOST_FREE)
 
     def request(self) -> Request | None:
         """The request to the register file."""
@@ -272,6 +274,11 @@ class BypassingCollector:
         if entry.used:
             entry.used = False
             del self._named[entry.register]
+
+    def drop(self, register: int, lanes: int) -> None:
+        """A result that enters its latch is dropped: its value has no row, and no entry awaits it."""
+        self._lost.dropped(register, lanes)
+        self.counts.dropped += 1
 
     # ------------------------------------------------------------------ issue
 

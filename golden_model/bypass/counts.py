@@ -12,8 +12,9 @@ class Counts:
     `fetched` from the register file because some lanes are missing. `repeated` counts further slots that read the same
     register. Results that write a register are counted when they enter their latch: `delivered` to a collector only,
     `filed` in the register file only, or `both`. Dirty values that leave a collector: `slid` and `crowded` are
-    evictions, by cause; `dropped` are transient values; `overwritten` those that an instruction overwrites in all
-    lanes; `ended` those of a warp that has ended, when the next warp takes its slot.
+    evictions, by cause; `dropped` are transient values, also results for which there is no entry any more, if transient
+    values have no rows; `overwritten` those that an instruction overwrites in all lanes; `ended` those of a warp that
+    has ended, when the next warp takes its slot.
 
     `occupancy` is a histogram, over collectors and cycles, of the number of entries in use.
     """

@@ -26,7 +26,7 @@ class ResidentWarps:
         self.numbers = np.arange(count) + first_block * launch.warps_per_block
         self.blocks, self.warps = np.divmod(self.numbers, launch.warps_per_block)
         self.launched = np.tile(launched_lanes(launch), (blocks, 1))
-        self.registers = list(np.zeros((program.registers, count, 32), np.uint32))
+        self.registers = list(np.zeros((program.names, count, 32), np.uint32))
         self.predicates = list(np.zeros((7, count, 32), bool))
         self.latch = {pipe: np.zeros((3, count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
         self.high = {pipe: np.zeros((count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}

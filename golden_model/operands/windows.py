@@ -24,13 +24,15 @@ class WindowStore:
     """Bypassing collectors, on any register file. The store has the same ports as
     `warploom.golden_model.operands.slots`.
 
-    A collector without events in a cycle takes no time to simulate. `free_entries` is a wire, by warp.
+    A collector without events in a cycle takes no time to simulate. `free_entries` is a wire, by warp. Asserts that no
+    access to the register file is to a register that has no row: those with numbers from `registers` on. `delivers`
+    says of each latch whether its result will be delivered.
     """
 
     address_ready = 0
     granted: Sequence[tuple[int, int]] = ()
 
-    def __init__(self, config: SmConfig, register_file: RegisterFile) -> None:
+    def __init__(self, config: SmConfig, register_file: RegisterFile, registers: int) -> None:
         self._file, self._counted = register_file, Counts()
         self._order = InTurn(len(config.dispatch_ports))
         self.dispatcher = Dispatcher(config, self._order)
@@ -44,8 +46,9 @@ class WindowStore:
         self._words: list[tuple[int, int]] = []  # collector and word of the grants one cycle before
         self._open, self._closed = (config.issue_ports,), (0,)
         (self._mem,) = config.numbers(Pipe.MEM)
-        self._delivers = [False] * len(config.pipes)  # by latch: its result will be delivered to a collector
+        self.delivers = [False] * len(config.pipes)
         self._hinted, self._writes_back = config.has_hints, config.writes_back
+        self._drops, self.registers = config.has_unallocated, registers
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}
@@ -78,7 +81,7 @@ class WindowStore:
                 if latch is not None and latch["writes"]:
                     if not first:
                         mask |= 1 << writer
-                    elif self._delivers[writer]:
+                    elif self.delivers[writer]:
                         if latch["warp"] in served:
                             mask |= 1 << writer
                         served.add(latch["warp"])
@@ -173,6 +176,7 @@ class WindowStore:
     def _request(self, index: int, request: Request) -> None:
         """Set a collector's request from the next cycle on."""
         form, metadata = self._file.form, self._file.form.of(request.stored)
+        self._check_row(index, self.collectors[index].entries[request.entry].register)
         (columns,) = form.needed(request.lanes, [metadata])
         read = Read(request.entry, request.address, metadata, columns)
         self._file.request(index, {form.ports(request.address, metadata)[0]: read})
@@ -180,8 +184,8 @@ class WindowStore:
     def _deliver(self, done: Sequence[Result | None]) -> None:
         """Results that complete reach their collectors."""
         for writer, result in enumerate(done):
-            if result is not None and self._delivers[writer]:
-                self._delivers[writer] = False
+            if result is not None and self.delivers[writer]:
+                self.delivers[writer] = False
                 self._events[result["warp"]]["delivery"] = Delivery(
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
                     self._hinted and not result["to_file"])
@@ -198,10 +202,20 @@ class WindowStore:
                 if collector.lookup(result["dst"]) is not None:
                     coming = self._events[result["warp"]].setdefault("coming", [])
                     coming.append(Coming(result["dst"], delivers))
-                self._delivers[writer] = delivers
+                self.delivers[writer] = delivers
                 if delivers and self._writes_back:
                     self._file.writeback.unwritten |= 1 << writer
+                elif self._drops and not result["to_file"]:
+                    self._file.writeback.unwritten |= 1 << writer
+                    collector.drop(result["dst"], result["lanes"])
+                    continue
+                else:
+                    self._check_row(result["warp"], result["dst"])
                 self._counted.enters(delivers, written=not (delivers and self._writes_back))
+
+    def _check_row(self, warp: int, register: int) -> None:
+        assert not self._drops or register < self.registers, (
+            f"an access to R{register} of warp {warp}, which has no row")
 
     def _evict(self, mem: Result | None) -> Result | None:
         """Evictions move on. Returns the one that enters the latch of MEM, unless `mem` does."""
@@ -222,6 +236,7 @@ class WindowStore:
         assert leaving is not None
         self._events[index]["evicted"] = True
         entry = collector.entries[leaving.entry]
+        self._check_row(index, entry.register)
         return {
             "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.address._asdict(), **entry.stored,
             "lanes": entry.dirty, "full": int(entry.full), "pred": 0, "data": entry.word,

@@ -1,6 +1,6 @@
 """Affine register file: the compact registers of a scheduler's warps ([AFFINE], section 4.2)."""
 
-from amaranth import Module, Mux, Signal, Value, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -38,7 +38,7 @@ class AffineRegisterFile(wiring.Component):
     Members
     -------
     named, registers : the registers of an instruction; the number of registers of a thread, a static input of the
-        launch.
+        launch. Further registers, which have no row in the register file, are generic.
     enable : values of the sources are needed in the next cycle.
     tags : of the sources; unspecified for slots that do not read.
     values : of the sources of the previous cycle, if `enable` and their tags were not generic; otherwise unspecified.
@@ -70,8 +70,11 @@ class AffineRegisterFile(wiring.Component):
         m.d.comb += first.eq((named.warp >> exact_log2(self._config.schedulers)) * self.registers)
         tags = Signal(TAG_BITS * self._config.affine_entries)
         for slot, source in enumerate(SOURCES):
-            entry = self.entries[slot]
-            m.d.comb += [entry.eq(first + named[source]), self.tags[slot].eq(self._tag(tags, entry))]
+            entry, tag = self.entries[slot], self._tag(tags, self.entries[slot])
+            m.d.comb += [
+                entry.eq(first + named[source]),
+                self.tags[slot].eq(Mux(self._has_entry(named[source]), tag, Tag.GENERIC)),
+            ]
             m.submodules[source] = cells = Memory(
                 shape=unsigned(COMPACT.size), depth=self._config.affine_entries, init=())
             read_port, write_port = cells.read_port(), cells.write_port()
@@ -84,11 +87,15 @@ class AffineRegisterFile(wiring.Component):
                 write_port.en.eq(write.enable),
             ]
         m.d.comb += self.entry.eq(first + named.dst)
-        with m.If(self.forget):
+        with m.If(self.forget & self._has_entry(named.dst)):
             m.d.sync += self._tag(tags, self.entry).eq(Tag.GENERIC)
         with m.If(write.enable):
             m.d.sync += self._tag(tags, write.entry).eq(Mux(write.value.stride == 0, Tag.UNIFORM, Tag.AFFINE))
         return m
+
+    def _has_entry(self, register: Value) -> Value:
+        """Whether a register has a row, and so an entry."""
+        return register < self.registers if self._config.has_unallocated else Const(1)
 
     @staticmethod
     def _tag(tags: Signal, entry: Value) -> Value:

@@ -49,6 +49,7 @@ class BypassingCollector(wiring.Component):
     used, wanted, dirty : with a probe, masks over the entries: in use; with wanted lanes; with dirty lanes.
     loads : with a probe, the lanes that entries load from arriving operands, and from delivered results.
     drop : with a probe and hints, a transient value that is dropped.
+    registers : with a probe and registers without rows, the number of registers with a row.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -75,6 +76,7 @@ class BypassingCollector(wiring.Component):
             **dict.fromkeys(("used", "wanted", "dirty"), Out(config.entries)),
             "loads": Out(data.ArrayLayout(LANES, 2)),
             **({"drop": Out(drop_layout())} if config.has_hints else {}),
+            **({"registers": In(8)} if config.has_unallocated else {}),
         }
 
     def elaborate(self, platform: object) -> Module:
@@ -92,6 +94,8 @@ class BypassingCollector(wiring.Component):
         if self._with_probe:
             self._connect_probe(m)
             self._assert_rules(m)
+            if self._config.has_unallocated:
+                self._assert_rows(m)
         return m
 
     def _all(self, name: str) -> Value:
@@ -194,7 +198,12 @@ class BypassingCollector(wiring.Component):
         if self._config.writes_back:
             closed |= self.eviction.blocked
         available = self._available()
-        m.d.comb += self.free_entries.eq(Mux(closed, 0, Mux(available < SLOTS, available + 1, SLOTS + 1)))
+        free = available + 1 - self._for_destination()
+        m.d.comb += self.free_entries.eq(Mux(closed, 0, Mux(free < SLOTS + 1, free, SLOTS + 1)))
+
+    def _for_destination(self) -> int:
+        """How many entries an instruction needs for its result, which may have no row."""
+        return int(self._config.has_unallocated)
 
     def _available(self) -> Value:
         """The number of available entries."""
@@ -207,7 +216,7 @@ class BypassingCollector(wiring.Component):
         m.d.comb += [
             self.allocator.candidates.eq(self._all("evictable")),
             over.eq((oldest & self._all("old")).any()),
-            crowded.eq((self.queue.count == 0) & (self._available() < SLOTS)),
+            crowded.eq(self._may_crowd() & (self.queue.count == 0) & (self._available() < SLOTS)),
             leaves.eq(oldest.any() & (over | crowded) & ~self.take),
             dropped.eq(leaves & over & self._of(oldest, "transient")),
             self.eviction.request.eq(leaves & ~dropped),
@@ -225,6 +234,10 @@ class BypassingCollector(wiring.Component):
                 self.drop.register.eq(self._of(oldest, "number")),
                 self.drop.lanes.eq(self.eviction.entry.lanes),
             ]
+
+    def _may_crowd(self) -> Value:
+        """Whether entries leave before their time; then each must have a row."""
+        return Const(not self._config.has_unallocated)
 
     def observe(self) -> Shown:
         """The number of held instructions, and the states of entries."""
@@ -256,3 +269,16 @@ class BypassingCollector(wiring.Component):
         found = Cat(entry.used & (entry.number == delivery.register) for entry in self.entries).any()
         with m.If(delivery.valid & ~ResetSignal()):
             m.d.sync += Assert(found, Format("no entry takes the result of register {}\n", delivery.register))
+
+    def _assert_rows(self, m: Module) -> None:
+        """Stop a simulation at an access to a register that has no row: a read, an eviction, or the issue of an
+        instruction whose result would be written."""
+        oldest, issue = self.allocator.oldest, self._issue
+        reads = merge(self.fetcher.granted, [entry.number for entry in self.entries])
+        accesses = [
+            (self.fetcher.granted.any(), reads), (self.eviction.taken, self._of(oldest, "number")),
+            (self.take & issue.writes & (issue.to_file | ~issue.to_collector), issue.dst),
+        ]
+        for access, register in accesses:
+            with m.If(access & ~ResetSignal()):
+                m.d.sync += Assert(register < self.registers, Format("register {} has no row\n", register))

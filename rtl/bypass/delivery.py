@@ -19,12 +19,12 @@ class Delivery:
     Whether a result is delivered is looked up while it enters its latch. With write-back a delivered result is not
     written: its latch completes without a bank, as soon as it has its path. It waits while another latch uses the path,
     and while an earlier path would deliver to the same collector. Only results that are written reach banks, mask
-    buffer and zero buffer.
+    buffer and zero buffer. If transient values have no rows, no transient result is written, delivered or not.
     """
 
     def __init__(self, config: SmConfig) -> None:
         self._window, self._writers, self._paths = config.bypass, config.writers, config.write_paths
-        self._rotating = config.rotating_paths
+        self._rotating, self._drops = config.rotating_paths, config.has_unallocated
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
         """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: its
@@ -34,7 +34,7 @@ class Delivery:
         to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}") for name in ("to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
         self._look_up(m, port, i, entering, fields)
-        m.d.comb += written.eq(entering & ~(port.deliver[i] & self._window.writes_back))
+        m.d.comb += written.eq(entering & ~(port.deliver[i] & self._window.writes_back) & self._has_row(fields))
         with m.If(result.ready):
             m.d.sync += [
                 deliver.eq(entering & port.deliver[i]),
@@ -43,6 +43,10 @@ class Delivery:
         return self._kept(m, i, entering, fields) | {
             "deliver": deliver, "request": to_bank, "completes": latch.grant, "written": written,
         }
+
+    def _has_row(self, fields: data.View) -> Value:
+        """Whether a result is for a row, if it is not delivered."""
+        return fields.to_file if self._drops else Const(1)
 
     def _look_up(self, m: Module, port: Any, i: int, entering: Value, fields: data.View) -> None:
         """Show a result to the collector of its warp."""

@@ -47,6 +47,7 @@ class OperandStore(wiring.Component):
     dispatch : instructions with their operands (`warploom.rtl.ports.dispatch`); `dispatch_0`, ... if there are several
         ports.
     probe : with a probe, the state.
+    registers : with a probe and registers without rows, the number of registers with a row.
     collector_columns, operand_columns : with a probe, the columns of operand registers that load, of collectors and of
         the dispatch stage.
     """
@@ -82,6 +83,7 @@ class OperandStore(wiring.Component):
             **probe_port(self.observe()),
             "collector_columns": Out(self.collectors.loads.shape()),
             "operand_columns": Out(column_masks(SLOTS * len(self.stages))),
+            **({"registers": In(8)} if self._config.has_unallocated else {}),
         }
 
     def elaborate(self, platform: object) -> Module:
@@ -173,6 +175,8 @@ class OperandStore(wiring.Component):
         """Connect results to the windows, and their evictions to the register file."""
         m.d.comb += self.free_entries.eq(collectors.free_entries)
         connect(m, flipped(self.delivery), collectors.delivery)
+        if self._with_probe and self._config.has_unallocated:
+            m.d.comb += collectors.registers.eq(self.registers)
         if self._config.writes_back:
             connect(m, flipped(self.memory), collectors.memory)
             connect(m, collectors.latch, flipped(self.latch))

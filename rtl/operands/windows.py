@@ -48,6 +48,7 @@ class WindowCollectors(wiring.Component):
     memory, latch : with write-back, the memory pipe's results, and the same with evictions added for its latch
         (`warploom.rtl.ports.memory`); completions of evictions are removed.
     probe, loads : with a probe, the state, and the lanes of entries that load.
+    registers : with a probe and registers without rows, the number of registers with a row.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
@@ -73,6 +74,7 @@ class WindowCollectors(wiring.Component):
             **(compact if config.has_compact_slots else {}),
             **(memory if config.writes_back else {}),
             **(loads | probe_port(self.observe()) if probe else {}),
+            **({"registers": In(8)} if probe and config.has_unallocated else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -96,6 +98,8 @@ class WindowCollectors(wiring.Component):
             self._connect_evictions(m, self.eviction_unit)
         if self._with_probe:
             m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
+            if self._config.has_unallocated:
+                m.d.comb += [collector.registers.eq(self.registers) for collector in self.collectors]
             show(m, self)
         return m
 

@@ -66,7 +66,7 @@ class AffineSurroundings(Surroundings):
 
     def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
         """Attempts, and results of the uniform unit."""
-        ports: dict[str, Any] = {"registers": REGISTERS}
+        ports: dict[str, Any] = {}
         serving = {fields["warp"] % len(self._active) for fields in issuing if fields is not None}
         for number, active in enumerate(self._active):
             self._answer(cycle, number)

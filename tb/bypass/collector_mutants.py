@@ -14,6 +14,7 @@ from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
 
 BENCH = "warploom.tb.bypass.test_collector"
 SETTINGS = ("bypass=bow_hints", "entries=4")
+ROWLESS = ("bypass=bow_hints", "window=2", "entries=8", "transient=on")
 INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
 
 
@@ -38,6 +39,20 @@ class Misled(BypassingCollector):
         m.d.comb += self.allocator.issue.first.eq(self._issue.first)
 
 
+class Crowding(BypassingCollector):
+    """An entry leaves early although its register may have no row."""
+
+    def _may_crowd(self) -> Value:
+        return Const(1)
+
+
+class Generous(BypassingCollector):
+    """A destination without a row may find no entry."""
+
+    def _for_destination(self) -> int:
+        return 0
+
+
 def _short_sighted(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"pinned": reduce(or_, outer.inner.reads[0])}
 
@@ -56,6 +71,8 @@ def _mutant(bug: str, part: str, rewire: Rewire, settings: tuple[str, ...] = SET
 
 MUTANTS = (
     Mutant("BypassingCollector", BENCH, "is misled by another warp", lambda c: Misled(config=c, probe=True), SETTINGS),
+    Mutant("BypassingCollector", BENCH, "lets go of a lone copy", lambda c: Crowding(config=c, probe=True), ROWLESS),
+    Mutant("BypassingCollector", BENCH, "has no entry for a result", lambda c: Generous(config=c, probe=True), ROWLESS),
     _mutant("replaces what younger instructions read", "queue", _short_sighted),
     _mutant("lets the lowest entry go, not the oldest", "allocator", _ageless),
     _mutant("keeps what the warp before left", "allocator", lambda o, m: {"issue": altered(m, o.issue, first=0)}),

@@ -9,6 +9,7 @@ SMALL = 4
 """A number of entries with which collectors are crowded."""
 
 NONE_FREE, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
+NO_ROW, DROPPED = "a register without a row is read", "a result that no entry awaits is dropped"
 
 
 def cover_window(model: Any, coverage: Coverage) -> None:
@@ -19,8 +20,20 @@ def cover_window(model: Any, coverage: Coverage) -> None:
         return
     coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
                             for entry in collector.entries if entry.used))
+    if model.config.has_unallocated:
+        _cover_rows(model, coverage)
     leaving = [collector.leaving() for collector in collectors]
     coverage.hit(QUEUE, sum(entry is not None and not entry.dropped for entry in leaving) > 1)
+
+
+def _cover_rows(model: Any, coverage: Coverage) -> None:
+    """The points of transient values without rows."""
+    operands = model.operands
+    coverage.hit(NO_ROW, any(entry.register >= operands.registers for collector in operands.collectors
+                             if collector.held for entry in collector.held[0].entries))
+    latches = model.register_file.writeback.latches  # evictions have no hints
+    coverage.hit(DROPPED, any(latch and latch["writes"] and not latch.get("to_file", 1) and not delivers
+                              for latch, delivers in zip(latches, operands.delivers, strict=True)))
 
 
 def events(config: SmConfig) -> list[str]:

@@ -29,6 +29,19 @@ class Promises:
         """The lanes of a register that the next instruction of its warp may not read."""
         return self._lost[warp, register]
 
+    def without_rows(self, fields: dict[str, int], registers: int) -> None:
+        """Change an instruction that is about to issue: registers from this number on have no row, so their values are
+        transient, and it reads those that the collector surely has."""
+        warp = fields["warp"]
+        fields["to_collector"] |= not fields["to_file"]
+        if fields["dst"] >= registers:
+            fields["to_collector"], fields["to_file"] = 1, 0
+        for slot in range(3):
+            register = fields[f"src{slot}"]
+            lanes, _ = self._transient.get((warp, register), (0, 0))
+            if register >= registers and (fields["first"] or fields["lanes"] & ~lanes):
+                fields["reads"] &= ~(1 << slot)
+
     def issued(self, fields: Mapping[str, int]) -> Iterable[Register]:
         """An instruction with these fields of the issue port issues. Returns the registers that lose lanes."""
         warp = fields["warp"]

@@ -228,6 +228,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow", "entries=4", "gating=active"],
+    ["bypass=bow_hints", "window=2", "entries=8", "transient=on"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)

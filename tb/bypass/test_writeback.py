@@ -34,6 +34,7 @@ class DeliveryCheck:
         self._writers, self._paths = ports.config.writers, ports.config.write_paths
         self._to_register = [False] * len(self._writers)  # the latch holds a result that writes a register
         self._to_collector = [False] * len(self._writers)  # and that is to be delivered
+        self._dropped = [False] * len(self._writers)  # or that has no row
         self.taken: list[str] = []
 
     def __call__(self, seen: Observation) -> None:
@@ -47,8 +48,9 @@ class DeliveryCheck:
         self._cover(grants, completes)
         for i, complete in enumerate(completes):
             self._enter(seen, i, complete)
-        delivered_only = self._to_collector if self._ports.config.writes_back else []
-        model.unwritten = sum(delivered << i for i, delivered in enumerate(delivered_only))
+        writes_back = self._ports.config.writes_back
+        model.unwritten = sum(((writes_back and delivered) or dropped) << i for i, (delivered, dropped)
+                              in enumerate(zip(self._to_collector, self._dropped, strict=True)))
         super().__call__(seen)  # type: ignore[misc]
 
     def _holder(self, number: int) -> int:
@@ -84,6 +86,8 @@ class DeliveryCheck:
         if ready:
             delivers = bool(seen["delivery__deliver"] >> i & 1)
             self._to_register[i], self._to_collector[i] = entering, entering and delivers
+            self._dropped[i] = entering and self._ports.config.has_unallocated and not fields["to_file"]
+            self._hit("dropped", self._dropped[i] and not delivers)
 
     def _delivered(self, seen: Observation, number: int, writer: int | None) -> None:
         """The delivery of a path to a collector."""
@@ -187,7 +191,9 @@ def points(config: SmConfig) -> list[str]:
     between = ["delivered by both paths", "MEM waits for the collector"] if apart else []
     if not config.writes_back:
         return between
-    return [*between, "SFU waits for SP without a bank", *(["MEM writes where SP only delivers"] if apart else [])]
+    dropped = ["dropped"] if config.has_unallocated else []
+    return [*between, *dropped, "SFU waits for SP without a bank",
+            *(["MEM writes where SP only delivers"] if apart else [])]
 
 
 @cocotb.test()
@@ -214,6 +220,8 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
     pytest.param(["coalescing=on", "alignment=write"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
     ["coalescing=on", "gating=in_lane"],
+    ["transient=on"],
+    pytest.param(["transient=on", "coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
 ], ids=" ".join)
 def test_on_other_register_files(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["bypass=bow_hints", *settings])

@@ -25,6 +25,9 @@ SOURCES = ("src0", "src1", "src2")
 REGISTERS = range(200)
 """Register numbers of the warp."""
 
+FILED = 100
+"""Registers that have a row, if some have none."""
+
 RECENT = 6
 """Registers that the next instructions prefer."""
 
@@ -109,6 +112,8 @@ class Warp:
             self._executing.append((self._cycle + self._rng.randint(4, 8), model.fields))
         if issued["take"]:
             self._issued(issued["instruction__issue"])
+        if self._config.has_unallocated:
+            stimulus["registers"] = FILED
         if self._config.writes_back:
             stimulus |= {"eviction__blocked": blocked, "eviction__taken": self._evict(issued["take"])}
         return stimulus
@@ -132,11 +137,14 @@ class Warp:
         few = [self._register(0 if first else executing) for _ in range(rng.randint(1, 4))]
         reads = rng.getrandbits(3)
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
-        return fields | {
+        fields |= {
             "warp": WARP, "lanes": executing, "reads": reads, "first": first, "writes": rng.random() < 0.8,
             "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
             **{name: rng.choice(few) for name in SOURCES}, "dst": rng.choice([*few, self._register(0)]),
         }
+        if self._config.has_unallocated:
+            self._promises.without_rows(fields, FILED)
+        return fields
 
     def _lanes(self) -> int:
         """Executing lanes: all, those of the warp's current path, some of these, or any."""

@@ -3,8 +3,8 @@
 
 from typing import Any
 
-from amaranth import Module
-from amaranth.lib import wiring
+from amaranth import Const, Module, Value
+from amaranth.lib import data, wiring
 
 from warploom.arch.config import SmConfig
 from warploom.rtl.bypass.delivery import Delivery
@@ -55,6 +55,13 @@ class Obstructive(BankWrites):
         super().connect(m, write, [path | {"request": path["claim"]} for path in paths])
 
 
+class Filing(Delivery):
+    """A result that no entry awaits is written, although it may have no row."""
+
+    def _has_row(self, fields: data.View) -> Value:
+        return Const(1)
+
+
 def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
     """Write-back with another delivery."""
     writeback = Writeback(config=config)
@@ -78,4 +85,5 @@ MUTANTS = (
            (HINTS, "gating=in_lane")),
     Mutant("Writeback", BENCH, "mistakes partial for transient", lambda c: _delivering(c, Mistaken(c)),
            (HINTS, "coalescing=on", "gating=cross_lane")),
+    Mutant("Writeback", BENCH, "writes what has no row", lambda c: _delivering(c, Filing(c)), (HINTS, "transient=on")),
 )

@@ -54,7 +54,8 @@ def filled(config: SmConfig, rng: random.Random) -> Any:
     """A golden register file in which all used registers were written."""
     file, stride = register_file(config), rows_per_warp(config, REGISTERS)
     slots = partial(SlotStore, collector=partial(Collector, form=file.form))
-    datapath = Datapath(config, stride, file, (WindowStore if config.has_window else slots)(config, file))
+    windows = partial(WindowStore, registers=REGISTERS)
+    datapath = Datapath(config, stride, file, (windows if config.has_window else slots)(config, file))
     addresses = Placement(config, stride)
     for warp, register in product(range(config.warps), range(REGISTERS)):
         address = addresses[warp << 8 | register]

@@ -20,6 +20,7 @@ from warploom.arch.mechanisms import (
     Gating,
     Layout,
     Scheduler,
+    Transient,
 )
 from warploom.arch.mechanisms.descriptor import Conflict
 from warploom.arch.parameters import (
@@ -105,6 +106,7 @@ class SmConfig:
     window: int = number(3, OPERANDS, "instructions of a warp among which values are bypassed", (2, 8), "[BOW]")
     entries: int = number(
         12, OPERANDS, "warp registers that a collector keeps; two or four for each instruction", (4, 32), "[BOW]")
+    transient: Transient = choice(SWITCHES["transient"])
 
     pipes: tuple[PipeConfig, ...] = field(
         default=NARROW_PIPES, metadata={KEY: Parameter(PIPES, "the execution pipes, a list", GTX_480)})
@@ -138,6 +140,9 @@ class SmConfig:
         for mechanism in MECHANISMS:
             for conflict in mechanism.conflicts:
                 self._check_conflict(conflict)
+        if self.has_unallocated and self.entries != 4 * self.window:
+            self._disagree("transient", "entries", f"a collector must never run out of entries: window = {self.window} "
+                           f"needs {4 * self.window}")
         if self.has_window:
             object.__setattr__(self, "collectors", self.warps)
             for name in ("arrival_delay", "turnaround"):
@@ -237,6 +242,11 @@ class SmConfig:
     def shows_claims(self) -> bool:
         """Whether the datapath shows how many collectors are free, so that issue ports need no `ready`."""
         return not self.has_window and (self.issue_inputs > 1 or len(self.collector_sets) > 1)
+
+    @property
+    def has_unallocated(self) -> bool:
+        """Whether there are registers without a row in the register file, for transient values."""
+        return self.transient is Transient.ON
 
     @property
     def waiting_instructions(self) -> int:

@@ -55,11 +55,16 @@ def left(config: SmConfig, register: int) -> bool:
 
 def resident_warps(config: SmConfig, registers: int) -> int:
     """Warp slots whose registers fit the register file, and the affine one if there is one, at most `config.warps`."""
+    return min(config.warps, fitting_warps(config, registers))
+
+
+def fitting_warps(config: SmConfig, registers: int) -> int:
+    """Warps whose registers fit, however many warp slots there are."""
     stride = max(rows_per_warp(config, registers), 1)
     fitting = config.rows // stride * (config.banks if config.layout is Layout.WID else 1)
     if config.has_compact_slots:
         fitting = min(fitting, config.affine_entries // max(registers, 1) * config.schedulers)
-    return min(config.warps, fitting)
+    return fitting
 
 
 def affine_address(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:

@@ -45,12 +45,13 @@ class Hints:
 class Program:
     """Machine code of one kernel, and the resources that it needs.
 
-    `lines[i]` is the PTX line of `instructions[i]`. `registers` is the number of registers of a thread (1..255), all in
-    the register file. Shared memory holds static variables from byte 0; dynamic shared memory starts at `shared_bytes`.
-    `local_bytes` of each thread cover local arrays and spill slots. `constants` is the image of `.const` variables,
-    `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with initial values. `module` lists
-    the variables in these images. `max_threads` is the block size given by `.maxntid`, 0 without it. `hints` change no
-    result.
+    `lines[i]` is the PTX line of `instructions[i]`. `registers` is the number of registers of a thread (1..255) in the
+    register file: R0 and the following. The `unallocated` registers after them hold transient values, which only window
+    collectors ever have (docs/contract/operands.md). Shared memory holds static variables from byte 0; dynamic shared
+    memory starts at `shared_bytes`. `local_bytes` of each thread cover local arrays and spill slots. `constants` is the
+    image of `.const` variables, `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with
+    initial values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0
+    without it. `hints` change no result.
     """
 
     name: str
@@ -66,9 +67,15 @@ class Program:
     module: tuple[ModuleVariable, ...] = ()
     max_threads: int = 0
     hints: Hints = Hints()
+    unallocated: int = 0
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)
+
+    @property
+    def names(self) -> int:
+        """The number of registers that the code may name."""
+        return self.registers + self.unallocated
 
     @property
     def parameter_bytes(self) -> int:

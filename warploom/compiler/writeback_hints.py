@@ -25,6 +25,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import postorder
+from warploom.compiler.unallocated import without_rows
 
 NEVER = 1 << 14
 """A distance longer than any window."""
@@ -61,8 +62,12 @@ def annotate(program: Program, window: int) -> Program:
 
 
 def annotate_for(program: Program, config: SmConfig) -> Program:
-    """The program for a configuration: with hints for its window, or unchanged."""
-    return annotate(program, config.window) if config.has_hints else program
+    """The program for a configuration: with hints for its window, or unchanged; if it has no rows for them, transient
+    values in registers of their own."""
+    if not config.has_hints:
+        return program
+    annotated = annotate(program, config.window)
+    return without_rows(annotated, compact=config.has_compact_slots) if config.has_unallocated else annotated
 
 
 def destination(instruction: Instruction) -> Destination | None:

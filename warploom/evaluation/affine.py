@@ -6,7 +6,7 @@ from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Pipe
-from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Transient
 from warploom.evaluation import metrics
 from warploom.evaluation.affine_bars import (
     BYPASSED,
@@ -51,7 +51,8 @@ def configurations(config: SmConfig) -> dict[str, SmConfig]:
     matter."""
     plain = dataclasses.replace(
         _narrow(config, LANES), affine=Affine.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
-        gating=Gating.OFF, bypass=Bypass.OFF, front_end_interval=1)
+        gating=Gating.OFF, bypass=Bypass.OFF, transient=Transient.OFF,
+        front_end_interval=1)
     found: dict[str, SmConfig] = {}
     for lanes in SP_LANES:
         for front in (SLOW, FAST):

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Alignment, Bypass, Coalescing, Gating
+from warploom.arch.layout import fitting_warps, resident_warps
+from warploom.arch.mechanisms import Alignment, Bypass, Coalescing, Gating, Transient
 from warploom.compiler.writeback_hints import Destination
 from warploom.evaluation import bypassing_energy, metrics
 from warploom.evaluation.bypassing_bars import (
@@ -71,8 +72,8 @@ def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
 
 
 def _plain(config: SmConfig) -> SmConfig:
-    return dataclasses.replace(config, bypass=Bypass.OFF, coalescing=Coalescing.OFF, alignment=Alignment.REG,
-                               gating=Gating.OFF)
+    return dataclasses.replace(config, bypass=Bypass.OFF, transient=Transient.OFF, coalescing=Coalescing.OFF,
+                               alignment=Alignment.REG, gating=Gating.OFF)
 
 
 def _with(plain: SmConfig, bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None) -> SmConfig:
@@ -147,6 +148,8 @@ def _energy() -> list[Figure]:
 
 TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for window in WINDOWS),
                      f"saved, {SEED_WINDOW}, %", f"transient, {SEED_WINDOW}")
+ROW_COLUMNS = ("kernel", "registers", *(f"rows, {window}" for window in WINDOWS), f"saved, {SEED_WINDOW}, %",
+               "warp slots in use", "with transient = on", "warps that rows hold", "with transient = on ")
 
 
 def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
@@ -160,3 +163,20 @@ def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
         rows.append((kernel, found.registers, found.live, *found.kept, metrics.saved(found.kept[seed], found.live),
                      found.transient[seed]))
     return rows
+
+
+def occupancy(runs: Mapping[str, Runs], group: str = "") -> list[tuple[Any, ...]]:
+    """What `transient = on` gains on the machine of a group, for each kernel and their average: registers of a thread;
+    those with a row, by window, and the share that the window of [BOW] saves; then, for this window, the warp slots
+    that can be used, and the warps whose registers would fit if there were slots for them, without and with it."""
+    rows: list[tuple[Any, ...]] = []
+    seed = WINDOWS.index(SEED_WINDOW)
+    for kernel, of_kernel in runs.items():
+        run = of_kernel[f"{group}{BASELINE}"]
+        found, config = run.reuse, run.config
+        both = found.registers, found.rows[seed]
+        rows.append((kernel, found.registers, *found.rows, metrics.saved(found.rows[seed], found.registers),
+                     *(resident_warps(config, registers) for registers in both),
+                     *(fitting_warps(config, registers) for registers in both)))
+    averages = [sum(row[column] for row in rows) / len(rows) for column in range(1, len(ROW_COLUMNS))]
+    return [*rows, ("average", *(round(average, 1) for average in averages))]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from warploom.arch.isa import RZ, Instruction, Pipe
 from warploom.arch.program import successors
+from warploom.compiler.unallocated import without_rows
 from warploom.compiler.writeback_hints import Destination, annotate, destination, transient_registers
 from warploom.golden_model.cached.last_use import live_after, overwritten
 from warploom.golden_model.trace import Trace, WarpTrace
@@ -38,7 +39,8 @@ class Reuse:
     them that are read afterwards. `classes` are results by `Destination`, from the hints for a window of `SEED_WINDOW`.
     `registers` are those of a thread, `transient` is the number of them that hold transient values only. `live` is the
     maximum number of registers that simultaneously hold values that are read later; `kept` counts only values that are
-    not transient: the registers that need a row of the register file if the allocator gives the others none.
+    not transient, which is the least number of registers that need a row of the register file. `rows` are the registers
+    that have one with `transient = on`, which not all values that are transient can do without.
     """
 
     reads: int = 0
@@ -51,6 +53,7 @@ class Reuse:
     transient: list[int] = field(default_factory=_none)
     live: int = 0
     kept: list[int] = field(default_factory=_none)
+    rows: list[int] = field(default_factory=_none)
 
 
 def reuse(trace: Trace) -> Reuse:
@@ -58,7 +61,8 @@ def reuse(trace: Trace) -> Reuse:
     program = trace.program
     found = Reuse(registers=program.registers, transient=[len(transient_registers(program, w)) for w in WINDOWS],
                   live=most_live(program.instructions),
-                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS])
+                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS],
+                  rows=[without_rows(annotate(program, w), compact=False).registers for w in WINDOWS])
     places = [destination(instruction) for instruction in annotate(program, SEED_WINDOW).instructions]
     executed: Counter[int] = Counter()
     for warp in trace.warps:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS
-from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Transient
 from warploom.synth.compare import Comparison, compare
 from warploom.synth.flow import glue, synthesise
 from warploom.synth.report import Row
@@ -103,7 +103,7 @@ def shares(network: Sequence[Comparison]) -> dict[str, float]:
 def _ungated(config: SmConfig) -> SmConfig:
     """Without any mechanism."""
     return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF,
-                               bypass=Bypass.OFF, affine=Affine.OFF)
+                               bypass=Bypass.OFF, transient=Transient.OFF, affine=Affine.OFF)
 
 
 def _windowed(config: SmConfig, bypass: Bypass, entries: int) -> SmConfig:

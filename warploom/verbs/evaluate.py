@@ -79,7 +79,16 @@ def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
     pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
     rows = bypassing.transient(runs)
     report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
-    return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows]}
+    return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows],
+            "occupancy": {preset: _show_occupancy(runs, group, preset)
+                          for group, preset in (("", options.preset), (bypassing.SCARCE, SCARCE))}}
+
+
+def _show_occupancy(runs: Mapping[str, Runs], group: str, preset: str) -> list[Body]:
+    """Registers without rows, and the warps that the register file then holds."""
+    rows = bypassing.occupancy(runs, group)
+    report.table(f"Registers that have a row with transient = on, and occupancy, {preset}", bypassing.ROW_COLUMNS, rows)
+    return [dict(zip(bypassing.ROW_COLUMNS, row, strict=True)) for row in rows]
 
 
 def _affine(options: argparse.Namespace, config: SmConfig) -> Body:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from warploom.arch.mechanisms.affine import AFFINE, Affine
 from warploom.arch.mechanisms.baseline import BASELINE, Layout, Scheduler
-from warploom.arch.mechanisms.bypassing import BYPASSING, Bypass
+from warploom.arch.mechanisms.bypassing import BYPASSING, Bypass, Transient
 from warploom.arch.mechanisms.coalescing import COALESCING, Alignment, Coalescing
 from warploom.arch.mechanisms.corf import CORF
 from warploom.arch.mechanisms.descriptor import Core, Mechanism, Runs, Settings, Switch, Unit, met
@@ -13,7 +13,7 @@ from warploom.arch.mechanisms.gating import GATING, Gating
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
 
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Layout", "Mechanism", "Runs",
-           "Scheduler", "Settings", "Switch", "Unit", "met"]
+           "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
 
 MECHANISMS: tuple[Mechanism, ...] = (BASELINE, COALESCING, GATING, CORF, BYPASSING, REGISTER_FILE_CACHE, AFFINE)
 """All descriptors; everything that is derived from them is in this order."""

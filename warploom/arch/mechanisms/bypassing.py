@@ -46,18 +46,36 @@ class Bypass(StrEnum):
         return self in (Bypass.BOW_WR, Bypass.BOW_HINTS)
 
 
+class Transient(StrEnum):
+    """Whether transient values, which only collectors ever have, take rows of the register file ([BOW], section
+    IV-B)."""
+
+    OFF = "off"
+    ON = "on"  # no: the compiler gives them registers without a row
+
+    @property
+    def words(self) -> str:
+        """The end of a description."""
+        return ", no rows for transient values" if self is Transient.ON else ""
+
+
 WINDOWS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
 WINDOW: Needs = (("bypass", WINDOWS),)
 WRITE_BACK: Needs = (("bypass", (Bypass.BOW_WR, Bypass.BOW_HINTS)),)
 HINTS: Needs = (("bypass", (Bypass.BOW_HINTS,)),)
+NO_ROWS: Needs = (("transient", (Transient.ON,)),)
 FILES = (Coalescing.OFF, Coalescing.ON)
 
 BYPASSING = Mechanism(
     name="bypassing",
     switches=(
         Switch("bypass", Bypass.OFF, "operands", "how values pass from one instruction to the next", "[BOW]"),
+        Switch("transient", Transient.OFF, "operands", "whether transient values have registers without a row",
+               "[BOW]"),
     ),
     conflicts=(
+        Conflict("transient", (Transient.ON,), "bypass", tuple(b for b in Bypass if b is not Bypass.BOW_HINTS),
+                 "the compiler's hints say which values are transient; use bow_hints"),
         Conflict("bypass", tuple(bypass for bypass in Bypass if bypass.has_window), "issue_per_warp", (2,),
                  "a warp's collector takes one instruction a cycle; use issue_per_warp = 1"),
     ),
@@ -82,9 +100,12 @@ BYPASSING = Mechanism(
         Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
         Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
                                          "alignment=write")),
+        Core("bow_hints transient reg", ("bypass=bow_hints", "window=2", "entries=8", "transient=on", "coalescing=on",
+                                         "gating=cross_lane"), is_long=True),
     ),
     coverage=(
         Points(("a warp without room",), WINDOW),
+        Points(("a register without a row is read", "a result that no entry awaits is dropped"), NO_ROWS),
         Points(("a result for an entry with other dirty lanes", "evictions queue"), WRITE_BACK),
     ),
     runs=(
@@ -93,9 +114,10 @@ BYPASSING = Mechanism(
         Runs("small", axes=(("bypass", WINDOWS), ("entries", (12, 6)), ("coalescing", FILES))),
         Runs("pascal", axes=(("bypass", WINDOWS),)),
         Runs("maxwell", ("bypass=bow_hints",), (("gating", tuple(Gating)),)),
+        Runs("small", ("bypass=bow_hints", "transient=on"), (("coalescing", FILES),)),
     ),
-    varied=("bypass", "window", "entries"),
-    words=("no bypassing", "{config.bypass} of {config.window} in {config.entries}"),
+    varied=("bypass", "window", "entries", "transient"),
+    words=("no bypassing", "{config.bypass} of {config.window} in {config.entries}{config.transient.words}"),
     is_on=WINDOW,
     bugs=("warploom.tb.bypass.mutants.MUTANTS", "warploom.tb.bypass.collector_mutants.MUTANTS",
           "warploom.tb.bypass.writeback_mutants.MUTANTS", "warploom.tb.bypass.datapath_mutants.MUTANTS"),
