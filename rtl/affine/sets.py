@@ -39,15 +39,16 @@ class AffineSets(wiring.Component):
     outcome_0, ... : the outcomes of attempts.
     uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its results, in a fixed cycle.
     registers : registers of a thread; static during a launch.
-    issue : the instruction at each issue port of the datapath.
-    compact : for each port, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
+    issue : the instruction at each issue input of the datapath.
+    compact : for each input, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         super().__init__({
-            **edges(config), "registers": In(8), "issue": In(issue_layout(config)).array(config.issue_ports),
-            "compact": Out(ports.compact()).array(config.issue_ports),
+            **edges(config), "registers": In(8), "issue": In(issue_layout(config)).array(config.issue_inputs),
+            "compact": Out(ports.compact()).array(config.issue_inputs),
         })
+        self._config = config
         self.units = [AffineUnit(config=config) for _ in range(config.schedulers)]
 
     def elaborate(self, platform: object) -> Module:
@@ -57,25 +58,27 @@ class AffineSets(wiring.Component):
             for name in EDGES:
                 connect(m, getattr(unit, name), flipped(getattr(self, f"{name}_{s}")))
             m.d.comb += unit.registers.eq(self.registers)
-        for port in range(len(self.issue)):
-            self._look_up(m, port)
+        for number in range(len(self.issue)):
+            self._look_up(m, number)
         return m
 
-    def _look_up(self, m: Module, port: int) -> None:
-        """Of the sets whose schedulers a port serves, the one of the warp looks up the instruction."""
-        issue, compact, count = self.issue[port], self.compact[port], len(self.issue)
+    def _look_up(self, m: Module, number: int) -> None:
+        """Of the sets whose schedulers the port of an input serves, the one of the warp looks up the instruction."""
+        issue, compact, count = self.issue[number], self.compact[number], self._config.issue_ports
+        port, place = divmod(number, self._config.issue_per_warp)
+        looking, found = ("first", "compact_first") if self._config.has_pairs and not place else ("lookup", "compact")
         units, ports_bits = self.units[port::count], exact_log2(count)
-        mine, was_mine = (Signal(len(units), name=f"{name}_{port}") for name in ("set", "previous_set"))
+        mine, was_mine = (Signal(len(units), name=f"{name}_{number}") for name in ("set", "previous_set"))
         selected = issue.warp[ports_bits:][: exact_log2(len(units))]
         m.d.comb += mine.eq(1 << selected if len(units) > 1 else 1)
         m.d.sync += was_mine.eq(mine)
         for s, unit in enumerate(units):
-            lookup = unit.lookup.payload
+            lookup = getattr(unit, looking)
             m.d.comb += [
-                unit.lookup.valid.eq(compact.taken & mine[s]),
-                *(lookup[name].eq(issue[name]) for name, _ in lookup.shape()),
+                lookup.valid.eq(compact.taken & mine[s]),
+                *(lookup.payload[name].eq(issue[name]) for name, _ in lookup.payload.shape()),
             ]
         m.d.comb += [
-            compact.slots.compact.eq(merge(mine, [unit.compact for unit in units])),
+            compact.slots.compact.eq(merge(mine, [getattr(unit, found) for unit in units])),
             Value.cast(compact.slots["values"]).eq(merge(was_mine, [Value.cast(unit.values) for unit in units])),
         ]

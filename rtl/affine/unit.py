@@ -57,6 +57,8 @@ class AffineUnit(wiring.Component):
     lookup : an instruction that issues into the datapath, never in the cycle of an attempt, and of a warp without
         attempts; its destination becomes generic.
     compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
+    first, compact_first : with pairs, the same for the first of a pair, which may come with an attempt; `lookup` is
+        then the second. Only one of the two, or of the first and the attempt, reads compact registers.
     values : base and stride of these, in the next cycle.
     outcome : of the attempt four cycles before.
     uniform, uniform_result : floating point or a load in the cycle after its attempt, and its result two cycles later.
@@ -82,6 +84,8 @@ class AffineUnit(wiring.Component):
             "outcome": Out(unstoppable(outcome_layout(config))),
             "uniform": Out(unstoppable(UNIFORM)),
             "uniform_result": In(unstoppable(UNIFORM_RESULT)),
+            **({"first": In(unstoppable(lookup_layout(config))), "compact_first": Out(SLOTS)}
+               if config.has_pairs else {}),
         })
         self.register_file = AffineRegisterFile(config=config)
         self.rules, self.stride_finder, self.linear_sum = Rules(), StrideFinder(), LinearSum()
@@ -124,6 +128,18 @@ class AffineUnit(wiring.Component):
             self.register_file.forget.eq(self.lookup.valid & lookup.writes),
             self.compact.eq(lookup.reads & Cat(tag != Tag.GENERIC for tag in tags)),
             self.values.eq(self.register_file.values),
+        ]
+        if self._config.has_pairs:
+            self._name_first(m, self.first.payload)
+
+    def _name_first(self, m: Module, first: data.View) -> None:
+        """The registers of the first of a pair."""
+        file = self.register_file
+        m.d.comb += [
+            *(file.first[name].eq(first[name]) for name in file.first.shape().members),
+            file.first_valid.eq(self.first.valid),
+            file.first_forget.eq(self.first.valid & first.writes),
+            self.compact_first.eq(first.reads & Cat(tag != Tag.GENERIC for tag in file.first_tags)),
         ]
 
     def _take(self, m: Module, taken: data.View) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from amaranth import Module, Signal, Value
 
+from warploom.arch.mechanisms.baseline import PAIRS
 from warploom.rtl.select import merge
 from warploom.tb.mutants import LockstepMutant, miswired
 
@@ -41,6 +42,11 @@ def _remembering(sets: Any, m: Module) -> None:
     m.d.comb += [unit.lookup.payload.writes.eq(0) for unit in sets.units]
 
 
+def _deceived(sets: Any, m: Module) -> None:
+    """The first of a pair gets values of the second's registers."""
+    m.d.comb += [unit.register_file.first_valid.eq(0) for unit in sets.units]
+
+
 def _trusting(sets: Any, m: Module) -> None:
     """Every attempt is accepted."""
     m.d.comb += sets.outcome_0.payload.accepted.eq(1)
@@ -70,6 +76,8 @@ IN_LOCKSTEP = (
     LockstepMutant("takes values from the wrong set", "reduction", OPERAND, miswired(SETS, _hurried), SETTINGS),
     LockstepMutant("leaves a written register compact", "reduction", r"bank\d_enable",
                    miswired(SETS, _remembering), SETTINGS),
+    LockstepMutant("takes values of the second of a pair for the first", "reduction", OPERAND,
+                   miswired(SETS, _deceived), ("affine=abm", *PAIRS)),
     LockstepMutant("accepts every attempt", "reduction", "outcome_0_accepted", miswired(SETS, _trusting), SETTINGS),
     LockstepMutant("is late with outcomes", "reduction", "outcome_0_valid", miswired(SETS, _late), SETTINGS),
     LockstepMutant("takes loads into a full address slot", "reduction", "address_ready",

@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from warploom.arch.config import LANES
@@ -21,9 +22,9 @@ TARGETS = 12
 
 
 class AffineSurroundings(Surroundings):
-    """`Surroundings` that also attempts instructions in every set that serves no instruction. It tracks compact
-    registers by the outcomes, and expands those that are not written as a whole. Warps do not go back to squashed
-    attempts."""
+    """`Surroundings` that also attempts instructions in every set that serves no instruction, with pairs also beside
+    one without compact slots. It tracks compact registers by the outcomes, and expands those that are not written as a
+    whole. Warps do not go back to squashed attempts."""
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         super().__init__(ports, rng, instructions)
@@ -55,6 +56,10 @@ class AffineSurroundings(Surroundings):
     def _sources(self, fields: dict[str, int]) -> set[Register]:
         return super()._sources(fields) - self._compact
 
+    def _may_pair(self, first: dict[str, int], second: dict[str, int]) -> bool:
+        has_compact = [super(AffineSurroundings, self)._sources(one) & self._compact for one in (first, second)]
+        return super()._may_pair(first, second) and not all(has_compact)
+
     def _is_apart(self, fields: dict[str, int]) -> bool:
         return self._config.has_address_slot and fields["op"] == Op.LD and not self._sources(fields)
 
@@ -67,16 +72,22 @@ class AffineSurroundings(Surroundings):
     def _beside(self, cycle: int, issuing: Issues, *, over: bool) -> dict[str, Any]:
         """Attempts, and results of the uniform unit."""
         ports: dict[str, Any] = {}
-        serving = {fields["warp"] % len(self._active) for fields in issuing if fields is not None}
         for number, active in enumerate(self._active):
             self._answer(cycle, number)
-            if next(active) and number not in serving and not over and (
-                    attempt := self._attempt(cycle, number)) is not None:
+            served = [fields for fields in issuing if fields and fields["warp"] % len(self._active) == number]
+            if next(active) and self._may_attempt(served) and not over and (
+                    attempt := self._attempt(cycle, number, *served)) is not None:
                 self._attempts[attempt["warp"]].append(attempt)
                 self._waits[attempt["warp"]].went("attempt", attempt, cycle)
                 ports |= {f"attempt_{number}__valid": 1, f"attempt_{number}__payload": attempt}
             self._outcome(number)
         return ports | self._requests.pop(cycle, {})
+
+    def _may_attempt(self, served: Sequence[dict[str, int]]) -> bool:
+        """Whether a set that serves these instructions may take an attempt: the second of a pair."""
+        if not (self._config.has_pairs and served):
+            return not served
+        return len(served) == 1 and not super()._sources(served[0]) & self._compact
 
     def _answer(self, cycle: int, number: int) -> None:
         """Schedule the results of this cycle's uniform operations."""
@@ -100,10 +111,10 @@ class AffineSurroundings(Surroundings):
             elif attempt["writes"]:
                 self._compact.add((attempt["warp"], attempt["dst"]))
 
-    def _attempt(self, cycle: int, number: int) -> dict[str, int] | None:
-        """An attempt of a warp of the set, if no hazard prevents it."""
+    def _attempt(self, cycle: int, number: int, *first: dict[str, int]) -> dict[str, int] | None:
+        """An attempt of a warp of the set, if no hazard prevents it; perhaps the second beside a first."""
         rng = self._rng
-        warp = rng.randrange(number, self._config.warps, len(self._active))
+        warp = first[0]["warp"] if first else rng.randrange(number, self._config.warps, len(self._active))
         trial = random_trial(rng)
         if trial.op in COMPARISONS and not self._config.affine.has_branches:
             return None
@@ -117,6 +128,8 @@ class AffineSurroundings(Surroundings):
             **self._slots(warp, ARITY[trial.op]),
         }
         early = self._waits[warp].until("attempt", fields) > cycle
+        if first and not self._may_pair(first[0], fields | {"pipe": 0}):
+            return None
         return None if early or self._in_flight.hinders(fields | {"first": 0}) else fields
 
     def _slots(self, warp: int, arity: int) -> dict[str, int]:
