@@ -171,7 +171,8 @@ class Sm:
             self._launch(warp, place=0)
         for warp in self._picked:
             front_end.issued(warp)
-        for follower in self._seconds:  # to which its warp has gone on
+        for follower in self._seconds:
+            self.decisions.come(follower)
             if follower.enters:
                 self._launch(follower.warp, place=1)
             front_end.issued(follower.warp)

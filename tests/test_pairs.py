@@ -14,11 +14,14 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, DType, Space, Special
+from warploom.compiler.compile import compile_file
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.pairs import may_pair
+from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.words import ALL_LANES
+from warploom.kernels.library import kernel
 
 BEATS = (
     Instruction(op=Op.LATCH, src=(1, 2, 3)), Instruction(op=Op.HIGH, dst=4),
@@ -164,6 +167,16 @@ def test_values_are_right_with_pairs(mechanism: str, ports: int) -> None:
         assert all((later["tag"] - one["tag"]) % 1024 < 512 for one, later in pairwise(taken))
         seconds += sum(one is not None for one in sm.inputs.issue[1::2])
     assert seconds
+
+
+@pytest.mark.parametrize("settings", [(), ("affine=abm",)], ids=["off", "affine"])
+@pytest.mark.parametrize("name", ["bfs", "reduction"])
+def test_kernels_with_branches_and_barriers(name: str, settings: tuple[str, ...]) -> None:
+    found = kernel(name)
+    trace = execute(compile_file(found.ptx), found.load("tiny").launch).trace
+    assert trace is not None
+    config = machine(*settings, "scheduler=two_level", "collectors=8", preset="narrow")
+    assert sum(one is not None for sm in steps(config, trace) for one in sm.inputs.issue[1::2])
 
 
 def test_independent_instructions_issue_two_by_two() -> None:

@@ -183,6 +183,9 @@ class AffineDecisions:
             return NO_PORT
         return self._demand(static, self._plan(warp, static, refused=False))
 
+    def come(self, follower: Follower) -> None:
+        self._plans[follower.slot] = follower.plan  # the datapath has made its register generic meanwhile
+
     def issued(self, warp: Warp) -> Issued:
         plan, static = self._plans[warp.slot], warp.next
         if plan is None:

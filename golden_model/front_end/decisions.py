@@ -95,6 +95,9 @@ class Decisions(Protocol):
     def demand(self, warp: Warp, static: Static) -> int:
         """The warp comes to an instruction. Returns its demand, `demand_of`, `NO_PORT`, `ATTEMPT` or `PARTIAL`."""
 
+    def come(self, follower: Follower) -> None:
+        """The end of a cycle with a pair: its warp has come to the second, which issues as it was planned."""
+
     def issued(self, warp: Warp) -> Issued:
         """The end of the cycle in which the warp's next instruction issued."""
 

@@ -77,6 +77,9 @@ class Direct:
         enters = not static.control and warp.walk.lanes != 0
         return self._demand(static) if enters else NO_PORT
 
+    def come(self, follower: Follower) -> None:
+        pass
+
     def issued(self, warp: Warp) -> Issued:
         return self._entering(warp.next) if warp.enters else _NOTHING
 
