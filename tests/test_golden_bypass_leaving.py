@@ -193,3 +193,16 @@ def test_evictions_wait_for_the_latch() -> None:
     unit.step(None, None, entering=False, ready=True)
     assert not unit.latched and unit.blocked == 1 << 5
     assert unit.select(0b100100, True) == 2
+
+
+@pytest.mark.parametrize(("transient", "crowded"), [("off", True), ("on", False)])
+def test_no_entry_leaves_early_if_its_register_may_have_no_row(transient, crowded):
+    """Six entries are dirty and awaited, so a seventh leaves at once if a collector may be crowded."""
+    collector = Driven("bow_hints", "window=2", "entries=8", f"transient={transient}")
+    for register in range(1, 7):
+        collector.write(register)
+        collector.take([], register, LOW)
+        collector.leave()
+    collector.write(7, to_file=0)
+    assert (collector.leaving() is not None) is crowded
+    assert collector.free_entries(blocked=False) == 1 + crowded

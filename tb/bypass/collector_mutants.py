@@ -39,13 +39,6 @@ class Misled(BypassingCollector):
         m.d.comb += self.allocator.issue.first.eq(self._issue.first)
 
 
-class Crowding(BypassingCollector):
-    """An entry leaves early although its register may have no row."""
-
-    def _may_crowd(self) -> Value:
-        return Const(1)
-
-
 class Generous(BypassingCollector):
     """A destination without a row may find no entry."""
 
@@ -71,7 +64,6 @@ def _mutant(bug: str, part: str, rewire: Rewire, settings: tuple[str, ...] = SET
 
 MUTANTS = (
     Mutant("BypassingCollector", BENCH, "is misled by another warp", lambda c: Misled(config=c, probe=True), SETTINGS),
-    Mutant("BypassingCollector", BENCH, "lets go of a lone copy", lambda c: Crowding(config=c, probe=True), ROWLESS),
     Mutant("BypassingCollector", BENCH, "has no entry for a result", lambda c: Generous(config=c, probe=True), ROWLESS),
     _mutant("replaces what younger instructions read", "queue", _short_sighted),
     _mutant("lets the lowest entry go, not the oldest", "allocator", _ageless),
