@@ -48,11 +48,12 @@ class LaneMeter:
     when their instruction is dispatched, but `loads` shows only those that have happened.
     """
 
-    def __init__(self, sp_pipes: int = 1) -> None:
+    def __init__(self, sp_pipes: int = 1, stages: int = STAGES) -> None:
         self._sfu = sp_pipes  # the number of the pipe after those of SP
+        self._stages, self._before = stages, stages - STAGES  # of a lane, and those that only hold operands
         self.operations = self.inactive = self.trivial = 0
         self._lane_loads = self._bypass_loads = 0
-        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=STAGES * sp_pipes)  # pending loads
+        self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=stages * sp_pipes)  # pending loads
 
     def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
         """An instruction is dispatched in this cycle, with this number of trivial lanes. For an integer one, `loads`
@@ -63,17 +64,18 @@ class LaneMeter:
             self.trivial += trivial
         if fields["op"] <= Op.SEL:
             computing, executing, passing = loads
-            self._lane_loads += (STAGES - 1) * computing + executing
+            self._lane_loads += (STAGES - 1) * computing + (1 + self._before) * executing
             self._bypass_loads += (STAGES - 1) * passing
             self._recent.append((cycle, loads))
 
     def loads(self, cycle: int) -> tuple[int, int]:
         """Lane stages and bypasses that loaded before this cycle. Stage k loads at the end of the k-th cycle after the
-        dispatch, and so does the bypass beside it."""
+        dispatch, and so does the bypass beside it. The last stage loads in all lanes that execute, and so does a stage
+        in front that holds operands."""
         lanes, bypasses = self._lane_loads, self._bypass_loads
         for dispatched, (computing, executing, passing) in self._recent:
-            for stage in range(max(1, cycle - dispatched), STAGES + 1):
-                last = stage == STAGES
-                lanes -= executing if last else computing
-                bypasses -= 0 if last else passing
+            for stage in range(max(1, cycle - dispatched), self._stages + 1):
+                computes = self._before < stage < self._stages
+                lanes -= computing if computes else executing
+                bypasses -= passing if computes else 0
         return lanes, bypasses

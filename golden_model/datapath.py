@@ -41,7 +41,7 @@ class Datapath:
     ) -> None:
         self.config = config
         self.register_file, self.operands, self.affine = register_file, operands, affine
-        self.integer = [IntegerUnit(config.pipes[number], evaluate) for number in config.numbers(Pipe.SP)]
+        self.integer = [IntegerUnit(config.timed_pipes[number], evaluate) for number in config.numbers(Pipe.SP)]
         self.queues = ResultQueues(config)
         operands.dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)

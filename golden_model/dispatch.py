@@ -76,7 +76,7 @@ class Dispatcher:
     """
 
     def __init__(self, config: SmConfig, order: Order) -> None:
-        timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.pipes]
+        timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.timed_pipes]
         self._latency = [{c: timing.latency for c, timing in of_pipe.items()} for of_pipe in timings]
         self._interval = [{c: timing.interval for c, timing in of_pipe.items()} for of_pipe in timings]
         self._order = order

@@ -52,7 +52,7 @@ class Sm:
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions)
         self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
         sp, (self._sfu,), (self._mem,) = map(config.numbers, KINDS)
-        self.outside_sp = [OutsideSp(config.pipes[number]) for number in sp]
+        self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
         self.sfu = Sfu(config.pipes[self._sfu])
         self.memory = MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}

@@ -39,7 +39,7 @@ class ActivityCounters(wiring.Component):
             "written_columns": In(column_masks(config.banks)),
             "collector_columns": In(column_masks((2 if config.has_window else SLOTS) * config.collectors)),
             "operand_columns": In(column_masks(SLOTS * len(config.dispatch_ports))),
-            "lane_loads": In(data.ArrayLayout(LANES, STAGES * sp_pipes)),
+            "lane_loads": In(data.ArrayLayout(LANES, config.lane_stages * sp_pipes)),
             "bypass_loads": In(data.ArrayLayout(LANES, (STAGES - 1) * sp_pipes)),
             "activity": Out(activity_layout()),
         })

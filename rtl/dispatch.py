@@ -46,7 +46,7 @@ class Dispatcher(wiring.Component):
 
     def __init__(self, *, config: SmConfig, port: int = 0) -> None:
         self._config = config
-        self._served = {number: pipe for number, pipe in enumerate(config.pipes) if pipe.dispatch_port == port}
+        self._served = {number: pipe for number, pipe in enumerate(config.timed_pipes) if pipe.dispatch_port == port}
         self._sp = [number for number, pipe in self._served.items() if pipe.kind is Pipe.SP]
         count = config.holders
         pipes = self._served.values()

@@ -1,11 +1,13 @@
 # amaranth: UnusedElaboratable=no
 """Integer unit: 32 lanes, and the delay line that gives each operation its latency."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import LANES, MINIMUM_LATENCY, SmConfig
+from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, index_bits, result_fields, trivial_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
 from warploom.rtl.gating.lane import GatedLane, HoldingLane
@@ -13,6 +15,8 @@ from warploom.rtl.interfaces import dispatch_layout, result_layout, struct, unst
 from warploom.rtl.lane import STAGES, Lane
 from warploom.rtl.lane_control import CONTROL
 from warploom.rtl.shared import share
+
+OPERANDS = "abc"
 
 INTEGER_CLASSES = sorted({Instruction(op=op).timing_class for op in INTEGER_OPS})
 """Timing classes of the operations of the lanes."""
@@ -24,7 +28,8 @@ class IntegerUnit(wiring.Component):
     An operation that is dispatched in cycle d enters in d + 1, leaves the lanes in d + 4 and is offered in d + L, where
     L is the latency of its timing class: it enters a delay line at the remaining distance. The dispatcher gives each
     result a separate cycle, so two never collide, and nothing stalls. With gating the lanes hold their registers
-    (docs/contract/pipes.md, *Integer lanes*).
+    (docs/contract/pipes.md, *Integer lanes*). With compact slots a stage in front of the lanes holds operands, so that
+    operations leave them in d + 5.
 
     Parameters
     ----------
@@ -45,7 +50,8 @@ class IntegerUnit(wiring.Component):
 
     def __init__(self, *, config: SmConfig, number: int = 0, probe: bool = False) -> None:
         self._config = config
-        self._extra = {c: config.pipes[number].timing_of(c).latency - MINIMUM_LATENCY for c in INTEGER_CLASSES}
+        pipe, self._before = config.timed_pipes[number], config.lane_stages - STAGES
+        self._extra = {c: pipe.timing_of(c).latency - config.lane_stages - 1 for c in INTEGER_CLASSES}
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
         loads = self._load_masks()
         super().__init__(self._ports() | ({name: Out(masks) for name, masks in loads.items()} if probe else {}))
@@ -63,17 +69,15 @@ class IntegerUnit(wiring.Component):
     def _load_masks(self) -> dict[str, data.ArrayLayout]:
         """The signals that show which registers load: ports only with a probe."""
         beside = {} if not self._config.gates_columns else {"bypass_loads": data.ArrayLayout(LANES, STAGES - 1)}
-        return {"loads": data.ArrayLayout(LANES, STAGES), **beside}
+        return {"loads": data.ArrayLayout(LANES, self._config.lane_stages), **beside}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        issued = self.dispatch.payload
+        issued, control, enters, trivial = self._enter(m)
         tracked = [field for field in result_fields(self._config) if field[0] != "pred"]
         layout = struct([("extra", self._extra_bits), *tracked])
         track = Signal(data.ArrayLayout(layout, STAGES), reset_less=True)
         valid = Signal(STAGES)
-        enters = Signal()
-        m.d.comb += enters.eq(self.dispatch.valid & (issued.op <= max(INTEGER_OPS).value))
         m.d.sync += valid.eq(Cat(enters, valid))
         m.d.sync += [track[stage].eq(track[stage - 1]) for stage in range(1, STAGES)]
         m.d.sync += [track[0][name].eq(issued[name]) for name, _ in tracked]
@@ -88,18 +92,19 @@ class IntegerUnit(wiring.Component):
         lanes = [self._create_lane() for _ in range(LANES)]
         for i, lane in enumerate(lanes):
             m.submodules[f"lane_{i}"] = share(platform, "lane", lane)
-            m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in "abc"]
+            m.d.comb += [lane.operands[slot].eq(issued[slot].word_select(i, 32)) for slot in OPERANDS]
             m.d.comb += [
-                lane.operands.control.eq(self.control),
+                lane.operands.control.eq(control),
                 lane.operands.pred.eq(issued.pred[i]),
                 fresh.data.word_select(i, 32).eq(lane.result),
                 fresh.pred[i].eq(lane.verdict & last.lanes[i]),
             ]
         if not self._config.gates_columns:
             held = Cat(enters, valid)
-            m.d.comb += [loads.eq(held[stage].replicate(LANES)) for stage, loads in enumerate(self.loads)]
+            loads = [*self.loads][self._before :]
+            m.d.comb += [load.eq(held[stage].replicate(LANES)) for stage, load in enumerate(loads)]
         else:
-            self._tell(m, lanes, enters)
+            self._tell(m, lanes, enters.replicate(LANES) & issued.lanes, trivial)
         at_once = Signal()
         m.d.sync += at_once.eq(valid[-2] & (track[STAGES - 2].extra == 0))
         self._delay(m, at_once, valid[-1], last.extra, fresh)
@@ -110,14 +115,35 @@ class IntegerUnit(wiring.Component):
             return Lane()
         return GatedLane() if self._config.has_zero_mask else HoldingLane()
 
-    def _tell(self, m: Module, lanes: list[HoldingLane | GatedLane], enters: Value) -> None:
-        """Drive which lanes execute, and show which registers load, when an instruction `enters`."""
+    def _enter(self, m: Module) -> tuple[Any, Value, Value, Value]:
+        """The instruction that enters the lanes in this cycle, the control signals of its operation, whether there is
+        one, and the outcomes of the lanes. It comes from the port or, with compact slots, from the stage in front."""
+        payload, enters = self.dispatch.payload, Signal()
+        trivial = self.trivial if self._config.has_zero_mask else Const(0, 1)
+        m.d.comb += enters.eq(self.dispatch.valid & (payload.op <= max(INTEGER_OPS).value))
+        if not self._before:
+            return payload, self.control, enters, trivial
+        held, entered = Signal.like(payload, name="held", reset_less=True), Signal(name="entered")
+        control, outcomes = (Signal.like(value, name=f"held_{name}", reset_less=True)
+                             for name, value in (("control", self.control), ("trivial", trivial)))
+        executing = payload.lanes if self._config.gates_columns else Const(-1, LANES)
+        m.d.comb += self.loads[0].eq(executing & enters.replicate(LANES))
+        m.d.sync += [entered.eq(enters), control.eq(self.control), outcomes.eq(trivial)]
+        m.d.sync += [held[name].eq(payload[name]) for name, _ in payload.shape() if name not in OPERANDS]
+        for lane in range(LANES):
+            with m.If(self.loads[0][lane]):
+                m.d.sync += [held[slot].word_select(lane, 32).eq(payload[slot].word_select(lane, 32))
+                             for slot in OPERANDS]
+        return held, control, entered, outcomes
+
+    def _tell(self, m: Module, lanes: list[HoldingLane | GatedLane], executing: Value, trivial: Value) -> None:
+        """Drive which lanes execute the instruction that enters, and show which registers load."""
         m.d.comb += self.bypass_loads.eq(0)
         for i, lane in enumerate(lanes):
-            m.d.comb += lane.executes.eq(enters & self.dispatch.payload.lanes[i])
-            enabled = [*zip(self.loads, lane.loads, strict=True)]
+            m.d.comb += lane.executes.eq(executing[i])
+            enabled = [*zip([*self.loads][self._before :], lane.loads, strict=True)]
             if isinstance(lane, GatedLane):
-                m.d.comb += lane.outcome.eq(self.trivial.word_select(i, OUTCOME_BITS))
+                m.d.comb += lane.outcome.eq(trivial.word_select(i, OUTCOME_BITS))
                 enabled += zip(self.bypass_loads, lane.bypass_loads, strict=True)
             m.d.comb += [loads[i].eq(load) for loads, load in enabled]
 

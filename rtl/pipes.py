@@ -42,7 +42,7 @@ class Pipes(wiring.Component):
         self.units = {pipe.name: IntegerUnit(config=config, number=number, probe=probe)
                       for number, pipe in enumerate(ports.sp_pipes(config))}
         result = unstoppable(result_layout(config))
-        loads = {"lane_loads": Out(data.ArrayLayout(LANES, STAGES * len(self.units))),
+        loads = {"lane_loads": Out(data.ArrayLayout(LANES, config.lane_stages * len(self.units))),
                  "bypass_loads": Out(data.ArrayLayout(LANES, (STAGES - 1) * len(self.units)))}
         super().__init__({
             **{name: In(ports.dispatch(config)) for name in self._outside},

@@ -294,7 +294,7 @@ class Surroundings:
             return
         answer = {name: sent[name] for name, _ in result_fields(self._config)}
         answer |= {"pred": self._rng.getrandbits(LANES), "data": narrow_word(self._rng, sent["lanes"])}
-        pipe = self._config.pipes[sent["pipe"]]
+        pipe = self._config.timed_pipes[sent["pipe"]]
         due = cycle - 1 + pipe.timing_of(TimingClass(sent["timing"])).latency
         burst = -(-due // BURST) * BURST
         if pipe.kind is Pipe.SP:

@@ -261,7 +261,7 @@ class Program(ABC):
         answer = {name: codec.field(word, name) for name, _ in result_fields(self._config)}
         answer["data"] = join(self._answer(flight, word))
         number, timing = codec.field(word, "pipe"), TimingClass(codec.field(word, "timing"))
-        pipe = self._config.pipes[number]
+        pipe = self._config.timed_pipes[number]
         is_memory = pipe.kind is Pipe.MEM
         latency = self._rng.randint(0, LONGEST) if is_memory else pipe.timing_of(timing).latency - 1
         self._unread += is_memory

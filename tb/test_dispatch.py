@@ -40,7 +40,7 @@ class DispatchBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
-        self._pipes, self._known = ports.config.pipes, ports.inputs
+        self._pipes, self._known = ports.config.timed_pipes, ports.inputs
         self._model = Dispatcher(ports.config, OldestFirst())
         self._held: list[Held | None] = [None] * ports.config.collectors
         self._issue: tuple[int, Held] | None = None

@@ -64,8 +64,9 @@ class IntegerCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._model, self._cycle = IntegerUnit(ports.config.pipes[0]), 0
-        self._stages = deque([Work()] * STAGES, STAGES)
+        self._model, self._cycle = IntegerUnit(ports.config.timed_pipes[0]), 0
+        stages = ports.config.lane_stages
+        self._stages, self._before = deque([Work()] * stages, stages), stages - STAGES
         self.entered = self.left = 0
 
     def __call__(self, seen: Observation) -> None:
@@ -94,8 +95,9 @@ class IntegerCheck:
 
     def _check_loads(self, seen: Observation, dispatch: dict[str, Any] | None) -> None:
         self._stages.appendleft(Work() if dispatch is None or dispatch["op"] > Op.SEL else self._work(seen, dispatch))
-        first, second, third = self._stages
-        expected = join([first.computing, second.computing, third.finishing], LANES)
+        front, (first, second, third) = [*self._stages][: self._before], [*self._stages][self._before :]
+        loads = [*(work.finishing for work in front), first.computing, second.computing, third.finishing]
+        expected = join(loads, LANES)
         self._checker.equal("loads", seen["loads"], expected)
         self._checker.equal("bypass_loads", seen.get("bypass_loads", 0), join([first.passing, second.passing], LANES))
 
@@ -117,5 +119,7 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-def test_integer(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "IntegerUnit"), "warploom.tb.test_integer", seed)
+@pytest.mark.parametrize("settings", [[], ["affine=a"]], ids=["three stages", "four stages"])
+def test_integer(settings: list[str], seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "IntegerUnit"), "warploom.tb.test_integer", seed)

@@ -97,7 +97,7 @@ def test_only_attempts_follow_an_attempt_without_outcome() -> None:
     """An instruction of the datapath and a barrier wait, although they need nothing of it."""
     trace = executed(LANE, SPREAD, mov(3, 1), add(4, 2))
     found = happenings(Sm(config("a"), trace))
-    assert found[-2:] == [(12, "accepted"), (14, "IADD")]  # behind the product
+    assert found[-2:] == [(12, "accepted"), (15, "IADD")]  # behind the product
     waits = executed(mov(1, 1), Instruction(op=Op.BAR), mov(2, 2))
     assert [cycle for cycle, name in happenings(Sm(config("a"), waits)) if name == "try MOV"] == [1, 7]
 
@@ -243,13 +243,13 @@ def test_older_attempts_squash_one_of_some_lanes() -> None:
 
 
 def test_an_expansion_is_charged() -> None:
-    """It writes a bank, and the addition, which reads it, issues when that is done, seven cycles later."""
+    """It writes a bank, and the addition, which reads it, issues when that is done, eight cycles later."""
     whole, part = executed(LANE, LOW_HALF, add(1, 1, 1)), executed(LANE, LOW_HALF, replace(add(1, 1, 1), guard=0))
     without, expanded = (checked(config("a"), trace).statistics for trace in (whole, part))
     assert sum(without.bank_writes) == 0 and sum(expanded.bank_writes) == 2  # the MOV, and the addition itself
     assert sum(without.bank_reads) == 0 and sum(expanded.bank_reads) == 1
     assert (without.operands, expanded.operands) == ([1, 0, 0, 0], [2, 1, 0, 0])
-    assert happenings(Sm(config("a"), part))[-2:] == [(13, "MOV"), (20, "IADD")]
+    assert happenings(Sm(config("a"), part))[-2:] == [(14, "MOV"), (22, "IADD")]
 
 
 def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None:

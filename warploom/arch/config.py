@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from importlib import resources
 from itertools import accumulate
 from pathlib import Path
@@ -259,6 +260,23 @@ class SmConfig:
         return self.affine.is_on
 
     @property
+    def lane_stages(self) -> int:
+        """Stages of an integer lane. With compact slots there is one more, in front: it holds the operands, since they
+        are expanded in the cycle before."""
+        return MINIMUM_LATENCY - 1 + self.has_compact_slots
+
+    @cached_property
+    def timed_pipes(self) -> tuple[PipeConfig, ...]:
+        """The pipes, with the latencies that the classes of the integer lanes have: not less than the lanes take."""
+        least = self.lane_stages + 1
+        return tuple(
+            dataclasses.replace(pipe, classes={
+                name: (max(latency, least), interval) if name in LANE_CLASSES else (latency, interval)
+                for name, (latency, interval) in pipe.classes.items()})
+            if pipe.kind is Pipe.SP else pipe
+            for pipe in self.pipes)
+
+    @property
     def has_address_slot(self) -> bool:
         """Whether loads with a compact address wait for dispatch in an address slot, without operand storage. With a
         window they wait in the collector of their warp."""
@@ -358,7 +376,7 @@ class SmConfig:
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
         """Latency and initiation interval of a class, in cycles, in the first pipe that executes it."""
-        return next(pipe for pipe in self.pipes if pipe.kind is timing_class.pipe).timing_of(timing_class)
+        return next(pipe for pipe in self.timed_pipes if pipe.kind is timing_class.pipe).timing_of(timing_class)
 
     @property
     def register_file_bytes(self) -> int:
@@ -402,6 +420,9 @@ class SmConfig:
 
 MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
+
+LANE_CLASSES = frozenset(kind.name.lower() for kind in TimingClass if kind <= TimingClass.INT_MAD)
+"""The classes of the operations of the integer lanes."""
 
 PARAMETERS = parameters(SmConfig)
 """The parameters by field name, without the configuration's own name."""
