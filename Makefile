@@ -75,6 +75,9 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)
 
+compiled: $(STAMP)  ## the cycle model as compiled modules, which commands use from then on; takes minutes
+	$(VENV)/bin/python -m warploom.compiled
+
 test: lint  ## all checks that must pass
 	$(PYTEST) -m "not mutation and not long"
 

@@ -18,12 +18,17 @@ _LOW_SEVEN = 0x7F7F7F7F
 
 
 class ColumnMeter:
-    """Counts the columns that reads and writes enable, and their sub-banks. Members have the names of the counters in
-    `interfaces.ACTIVITY_FIELDS`."""
+    """Counts the columns that reads and writes enable, and their sub-banks."""
 
     def __init__(self) -> None:
         self.column_reads = self.column_writes = 0
         self.sub_bank_reads = self.sub_bank_writes = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts, by the names of `interfaces.ACTIVITY_FIELDS`."""
+        return {"column_reads": self.column_reads, "column_writes": self.column_writes,
+                "sub_bank_reads": self.sub_bank_reads, "sub_bank_writes": self.sub_bank_writes}
 
     def read(self, columns: int) -> None:
         """A granted read, with its 32-bit mask of columns."""

@@ -222,7 +222,7 @@ class Datapath:
             "column_writes": SUB_BANK_COLUMNS * traffic.sub_bank_writes,
             "collector_columns": sum(collector.columns_stored for collector in self.operands.collectors),
             "operand_columns": self.lanes.operand_columns, "lane_loads": lane_loads, "bypass_loads": bypass_loads,
-            **({} if meter is None else vars(meter)),
+            **({} if meter is None else meter.counts),
         }
 
     def observe(self) -> Sequence[int]:

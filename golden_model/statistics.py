@@ -115,5 +115,6 @@ def _counted(sm: Sm, path: str) -> dict[str, Any]:
     counts = attrgetter(path)(sm)
     if counts is None:
         return {}
+    values = {field.name: getattr(counts, field.name) for field in fields(counts)}
     return {name: [value[key] for key in range(max(value, default=0) + 1)] if isinstance(value, Counter) else value
-            for name, value in vars(counts).items()}
+            for name, value in values.items()}

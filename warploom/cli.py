@@ -104,6 +104,7 @@ def _prepare_streams() -> None:
 def _call(options: argparse.Namespace) -> str | None:
     """Run the verb and write its JSON; returns the line of a failure, None without one."""
     _check_targets(options)
+    importlib.import_module("warploom.compiled").use()
     body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
     if options.json:
         report = importlib.import_module("warploom.report")

@@ -77,7 +77,9 @@ def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """A pool of Python processes, one for each processor unless `count` is given; submit jobs within
     `interrupts_later`. They end when the body is interrupted, or when this process ends. Raises `ExecutionError` if one
     was killed."""
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _follow_parent)
+    from warploom import compiled  # noqa: PLC0415  (it uses the cache, which uses this module)
+
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _start, (compiled.in_use(),))
     try:
         yield pool
     except BrokenProcessPool:
@@ -89,6 +91,15 @@ def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start(as_compiled: bool) -> None:
+    """A worker starts. Like its parent, it uses the model's compiled modules or not."""
+    _follow_parent()
+    if as_compiled:
+        from warploom import compiled  # noqa: PLC0415  (as above)
+
+        compiled.use()
 
 
 def _follow_parent() -> None:

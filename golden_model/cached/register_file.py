@@ -39,7 +39,8 @@ class CachedFile:
     its latches with it.
     """
 
-    form = meter = None
+    form = None
+    meter = None
 
     def __init__(self, config: SmConfig) -> None:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]

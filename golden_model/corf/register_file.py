@@ -31,7 +31,9 @@ class CorfFile:
     bytes of the registers packed in it, in sub-bank form.
     """
 
-    form = meter = counts = None
+    form = None
+    meter = None
+    counts = None
 
     def __init__(self, config: SmConfig, stride: int, hints: Hints) -> None:
         self.storage = Storage(config, stride, hints, sides=config.packs_across)

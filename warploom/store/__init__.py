@@ -6,12 +6,12 @@ is made silently; one that does not match, because a disk was full or flipped a 
 standard error.
 """
 
-from warploom.store.entries import folder, get, text
+from warploom.store.entries import cached, folder, get, text
 from warploom.store.folders import run_folder, runs
 from warploom.store.key import Key, Kind, digest, need_place, place, sources
 from warploom.store.sealed import read, write
 
 __all__ = [
-    "Key", "Kind", "digest", "folder", "get", "need_place", "place", "read", "run_folder", "runs", "sources",
-    "text", "write",
+    "Key", "Kind", "cached", "digest", "folder", "get", "need_place", "place", "read", "run_folder", "runs",
+    "sources", "text", "write",
 ]

@@ -53,6 +53,12 @@ def text(key: Key, make: Callable[[Path], str], decode: Callable[[str], Value] =
     return found
 
 
+def cached(key: Key) -> Path | None:
+    """The cached folder, as `folder` gives it; None if it is absent or damaged. Raises `ToolError`."""
+    with _locked(key):
+        return None if told(lambda: _files(key)) is None else _used(key)
+
+
 def folder(key: Key, make: Callable[[Path], object]) -> Path:
     """The cached folder, which stays until this process ends. An absent entry is made first, once for all processes:
     `make` fills the folder, whose files also stay when it raises `ToolError`. Raises `OSError`, `ToolError`, and what

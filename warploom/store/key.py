@@ -29,6 +29,7 @@ class Kind(StrEnum):
     CELLS = "cells"
     MODULES = "modules"
     REPORTS = "reports"
+    COMPILED = "compiled"
     RUNS = "runs"
 
     @property
@@ -43,6 +44,7 @@ _WHAT = {
     Kind.TAPES: "runs of the model, to be replayed", Kind.OUTCOMES: "runs that passed the regression",
     Kind.SIMULATIONS: "runs of an evaluation", Kind.CELLS: "cell libraries, as read",
     Kind.MODULES: "mapped modules", Kind.REPORTS: "reports of synthesis",
+    Kind.COMPILED: "compiled modules of the cycle model",
     Kind.RUNS: "left by runs that failed, and waveforms",
 }
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from warploom import report
+from warploom import compiled, report
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import MECHANISMS
+from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import execute
@@ -20,6 +20,7 @@ from warploom.kernels.large import SHAPES
 from warploom.kernels.launchfile import LaunchFile
 from warploom.kernels.library import Kernel, kernels
 from warploom.running import find
+from warploom.speed import KERNELS, speed
 from warploom.tb import runner
 from warploom.tb.lockstep import lockstep
 from warploom.tb.player import play
@@ -28,6 +29,9 @@ from warploom.verbs import Body, configuration, need_simulator
 
 LOCKSTEP = "pathfinder"
 """The kernel whose lockstep is measured."""
+
+ON = ("coalescing=on", "alignment=write", "gating=cross_lane", "affine=abm")
+"""Settings of all mechanisms that go together."""
 
 LARGE = 10_000
 """Instructions of the kernels with which the compiler is measured."""
@@ -48,6 +52,7 @@ def main(options: argparse.Namespace) -> Body:
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
                    r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
                    r["warp_instructions"] / r["cycle_model_seconds"] / 1e3, r["cycles"]) for r in rows])
+    models = _models(config)
     shapes = [_compile(shape) for shape in SHAPES]
     report.table(f"Compiling {LARGE} PTX instructions of one shape", ("shape", "machine instructions", "CPU s"),
                  [tuple(shape.values()) for shape in shapes])
@@ -61,13 +66,26 @@ def main(options: argparse.Namespace) -> Body:
         "functional execution, million thread instructions/s": totals["thread_instructions_per_second"] / 1e6,
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
     })
+    report.table(f"Cycle model of {config.name}, {' and '.join(KERNELS)}: thousand issued instructions per CPU second",
+                 ("mechanisms", "plain", "compiled"), [tuple(row.values()) for row in models])
     report.fields(f"Lockstep of {machine}, with {LOCKSTEP}: thousand cycles/s", {
         "bench": totals["lockstep_cycles_per_second"] / 1e3,
         "recording, then replay": totals["recorded_cycles_per_second"] / 1e3,
         "replay of a cached tape": totals["replayed_cycles_per_second"] / 1e3,
         "the same without comparing": totals["bare_cycles_per_second"] / 1e3,
     })
-    return {"configuration": dataclasses.asdict(config), "kernels": rows, "shapes": shapes, **totals}
+    return {"configuration": dataclasses.asdict(config), "kernels": rows, "models": models, "shapes": shapes, **totals}
+
+
+def _models(config: SmConfig) -> list[dict[str, Any]]:
+    """Speeds of the cycle model without and with all mechanisms, plain and, if it has been compiled, compiled."""
+    rows = []
+    for name, settings in (("all off", OFF), ("all on", (*OFF, *ON))):
+        machine = config.with_settings(list(settings))
+        with report.working(f"measuring the cycle model, {name}"):
+            rows.append({"mechanisms": name, "plain": speed(machine, as_compiled=False) / 1e3,
+                         "compiled": speed(machine, as_compiled=True) / 1e3 if compiled.exists() else None})
+    return rows
 
 
 def _lockstep(config: SmConfig, file: LaunchFile) -> dict[str, float]:

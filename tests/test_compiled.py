@@ -1,0 +1,62 @@
+"""The compiled cycle model (`warploom.compiled`) computes the same values as the plain one, in every cycle."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warploom import compiled
+from warploom.store import Key
+
+RUN = """
+import hashlib, sys
+from warploom import compiled
+assert compiled.use() is (sys.argv[1] == "compiled")
+from warploom.arch.config import SmConfig
+from warploom.golden_model import sm as model
+from warploom.golden_model.statistics import collect
+from warploom.running import find, run
+assert model.__file__.endswith(".so") is (sys.argv[1] == "compiled") is compiled.in_use()
+for preset, settings in (("fermi", []), ("fermi", ["coalescing=on", "alignment=write", "gating=cross_lane",
+                         "affine=abm"]), ("narrow", ["bypass=bow_wr"]), ("small", ["bypass=rfc"])):
+    config = SmConfig.preset(preset).with_settings(settings)
+    sm, seen = model.Sm(config, run(find("bfs", "tiny"), config).execution.trace, check=True), hashlib.sha256()
+    sm.step()
+    while not sm.finished:
+        datapath = sm.datapath
+        seen.update(repr([*map(int, datapath.observe()), *datapath.activity().values(), *datapath.writes()]).encode())
+        sm.step()
+    print(sm.cycle, seen.hexdigest(), collect(sm))
+"""
+
+
+def run(how: str, cache: Path) -> str:
+    """What a process prints that runs the plain model or the compiled one."""
+    return subprocess.run([sys.executable, "-c", RUN, how], env=os.environ | {"WARPLOOM_CACHE": str(cache)}, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+def test_modules_of_other_sources_have_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = compiled.key()
+    monkeypatch.setattr(compiled.store, "sources", lambda *_: "others")
+    assert isinstance(before, Key) and compiled.key().path != before.path
+
+
+def test_tests_never_use_compiled_modules() -> None:
+    import warploom.golden_model.sm
+
+    assert not compiled.use() and not compiled.in_use()
+    assert warploom.golden_model.sm.__file__.endswith(".py")
+
+
+@pytest.mark.long
+def test_compiled_and_plain_models_are_equal_in_every_cycle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    plain = run("plain", tmp_path)
+    compiled.build()
+    assert run("compiled", tmp_path) == plain
+    assert plain.count("Statistics(") == 4

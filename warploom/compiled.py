@@ -1,0 +1,94 @@
+"""The cycle model as extension modules, which mypyc makes from the same source (`make compiled`, docs/cache.md).
+
+Its entry in the cache has the digest of all sources as a part of its key, so modules of other sources are never used.
+"""
+
+import importlib
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from warploom import processes, store
+from warploom.arch.errors import ToolError
+from warploom.origin import ROOT
+from warploom.store import Key, Kind
+
+PACKAGE = "warploom.golden_model"
+
+FOLDERS = ("warploom/arch", "warploom/golden_model")
+"""The sources that are compiled, and those that these import."""
+
+INTERPRETED = (
+    "affine/uniform", "assembly", "bypass/lost", "check", "coalescing/crossbar", "crossbar", "external", "functional/",
+    "lane.py", "observation", "simulate", "statistics", "subbank", "trace", "values", "widths",
+)
+"""Modules that stay as they are: those that mypyc cannot compile, and those that take little of the time."""
+
+_BUILD = """
+import sys
+from mypyc.build import mypycify
+from setuptools import setup
+setup(name="golden_model", script_args=["build_ext", "--inplace"],
+      ext_modules=mypycify(["--ignore-missing-imports", *sys.argv[1:]], opt_level="2", debug_level="0"))
+"""
+
+LOG = "compiled.log"
+
+
+def key() -> Key:
+    """The key of the compiled modules of these sources."""
+    return Key(Kind.COMPILED, "golden_model", {
+        "sources": store.sources(*FOLDERS), "python": sys.version, "platform": sysconfig.get_platform()})
+
+
+def build() -> Path:
+    """The folder of the compiled modules, which are made first if they are absent: this takes minutes. Raises
+    `ToolError`."""
+    return store.folder(key(), _make)
+
+
+def exists() -> bool:
+    """Whether these sources have been compiled."""
+    return key().path.exists() and store.cached(key()) is not None
+
+
+def use() -> bool:
+    """From now on import compiled modules, if there are any of exactly these sources, and no module of the model has
+    been imported. Returns whether they are used."""
+    if any(name.startswith(f"{PACKAGE}.") for name in sys.modules) or not key().path.exists():
+        return False
+    folder = store.cached(key())
+    if folder is None:
+        return False
+    package = importlib.import_module(PACKAGE)
+    package.__path__ = [str(folder.joinpath(*PACKAGE.split(".")))]
+    sys.path.append(str(folder))  # there is the code that all modules share
+    return True
+
+
+def in_use() -> bool:
+    """Whether the modules of the model are compiled ones."""
+    package = sys.modules.get(PACKAGE)
+    return package is not None and list(package.__path__) != [str(ROOT.joinpath(*PACKAGE.split(".")))]
+
+
+def _make(folder: Path) -> None:
+    """Copy the sources to a folder, and compile them there."""
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "warploom" / "__init__.py", folder / "warploom")
+    model = folder.joinpath(*PACKAGE.split("."))
+    modules = [path for path in sorted(model.rglob("*.py"))
+               if path.name != "__init__.py" and not str(path.relative_to(model)).startswith(INTERPRETED)]
+    command = [sys.executable, "-c", _BUILD, *[str(path.relative_to(folder)) for path in modules]]
+    with (folder / LOG).open("w") as log:
+        status = processes.run(command, folder, log)
+    if status:
+        raise ToolError(f"{folder / LOG}: mypyc, or the C compiler, cannot compile the model: see the log")
+    for made in ("build", ".mypy_cache", "warploom/arch"):
+        shutil.rmtree(folder / made)
+
+
+if __name__ == "__main__":
+    print(build())

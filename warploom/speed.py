@@ -1,0 +1,47 @@
+"""The speed of the cycle model, plain or compiled, measured in a process of its own."""
+
+import gc
+import subprocess
+import sys
+import time
+
+from warploom import compiled
+from warploom.arch.config import SmConfig
+
+KERNELS = ("matmul", "bfs")
+
+YOUNG = 50_000
+"""As on the command line (`warploom.cli`)."""
+
+
+def speed(config: SmConfig, *, as_compiled: bool) -> float:
+    """Issued instructions in a second of CPU time, of bundled kernels at default size. Needs a compiled model if
+    `as_compiled`."""
+    command = [sys.executable, "-m", "warploom.speed", *["compiled"] * as_compiled]
+    done = subprocess.run(command, input=config.to_toml(), check=True, stdout=subprocess.PIPE, text=True)
+    return float(done.stdout)
+
+
+def _measure(config: SmConfig) -> float:
+    # After `use`, which must come before any import of the model.
+    from warploom.golden_model.simulate import simulate  # noqa: PLC0415
+    from warploom.running import find, run  # noqa: PLC0415
+
+    issued = seconds = 0.0
+    for name in KERNELS:
+        file = find(name, "default")
+        trace = run(file, config).execution.trace
+        assert trace is not None
+        start = time.process_time()
+        statistics = simulate(config, trace).statistics
+        seconds += time.process_time() - start
+        turns = -(-statistics.cycles // config.front_end_interval)
+        issued += turns * config.schedulers - sum(statistics.stalls.values())
+    return issued / seconds
+
+
+if __name__ == "__main__":
+    gc.set_threshold(YOUNG)
+    if sys.argv[1:] and not compiled.use():
+        sys.exit("there are no compiled modules of these sources")
+    print(_measure(SmConfig.from_toml(sys.stdin.read())))
