@@ -62,6 +62,7 @@ BY_HAND = {
     ("operands.collectors.collectors.0", "read"): "of windows: one read at a time, spread over the ports of all banks",
     ("operands.collectors.collectors.0", "forward"): "results are chosen by warp",
     ("operands.collectors.collectors.0", "eviction"): "evictions are chosen in turn",
+    ("operands.collectors.address_slots.0", "instruction"): "that of the issue port's input which it takes",
     ("operands.collectors", "offer"): "the stages of all dispatch ports see it",
     ("operands.collectors", "address"): "the same",
     ("operands.stages.0", "offer"): "every dispatch port sees what is offered; an instruction leaves by one of them",
