@@ -70,7 +70,8 @@ SHOWN := coalescing gating bypassing affine calibration
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
 	for shown in $(SHOWN); do $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
-	$(VENV)/bin/python -m warploom.evaluation.pages $(SHOWN:%=build/results/%.json)
+	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
+	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)

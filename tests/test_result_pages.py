@@ -26,7 +26,7 @@ def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """A folder with the results of one experiment, committed from a document."""
     monkeypatch.setattr(pages, "RESULTS", tmp_path / "results")
     pages.document.cache_clear()
-    source = tmp_path / "document.json"
+    source = tmp_path / "coalescing.json"
     source.write_text(json.dumps(DOCUMENT))
     assert pages.main([str(source)]) == 0
     yield

@@ -35,7 +35,7 @@ Row = tuple[str, Sequence[Quantity]]
 
 @cache
 def document(experiment: str) -> dict[str, Any]:
-    """The committed results of an experiment (docs/json.md, *evaluate*)."""
+    """The committed results of an experiment (docs/json.md, *evaluate*), by the name of their file."""
     found: dict[str, Any] = json.loads((RESULTS / f"{experiment}.json").read_text(encoding="utf-8"))
     return found
 
@@ -108,12 +108,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main(paths: Sequence[str]) -> int:
-    """Commit the documents of these files, each under the name of its experiment."""
+    """Commit the documents of these files under their names."""
     RESULTS.mkdir(exist_ok=True)
     for path in paths:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         kept = {key: value for key, value in found.items() if key not in OMITTED}
-        write_whole(RESULTS / f"{found['experiment']}.json", f"{json.dumps(kept, indent=1)}\n".encode())
+        write_whole(RESULTS / Path(path).name, f"{json.dumps(kept, indent=1)}\n".encode())
     return 0
 
 
