@@ -53,9 +53,10 @@ def test_a_stream_is_the_whole_trace_in_parts(name: str, monkeypatch: pytest.Mon
 def measured(folder: Path, blocks: int) -> tuple[int, int]:
     """Warp instructions of a vector addition of this many blocks, and the memory that their simulation takes at most,
     in KiB."""
-    text = kernel("vector_add").file("default").read_text()
+    ptx = kernel("vector_add").ptx
+    text = ptx.with_name("default.toml").read_text()
     path = folder / f"{blocks}.toml"
-    path.write_text(text.replace('ptx = "', f'ptx = "{kernel("vector_add").ptx.parent}/')
+    path.write_text(text.replace('ptx = "', f'ptx = "{ptx.parent}/')
                     .replace("736", str(blocks)).replace("188400", str(256 * blocks - 16)))
     output = subprocess.run([sys.executable, "-c", MEASURE, path], check=True, capture_output=True, text=True).stdout
     instructions, memory = map(int, output.split())
