@@ -7,6 +7,7 @@ and atomics are then plain indexing, vectorised over all lanes of a group of war
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,6 +63,11 @@ def _padded(size: int) -> int:
     return -(-size // BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
 
 
+def after(base: int, size: int) -> int:
+    """The first address for a buffer after one of `size` bytes at `base`, with unmapped space between the two."""
+    return base + _padded(size) + BUFFER_ALIGNMENT
+
+
 def _image(content: bytes, size: int) -> np.ndarray:
     """The bytes, padded to a length that suits every access width."""
     array = np.zeros(_padded(max(size, 1)), np.uint8)
@@ -95,19 +101,21 @@ class Memory:
         self._fill(program)
 
     def _place(self, program: Program) -> list[Segment]:
-        """Global variables, then the buffers, each followed by unmapped space; sorted by address."""
+        """Global variables, then the buffers, each followed by unmapped space; in ascending order of addresses."""
         segments = [Segment("the module's .global variables", GLOBALS_BASE, len(program.globals), 0)]
         base = HEAP_BASE
         for buffer in self._buffers():
+            base = base if buffer.address is None else buffer.address
             offset = segments[-1].offset + _padded(segments[-1].size)
             segments.append(Segment(f"buffer {buffer.name!r}", base, buffer.array.nbytes, offset))
-            base += _padded(buffer.array.nbytes) + BUFFER_ALIGNMENT
+            base = after(base, buffer.array.nbytes)
+        assert all(one.base + one.size <= two.base for one, two in pairwise(segments)), "overlapping buffers"
         return segments
 
     def _buffers(self) -> list[Buffer]:
-        """Buffer arguments; the same buffer may be given twice."""
-        by_name = {a.name: a for a in self._launch.arguments if isinstance(a, Buffer)}
-        return list(by_name.values())
+        """Buffer arguments, then mapped buffers; the same buffer may be given twice."""
+        given = [a for a in self._launch.arguments if isinstance(a, Buffer)]
+        return list({buffer.name: buffer for buffer in (*given, *self._launch.mapped)}.values())
 
     def _fill(self, program: Program) -> None:
         image = self._arrays[Space.GLOBAL]

@@ -24,11 +24,13 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A named array with its initial contents (any numpy dtype and shape): a pointer argument in global memory, or the
-    contents of the module variable of this name, from its first byte on."""
+    """A named array with its initial contents (any numpy dtype and shape): in global memory, or the contents of the
+    module variable of this name, from its first byte on. Without an `address` an array in global memory is placed
+    after those before it."""
 
     name: str
     array: np.ndarray
+    address: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Launch:
     """Grid and block (x, y, z), the arguments in order, dynamic shared memory in bytes, a limit on the warp
     instructions of the grid (for endless loops), and the module variables that the host sets. An array for a module
     variable may not be larger than the variable; without dimensions it has the variable's size. With `strict_barriers`
-    barriers also wait for threads that have exited."""
+    barriers also wait for threads that have exited. Arrays that are `mapped` are in global memory, too; the kernel gets
+    their addresses in scalars or in other arrays."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -45,6 +48,7 @@ class Launch:
     limit: int = DEFAULT_LIMIT
     symbols: tuple[Buffer, ...] = ()
     strict_barriers: bool = False
+    mapped: tuple[Buffer, ...] = ()
 
     @property
     def threads(self) -> int:

@@ -1,0 +1,1 @@
+"""The library: a GPU with memory, modules and launches, driven from Python."""

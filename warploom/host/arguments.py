@@ -1,0 +1,57 @@
+"""Python values as kernel arguments, checked against the kernel's parameters."""
+
+import math
+
+import numpy as np
+
+from warploom.arch.errors import LaunchError, shown
+from warploom.arch.launch import Scalar
+from warploom.arch.program import Parameter
+from warploom.host.array import DeviceArray
+
+Value = DeviceArray | int | float | bytes | np.generic | np.ndarray
+
+_FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
+
+
+def encode(kernel: str, parameter: Parameter, value: Value) -> Scalar:
+    """An argument as the parameter's bytes: the address of an array, a number in the parameter's range, or the bytes
+    of a struct (a numpy record or `bytes`). Raises `LaunchError`."""
+    try:
+        data = _data(parameter, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise LaunchError(f"{kernel}: {parameter.name} (.{parameter.type}, {parameter.size} bytes) can't be "
+                          f"{shown(value)}: {error}") from None
+    return Scalar(parameter.type, data)
+
+
+def _data(parameter: Parameter, value: Value) -> bytes:
+    size = parameter.size
+    if isinstance(value, DeviceArray):
+        if parameter.type[0] == "f" or size != 8:
+            raise TypeError("an array is passed as a pointer of 8 bytes")
+        return value.address.to_bytes(8, "little")
+    if isinstance(value, np.ndarray | np.generic | bytes):
+        return _bytes(parameter, value)
+    if parameter.type[0] == "f":
+        data = np.array(value, _FLOATS[size])
+        if math.isfinite(value) and not np.isfinite(data):
+            raise ValueError("out of range")
+        return data.tobytes()
+    if not isinstance(value, int):
+        raise TypeError("must be an integer")
+    return value.to_bytes(size, "little", signed=value < 0)
+
+
+def _bytes(parameter: Parameter, value: np.ndarray | np.generic | bytes) -> bytes:
+    """The bytes of a numpy scalar or of a struct."""
+    if not isinstance(value, bytes):
+        if value.ndim:
+            raise TypeError("an array must be in the GPU's memory: gpu.array(...)")
+        floating = {"f": True, "i": False, "u": False, "b": False}.get(value.dtype.kind)
+        if floating is not None and floating != (parameter.type[0] == "f") and parameter.type[0] != "b":
+            raise TypeError(f"{value.dtype} is given")
+    data = value if isinstance(value, bytes) else value.tobytes()
+    if len(data) != parameter.size:
+        raise TypeError(f"{len(data)} bytes are given")
+    return data
