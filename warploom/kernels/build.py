@@ -14,16 +14,26 @@ FOLDER = Path(__file__).parent
 def build(name: str) -> int:
     """Compile `<name>/<name>.cu` to PTX beside it, and write ptxas's register count for sm_75 to `kernel.toml`.
 
-    Returns the count. The compiler runs in the kernel's folder, so that no path of this machine enters the PTX.
+    Returns the count.
     """
     folder = FOLDER / name
-    _tool(folder, "nvcc", "-arch=compute_75", "-ptx", f"{name}.cu", "-o", f"{name}.ptx")
+    compile_ptx(folder / f"{name}.cu")
     report = _tool(folder, "ptxas", "-v", "-arch=sm_75", f"{name}.ptx", "-o", "/dev/null")
     match = re.search(r"Used (\d+) registers", report)
     assert match, report
     metadata = folder / "kernel.toml"
     metadata.write_text(re.sub(r"(?m)^(ptxas_registers = )\d+", rf"\g<1>{match[1]}", metadata.read_text()))
     return int(match[1])
+
+
+def compile_ptx(source: Path) -> Path:
+    """Compile a CUDA source to PTX beside it.
+
+    The compiler runs in the source's folder, so that no path of this machine enters the PTX.
+    """
+    ptx = source.with_suffix(".ptx")
+    _tool(source.parent, "nvcc", "-arch=compute_75", "-ptx", source.name, "-o", ptx.name)
+    return ptx
 
 
 def _tool(folder: Path, *command: str) -> str:

@@ -1,0 +1,1 @@
+"""Bundled programs: CUDA kernels with the host code that launches them, inputs of three sizes, numpy references."""
