@@ -86,6 +86,15 @@ def test_a_full_address_slot_holds_back_no_other_instruction() -> None:
     checked(setting, executed(*code))
 
 
+@pytest.mark.parametrize(("offset", "lines"), [(0, 4), (32, 4), (4, 5), (28, 5)])
+def test_002_section_4_2(offset: int, lines: int) -> None:
+    """A load of 32 consecutive words takes four lines of 32 bytes if its address is aligned to them, five otherwise."""
+    shift = Instruction(op=Op.SHF, dst=2, src=(RZ, 1, RZ), imm_slot=2, imm=2)
+    run = checked(config("abm", "line_bytes=32"), executed(LANE, shift, load(3, 2, imm=offset)))
+    assert run.statistics.counted["affine"]["vector_requests"] == 1
+    assert run.statistics.load_transactions == lines
+
+
 @pytest.mark.parametrize(("access", "scale", "vectors", "lines"), [
     (Access.U8, 0, 1, 1), (Access.B32, 2, 1, 4), (Access.B32, 3, 0, 2), (Access.U8, 2, 0, 2)])
 def test_vector_requests_are_all_lines_from_first_to_last(

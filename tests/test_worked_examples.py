@@ -2,33 +2,172 @@
 
 from collections import deque
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_traces import random_trace
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import Tag
+from warploom.arch.interfaces import ENCODING_FIELDS, Tag
 from warploom.arch.isa import Op
 from warploom.arch.layout import address
 from warploom.arch.mechanisms import Alignment, Bypass, Gating
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, annotate, destination
+from warploom.golden_model.activity import LaneMeter
 from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.bank import Bank
+from warploom.golden_model.byte_order import from_sub_banks, sub_bank_mask, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.integer import evaluate
 from warploom.golden_model.register_file.reorder import reorder
-from warploom.golden_model.register_file.width import Encoding, renew
+from warploom.golden_model.register_file.width import Encoding, detect, renew, restore
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
-from warploom.golden_model.words import ALL_LANES, join, split
+from warploom.golden_model.trivial import Outcomes, outcomes
+from warploom.golden_model.words import ALL_LANES, join, nonzero_lanes, split
 from warploom.kernels.launchfile import load
 from warploom.running import run
 from warploom.tb.bypass.figures import FIG_6, FIG_6_LAUNCH, TABLE_1, WINDOW, spaced
 from warploom.tb.gating.figures import FIG_4_3, FIG_4_4, FIG_4_5
 
 PATHS = SmConfig().write_paths
+
+THREAD_BYTES = [sum(4 * thread + byte << 8 * byte for byte in range(4)) for thread in range(32)]
+"""A register in which byte j of thread i is 4i + j."""
+
+
+def test_000_fig_2_6() -> None:
+    """In the stored word each sub-bank of 32 bytes has all four bytes of eight threads, thread by thread."""
+    word = join(THREAD_BYTES)
+    bank = Bank(4)
+    bank.write(1, word, ALL_LANES)
+    stored = bank.data[1].to_bytes(128, "little")
+    for sub_bank in range(4):
+        slice_ = stored[32 * sub_bank : 32 * (sub_bank + 1)]
+        assert list(slice_) == [4 * thread + byte for thread in range(8 * sub_bank, 8 * sub_bank + 8)
+                                for byte in range(4)]
+    bank.write(1, 0, 0xFF << 8)  # threads 8 to 15 are sub-bank 1, and no other
+    assert bank.data[1].to_bytes(128, "little") == stored[:32] + bytes(32) + stored[64:]
+
+
+def test_000_fig_2_8() -> None:
+    """Section 2.1.5: two warp instructions enter SP in one cycle, each on 16 lanes for two cycles; SFU takes one in
+    eight cycles, LD/ST one in two; all pipes take instructions in one cycle, and each delivers its results."""
+    config = SmConfig.preset("fermi")
+    sm, entries, writers = Sm(config, random_trace(5, warps=24, length=120), check=True), [], set()
+    sm.step()
+    while not sm.finished:
+        entries.append((sm.cycle, {fields["pipe"] for fields in sm.datapath.dispatch if fields is not None}))
+        writers |= {write.writer for write in sm.datapath.writes()}
+        sm.step()
+    shortest = {}
+    for pipe in range(4):
+        cycles = [cycle for cycle, pipes in entries if pipe in pipes]
+        shortest[config.pipes[pipe].name] = min(after - before for before, after in pairwise(cycles))
+    assert shortest == {"sp0": 2, "sp1": 2, "sfu": 8, "mem": 2}
+    assert any({0, 1} <= pipes for _, pipes in entries)
+    assert any({0, 2, 3} <= pipes or {1, 2, 3} <= pipes for _, pipes in entries)
+    assert writers == {"sp0", "sp1", "sfu", "mem"}
+
+
+@pytest.mark.parametrize(("writes", "reads", "granted", "conflicts"), [
+    ([0, None, 0], [], ({"sp"}, set()), (1, 0)),
+    ([1, None, None], [(1, 2)], ({"sp"}, set()), (1, 0)),
+    ([None, None, 1], [(1, 2)], ({"mem"}, set()), (1, 0)),
+    ([None] * 3, [(2, 0), (2, 3)], (set(), {(2, 3)}), (1, 0)),
+    ([None] * 3, [(0, 1), (3, 1)], (set(), {(3, 1)}), (0, 1)),
+], ids=["a, two writes", "b, execution", "b, memory", "c, two reads", "d, one collector"])
+def test_000_fig_3_2(
+    writes: list[int | None], reads: list[tuple[int, int]], granted: tuple[set[str], set[tuple[int, int]]],
+    conflicts: tuple[int, int],
+) -> None:
+    """One of two requests is granted: bank conflicts (a) to (c), and the port conflict (d). `writes` are the banks of
+    the latches of SP, SFU and memory, `reads` pairs of bank and collector; the priority begins at diagonal 0, on which
+    is cell (3, 1), and goes on to 1, on which is (2, 3)."""
+    requests = [sum(1 << collector for at, collector in reads if at == bank) for bank in range(4)]
+    decision = Arbiter(banks=4, collectors=4, paths=PATHS).decide(writes, requests)
+    written = {name for name, taken in zip(("sp", "sfu", "mem"), decision.writes, strict=True) if taken}
+    read = {(bank, collector) for bank, collector in enumerate(decision.reads) if collector is not None}
+    assert (written, read) == granted
+    assert (decision.bank_conflicts, decision.port_conflicts) == conflicts
+
+
+def test_000_fig_3_11() -> None:
+    """Byte-interleaved outside, (a); thread-interleaved in the register file, (b): sub-bank k has byte k of all
+    threads."""
+    word = join(THREAD_BYTES)
+    assert list(word.to_bytes(128, "little")) == list(range(128))
+    form = to_sub_banks(word, left=False).to_bytes(128, "little")
+    for sub_bank in range(4):
+        assert list(form[32 * sub_bank : 32 * (sub_bank + 1)]) == [4 * thread + sub_bank for thread in range(32)]
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_000_fig_3_12(left: bool) -> None:
+    """A result is written in the form of the sub-banks, read so into a collector, and leaves that as it was: narrow
+    values too, whose upper bytes nothing stores."""
+    for value, width in ((0x12, 1), (0xFFFF_FF80, 1), (0x1234, 2), (0xFF12_3456, 3), (0x8000_0000, 4)):
+        word = join([value] * 16 + [value & 0xFFFF_FF00 | 1 if width > 1 else value] * 16)
+        stored = renew(Encoding(4, 0, left=False), word, ALL_LANES, full=True, side=left)
+        bank = DualBank(4)
+        bank.data[2] = to_sub_banks(join([0xA5A5_A5A5] * 32), left)  # what was there before
+        bank.write(2, to_sub_banks(stored.word, left), to_sub_banks(stored.byte_mask, left))
+        assert stored.encoding.width == width
+        assert restore(from_sub_banks(bank.data[2], left), stored.encoding) == word
+
+
+def test_000_fig_3_13() -> None:
+    """A register of two bytes on the right, (a): byte 0 in sub-bank 0; on the left, (b): byte 0 in sub-bank 3."""
+    word = join([0x0201] * 32)
+    for left, sub_banks in ((False, (1, 2, 0, 0)), (True, (0, 0, 2, 1))):
+        assert to_sub_banks(word, left).to_bytes(128, "little") == b"".join(bytes([byte]) * 32 for byte in sub_banks)
+    assert [sub_bank_mask(width, left=False) for width in range(1, 5)] == [0b0001, 0b0011, 0b0111, 0b1111]
+    assert [sub_bank_mask(width, left=True) for width in range(1, 5)] == [0b1000, 0b1100, 0b1110, 0b1111]
+
+
+@pytest.mark.parametrize("coalesced", [True, False], ids=["0011 and 1100", "0111 and 1100"])
+def test_000_section_3_6_2_4(coalesced: bool) -> None:
+    """A right request of mask 0111 and a left one of 1100 meet in sub-bank 2, so that one of them waits; 0011 and 1100
+    share the access."""
+    right, left = Read(0, 0, 0, 2 if coalesced else 3), Read(0, 1, 1, 2)
+    assert (right.mask, left.mask) == (0b0011 if coalesced else 0b0111, 0b1100)
+    decision = CoalescingArbiter(4, 4, Alignment.REG, PATHS).decide((None, None, None), [right, left])
+    assert set(decision.reads) == ({right, left} if coalesced else {right})
+    assert decision.bank_conflicts == (0 if coalesced else 1)
+
+
+def test_000_section_3_6_2_6() -> None:
+    """Two reads of one collector, masks 0011 of bank 0 and 1100 of bank 1, arrive in one cycle; a left one of 1110 in
+    place of the latter waits for the collector's port."""
+    right, left, wide = Read(0, 0, 0, 2), Read(1, 1, 0, 2), Read(1, 1, 0, 3)
+    for other, together in ((left, True), (wide, False)):
+        decision = CoalescingArbiter(4, 4, Alignment.REG, PATHS).decide((None, None, None), [right, other])
+        assert set(decision.reads) == ({right, other} if together else {right})
+        assert (decision.bank_conflicts, decision.port_conflicts) == (0, 0 if together else 1)
+
+
+@pytest.mark.parametrize(("values", "mask", "sign"), [
+    ((0x0000_0000, 0x0000_00FF), 0b0001, 0), ((0xFFFF_FFFF, 0xFFFF_FF00), 0b0001, 1),
+    ((0x0000_0001, 0x0000_FFFF), 0b0011, 0), ((0xFFFF_0000, 0xFFFF_FFFE), 0b0011, 1),
+    ((0x0000_0001, 0x0080_0000), 0b0111, 0), ((0xFF00_0000, 0xFFFF_FFFE), 0b0111, 1),
+    ((0x0000_0001, 0x0100_0000), 0b1111, 0), ((0x8000_0000, 0xFFFF_FFFE), 0b1111, 1),
+    ((0x0000_0001, 0xFFFF_FFFF), 0b1111, 1),
+])
+def test_000_fig_3_20(values: tuple[int, int], mask: int, sign: int) -> None:
+    """Upper bytes that are all zeros, or all ones, are not stored: the mask of the sub-banks is saved in two bits,
+    0001 as 00, 0011 as 01, 0111 as 10, 1111 as 11, beside the sign. The sign is no part of the stored bytes: 0xFFFF has
+    two. Signs that differ, last line, need all bytes."""
+    encoding = Encoding(*detect(join([values[lane % 2] for lane in range(32)]), ALL_LANES), left=False)
+    assert (encoding.mask, encoding.sign) == (mask, sign)
+    size = {0b0001: 0b00, 0b0011: 0b01, 0b0111: 0b10, 0b1111: 0b11}[mask]
+    assert encoding.fields == {"size": size, "sign": sign, "left": 0}
+    assert [width for name, width in ENCODING_FIELDS if name in ("size", "sign")] == [2, 1]
 
 
 def test_000_fig_3_16a() -> None:
@@ -108,6 +247,28 @@ def test_000_fig_4_5() -> None:
     assert write.zero == Zero(0xFFFF_FFFE, reorder=1)
     assert write.columns == 1
     assert reorder(write.byte_mask, 1) == 0xFFFF_FFFF
+
+
+def test_000_fig_4_6() -> None:
+    """One lane, gated by its bit of the active mask and by the zero masks of its operands. Lane 0 computes 6 * 7; lane
+    1 is inactive; in lanes 2 and 3 one operand of the product is zero, and so is the result; the sum of 0 and 9 in lane
+    4 is the operand that is not zero."""
+    lanes, none = 0b11101, 0
+    a, b = join([6, 6, 0, 5, 0, *[0] * 27]), join([7, 7, 3, 0, 9, *[0] * 27])
+    fields = {"pipe": 0, "modifiers": 0, "lanes": lanes, "pred": 0, "operands": (a, b, 0)}
+    known = (ALL_LANES ^ nonzero_lanes(a), ALL_LANES ^ nonzero_lanes(b), none)
+    product, total = (outcomes({**fields, "op": op}, known) for op in (Op.IMUL, Op.IADD))
+    assert product == Outcomes(zero=0b11100)
+    assert total == Outcomes(zero=0, a=0b01000, b=0b10100)
+    for op, found in ((Op.IMUL, product), (Op.IADD, total)):
+        computed = split(evaluate({**fields, "op": op})[0])
+        for lane in range(5):
+            taken = {found.zero: 0, found.a: split(a)[lane], found.b: split(b)[lane]}
+            selected = [value for mask, value in taken.items() if mask >> lane & 1]
+            assert not selected or selected == [computed[lane]]
+    meter = LaneMeter()
+    meter.dispatch(0, {**fields, "op": Op.IMUL}, (1, 4, 0), 3)
+    assert (meter.operations, meter.inactive, meter.trivial) == (32, 28, 3)
 
 
 def test_001_fig_6() -> None:
