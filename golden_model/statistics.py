@@ -1,14 +1,18 @@
 """`Statistics` of a run: plain numbers with a stable JSON form."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import zip_longest
 from operator import attrgetter
 from typing import Any
 
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.sm import Sm
+
+NO_COUNTS = ("kernel", "preset", "ipc", "occupancy")
+"""Fields of `Statistics` that are not counts."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,27 @@ class Statistics:
         """The statistics that `to_json` wrote."""
         own = {field.name: values[field.name] for field in fields(cls) if field.name != "counted"}
         return cls(**own, counted={key: value for key, value in values.items() if key not in own})
+
+
+def total(runs: Sequence[Statistics]) -> Statistics:
+    """The sum of one run or more on the same SM, one after the other. Counts add: those in lists element by element,
+    those in dicts by name. IPC and occupancy are of all cycles; `kernel` has the name of each kernel once."""
+    counts = {field.name: _sum([getattr(run, field.name) for run in runs])
+              for field in fields(Statistics) if field.name not in NO_COUNTS}
+    cycles = counts["cycles"]
+    return Statistics(kernel=", ".join(dict.fromkeys(run.kernel for run in runs)), preset=runs[0].preset,
+                      ipc=counts["warp_instructions"] / cycles,
+                      occupancy=sum(run.occupancy * run.cycles for run in runs) / cycles, **counts)
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    """The sum of numbers, lists or dicts; a short list ends in zeros."""
+    if isinstance(values[0], dict):
+        names = dict.fromkeys(name for value in values for name in value)
+        return {name: _sum([value[name] for value in values if name in value]) for name in names}
+    if isinstance(values[0], list):
+        return [sum(column) for column in zip_longest(*values, fillvalue=0)]
+    return sum(values)
 
 
 def collect(sm: Sm) -> Statistics:

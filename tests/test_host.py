@@ -1,22 +1,30 @@
 """The Python API: memory, arguments, launches in sequence."""
 
+from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import warploom
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, PtxError, WarploomError
+from warploom.golden_model.statistics import Statistics, total
+from warploom.host.gpu import Gpu
+from warploom.host.module import Kernel
 
 PTX = Path(warploom.__file__).parent / "kernels" / "vector_add" / "vector_add.ptx"
+SYMBOLS = Path(__file__).parent / "ptx" / "symbols.ptx"
+ONES = np.ones(32, np.float32)
 
 
 @pytest.fixture
-def gpu() -> warploom.Gpu:
-    return warploom.Gpu("small", timing=False)
+def gpu() -> Gpu:
+    return Gpu("small", timing=False)
 
 
-def test_launches_in_sequence_share_memory(gpu: warploom.Gpu) -> None:
+def test_launches_in_sequence_share_memory(gpu: Gpu) -> None:
     add = gpu.module(PTX)["vector_add"]
     a, b = gpu.array(np.arange(100, dtype=np.float32)), gpu.array(np.full(100, 2, np.float32))
     for _ in range(3):
@@ -26,7 +34,7 @@ def test_launches_in_sequence_share_memory(gpu: warploom.Gpu) -> None:
     assert [launched.warp_instructions for launched in gpu.launches] == [gpu.launches[0].warp_instructions] * 3
 
 
-def test_pointers_into_arrays(gpu: warploom.Gpu) -> None:
+def test_pointers_into_arrays(gpu: Gpu) -> None:
     add = gpu.module(PTX)["vector_add"]
     a = gpu.array(np.arange(64, dtype=np.float32))
     add[1, 32](a, a.at(32), a.at(32), 32)
@@ -34,26 +42,209 @@ def test_pointers_into_arrays(gpu: warploom.Gpu) -> None:
     assert a.at(0) == a.address
 
 
-def test_statistics_of_a_launch() -> None:
-    gpu = warploom.Gpu("small", coalescing="on")
-    a = gpu.array(np.ones(32, np.float32))
-    statistics = gpu.module(PTX)["vector_add"][1, 32](a, a, a, 32).statistics
-    assert statistics is not None
-    assert statistics.warp_instructions == gpu.launches[0].warp_instructions
+def test_arrays_of_any_layout_are_copied(gpu: Gpu) -> None:
+    across = np.arange(12, dtype=np.int32).reshape(3, 4).T
+    held = gpu.array(across)
+    assert (held.shape, held.numpy().tolist()) == ((4, 3), across.tolist())
+    held.set(across[::-1])
+    assert held.numpy().tolist() == across[::-1].tolist()
+    held.set(7)
+    assert held.numpy().tolist() == [[7] * 3] * 4
 
 
-@pytest.mark.parametrize(("values", "message"), [
-    ((1.5,), "must be an integer"), ((1 << 32,), "too big"), ((np.float32(1),), "float32 is given"),
-    ((np.int64(1),), "8 bytes are given"), ((np.arange(3),), "must be in the GPU's memory"), ((), "3 are given"),
-])
-def test_wrong_arguments(gpu: warploom.Gpu, values: tuple[object, ...], message: str) -> None:
-    a = gpu.array(np.ones(32, np.float32))
+def test_variables(gpu: Gpu) -> None:
+    module = gpu.module(SYMBOLS)
+    (entry,) = module.entries
+    assert module.get("given", np.int32).tolist() == [3]
+    module.set("taps", np.array([1, 2], np.int32))
+    module.set("counter", np.int32(9))
+    assert module.get("taps", np.int32).tolist() == [1, 2, 0]
+    x, y = gpu.array(np.arange(100, dtype=np.float32)), gpu.zeros(100, np.int32)
+    launched = module[entry][2, 50](x, y, 100)
+    assert module.get("counter", np.int32).tolist() == [109]  # 100 are added
+    assert launched.warnings
+
+
+def test_statistics_of_launches() -> None:
+    gpu = Gpu("small", coalescing="on")
+    a = gpu.array(ONES)
+    add = gpu.module(PTX)["vector_add"]
+    one, two = add[1, 32](a, a, a, 32).statistics, add[(1, 2), 32](a, a, a, 32).statistics
+    assert one.warp_instructions == gpu.launches[0].warp_instructions
+    assert gpu.statistics == total([one, two])
+    first, second = gpu.table()
+    assert (first["kernel"], first["grid"], second["grid"]) == ("vector_add", (1, 1, 1), (1, 2, 1))
+    assert [row["stalls.memory"] for row in (first, second)] == [run.stalls["memory"] for run in (one, two)]
+    assert second["bank_reads.0"] == two.bank_reads[0]
+
+
+def test_traces() -> None:
+    gpu = Gpu("small", traces=True)
+    a = gpu.array(ONES)
+    launched = gpu.module(PTX)["vector_add"][1, 32](a, a, a, 32)
+    assert launched.trace.warp_instructions == launched.statistics.warp_instructions
+
+
+def counted(step: int) -> Statistics:
+    """Statistics in which every number is different, and depends on `step`."""
+    numbers = iter(range(step, 10**6, step))
+    forms: dict[Any, Callable[[], Any]] = {
+        int: lambda: next(numbers), float: lambda: 0.0, str: lambda: "x",
+        list[int]: lambda: [next(numbers) for _ in range(step)],
+        dict[str, int]: lambda: {"a": next(numbers), "b": next(numbers)},
+        dict[str, dict[str, Any]]: lambda: {"affine": {"loads": next(numbers), "operands": [next(numbers)] * step}},
+    }
+    return Statistics(**{field.name: forms[field.type]() for field in fields(Statistics)})
+
+
+def test_a_total_by_hand() -> None:
+    one, two = (replace(counted(step), cycles=cycles, warp_instructions=60, occupancy=occupancy, kernel="k")
+                for step, cycles, occupancy in ((1, 100, 0.5), (2, 300, 0.25)))
+    summed = total([one, two])
+    assert (summed.kernel, summed.preset, summed.cycles, summed.warp_instructions) == ("k", "x", 400, 120)
+    assert (summed.ipc, summed.occupancy) == (120 / 400, (50 + 75) / 400)
+    assert summed.l1_hits == one.l1_hits + two.l1_hits
+    assert summed.stalls == {"a": one.stalls["a"] + two.stalls["a"], "b": one.stalls["b"] + two.stalls["b"]}
+    assert summed.operands == [one.operands[0] + two.operands[0], two.operands[1]]
+    assert summed.counted["affine"]["operands"] == [
+        one.counted["affine"]["operands"][0] + two.counted["affine"]["operands"][0],
+        two.counted["affine"]["operands"][1]]
+    sums = {field.name for field in fields(Statistics) if isinstance(getattr(one, field.name), int)}
+    assert all(getattr(summed, name) == getattr(one, name) + getattr(two, name) for name in sums)
+    assert total([one]) == replace(one, ipc=0.6)
+
+
+BAD_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "a float as integer": ((1.5,), "must be an integer"), "too large": ((1 << 32,), "too big"),
+    "a text": (("5",), "must be an integer"), "none": ((None,), "must be an integer"),
+    "a numpy float": ((np.float32(1),), "float32 is given"), "a long": ((np.int64(1),), "8 bytes are given"),
+    "an array of the host": ((np.arange(3),), "must be in the GPU's memory"), "too few": ((), "3 are given"),
+    "an array for a number": ((Gpu("small").zeros(1, "f4"),), "is in the memory of another Gpu"),
+    "bytes": ((b"abc",), "3 bytes are given"),
+}
+
+
+@pytest.mark.parametrize(("values", "message"), BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS)
+def test_wrong_arguments(gpu: Gpu, values: tuple[Any, ...], message: str) -> None:
+    a = gpu.array(ONES)
     with pytest.raises(LaunchError, match=message):
-        gpu.module(PTX)["vector_add"][1, 32](a, a, a, *values)  # type: ignore[arg-type]
+        gpu.module(PTX)["vector_add"][1, 32](a, a, a, *values)
+    assert not gpu.launches
+    assert (a.numpy() == 1).all()
+
+
+def call(add: Kernel, geometry: Any, *arguments: Any) -> None:
+    """Launch with any geometry, which type checkers would refuse."""
+    add[geometry](*arguments)
+
+
+BAD_GEOMETRY: dict[str, tuple[Any, str]] = {
+    "no block": (4, r"write vector_add\[grid, block\]"), "four things": ((1, 2, 3, 4), "write vector_add"),
+    "four dimensions": (((1, 1, 1, 1), 32), "grid = .* must be one to three whole numbers"),
+    "no dimension": (((), 32), "one to three"), "a float": ((1.0, 32), "grid = 1.0: must be a whole number"),
+    "an empty grid": ((0, 32), "every dimension must be at least 1"), "negative": ((1, -32), "at least 1"),
+    "a large block": ((1, 2048), "exceeds the limit"), "a tall grid": (((1, 70000), 32), "at most"),
+    "shared memory": ((1, 32, 1 << 20), "bytes of shared memory"), "registers": ((1, 1024), "does not fit"),
+    "negative shared memory": ((1, 32, -4), "dynamic_shared = -4"),
+}
+
+
+@pytest.mark.parametrize(("geometry", "message"), BAD_GEOMETRY.values(), ids=BAD_GEOMETRY)
+def test_wrong_geometry(gpu: Gpu, geometry: Any, message: str) -> None:
+    a = gpu.array(ONES)
+    with pytest.raises(LaunchError, match=message):
+        call(gpu.module(PTX)["vector_add"], geometry, a, a, a, 32)
     assert not gpu.launches
 
 
-def test_names_of_arrays_differ(gpu: warploom.Gpu) -> None:
-    gpu.zeros(1, "f4", "x")
-    with pytest.raises(LaunchError, match="names must differ"):
-        gpu.zeros(1, "f4", "x")
+BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
+    "a list": (lambda gpu: gpu.array([1, 2]), "list given: must be a numpy array"),  # type: ignore[arg-type]
+    "texts": (lambda gpu: gpu.array(np.array(["a"])), "must be bool, signed"),
+    "objects": (lambda gpu: gpu.array(np.array([None])), "must be bool, signed"),
+    "long doubles": (lambda gpu: gpu.array(np.zeros(3, np.longdouble)), "floats of at most 64 bits"),
+    "big-endian": (lambda gpu: gpu.array(np.zeros(3, ">i4")), "wrong byte order; convert it"),
+    "no element": (lambda gpu: gpu.array(np.zeros(0, "i4")), "has no bytes to copy"),
+    "a name twice": (lambda gpu: [gpu.zeros(1, "f4", "x") for _ in range(2)], "names must differ"),
+    "a path as name": (lambda gpu: gpu.zeros(1, "f4", "../x"), "letters, digits, - and _"),
+    "a number as name": (lambda gpu: gpu.zeros(1, "f4", 5), "letters, digits"),  # type: ignore[arg-type]
+    "an unknown dtype": (lambda gpu: gpu.zeros(1, "float33"), "float33"),
+    "a negative shape": (lambda gpu: gpu.zeros(-1, "f4"), "negative dimensions"),
+    "setting another dtype": (lambda gpu: gpu.zeros(3, "f4").set(np.zeros(3)), "float64 of shape .3,. given"),
+    "setting another shape": (lambda gpu: gpu.zeros(3, "f4").set(np.zeros(4, "f4")), "convert it first"),
+    "setting a fraction": (lambda gpu: gpu.zeros(3, "i4").set(1.5), "can't hold 1.5: must be an integer"),
+    "setting a large number": (lambda gpu: gpu.zeros(3, "u1").set(300), "can't hold 300"),
+    "setting a list": (lambda gpu: gpu.zeros(1, "i4").set([1]), "list given"),  # type: ignore[arg-type]
+    "an element outside": (lambda gpu: gpu.zeros((3, 4), "f4").at(3, 0), "no element"),
+    "a kernel": (lambda gpu: gpu.module(PTX)["vector_sub"], "no kernel 'vector_sub'.*nearest: vector_add"),
+    "a variable": (lambda gpu: gpu.module(SYMBOLS).set("tap", np.int32(1)), "no .global.* 'tap'; nearest: taps"),
+    "a long variable": (lambda gpu: gpu.module(SYMBOLS).set("taps", np.zeros(9)), "has 12 bytes, 72 are given"),
+    "a variable's dtype": (lambda gpu: gpu.module(SYMBOLS).get("taps", np.float64), "as .*float64"),
+}
+
+
+@pytest.mark.parametrize(("do", "message"), BAD_ARRAYS.values(), ids=BAD_ARRAYS)
+def test_wrong_arrays_and_names(gpu: Gpu, do: Callable[[Gpu], object], message: str) -> None:
+    with pytest.raises(LaunchError, match=message):
+        do(gpu)
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("coalesing", "on", "settings: 'coalesing' is not a configuration field.*nearest: coalescing"),
+    ("coalescing", True, "coalescing = 'True': must be one of"), ("coalescing", ["on"], "must be one of"),
+    ("banks", 3, "banks = 3: must be a power of two"), ("banks", 2.5, "banks"), ("banks", None, "banks"),
+    ("pipes.sp.wings", 2, "wings"), ("banks", "1\nrows=2", "banks"), ("memory.warps", 2, "it is front_end.warps"),
+])
+def test_wrong_settings(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"(?s){message}"):
+        Gpu("small", **{name: value})
+
+
+@pytest.mark.parametrize("machine", ["fermy", "absent.toml", 5, None])
+def test_wrong_machines(machine: Any) -> None:
+    with pytest.raises(ConfigError):
+        Gpu(machine)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"no PTX", b""])
+def test_unreadable_ptx(gpu: Gpu, tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "k.ptx"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(WarploomError, match=r"k\.ptx"):
+        gpu.module(path)["k"]
+    with pytest.raises(PtxError):
+        gpu.module(tmp_path)
+
+
+def test_a_fault_leaves_memory_as_before(gpu: Gpu) -> None:
+    a, b = gpu.array(ONES), gpu.array(ONES)
+    with pytest.raises(ExecutionError, match="past the end"):
+        gpu.module(PTX)["vector_add"][2, 32](a, a, b, 64)
+    assert (b.numpy() == 1).all()
+    assert not gpu.launches
+
+
+def test_names_of_arrays_and_variables_differ(gpu: Gpu) -> None:
+    module = gpu.module(SYMBOLS)
+    module.set("counter", np.int32(1))
+    with pytest.raises(LaunchError, match="counter names an array and a variable"):
+        module[module.entries[0]][1, 1](gpu.zeros(1, "f4", "counter"), gpu.zeros(1, "i4"), 1)
+
+
+def test_what_was_not_asked_for(gpu: Gpu) -> None:
+    with pytest.raises(ConfigError, match="no kernel has been launched"):
+        _ = gpu.statistics
+    a = gpu.array(ONES)
+    launched = gpu.module(PTX)["vector_add"][1, 32](a, a, a, 32)
+    with pytest.raises(ConfigError, match="without timing=False"):
+        _ = launched.statistics
+    with pytest.raises(ConfigError, match="traces=True"):
+        _ = launched.trace
+    with pytest.raises(ConfigError):
+        _ = gpu.statistics
+
+
+@pytest.mark.parametrize("attribute", ["name", "address", "shape", "dtype"])
+def test_arrays_cannot_be_renamed(gpu: Gpu, attribute: str) -> None:
+    with pytest.raises(AttributeError):
+        setattr(gpu.zeros(1, "f4"), attribute, "x")

@@ -7,20 +7,18 @@ and atomics are then plain indexing, vectorised over all lanes of a group of war
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from warploom.arch.launch import Buffer, Launch
+from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import (
-    BUFFER_ALIGNMENT,
     CONST_WINDOW,
     GLOBALS_BASE,
-    HEAP_BASE,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
     WINDOW_BYTES,
+    padded,
 )
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
@@ -59,18 +57,9 @@ class Segment:
         return f"byte {address - self.base} of {self.name} ({self.size} bytes)"
 
 
-def _padded(size: int) -> int:
-    return -(-size // BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
-
-
-def after(base: int, size: int) -> int:
-    """The first address for a buffer after one of `size` bytes at `base`, with unmapped space between the two."""
-    return base + _padded(size) + BUFFER_ALIGNMENT
-
-
 def _image(content: bytes, size: int) -> np.ndarray:
     """The bytes, padded to a length that suits every access width."""
-    array = np.zeros(_padded(max(size, 1)), np.uint8)
+    array = np.zeros(padded(max(size, 1)), np.uint8)
     array[: len(content)] = np.frombuffer(content, np.uint8)
     return array
 
@@ -84,8 +73,9 @@ class Memory:
 
     def __init__(self, program: Program, launch: Launch, resident_blocks: int) -> None:
         self._program, self._launch = program, launch
+        self._placed = launch.placed()
         self.shared_bytes = program.shared_bytes + launch.dynamic_shared
-        self.shared_stride = _padded(self.shared_bytes)
+        self.shared_stride = padded(self.shared_bytes)
         self.local_stride = -(-program.local_bytes // 8) * 8
         threads = resident_blocks * launch.warps_per_block * 32
         self._segments = self._place(program)
@@ -101,26 +91,17 @@ class Memory:
         self._fill(program)
 
     def _place(self, program: Program) -> list[Segment]:
-        """Global variables, then the buffers, each followed by unmapped space; in ascending order of addresses."""
+        """Global variables, then the buffers, in ascending order of addresses."""
         segments = [Segment("the module's .global variables", GLOBALS_BASE, len(program.globals), 0)]
-        base = HEAP_BASE
-        for buffer in self._buffers():
-            base = base if buffer.address is None else buffer.address
-            offset = segments[-1].offset + _padded(segments[-1].size)
+        for buffer, base in self._placed:
+            offset = segments[-1].offset + padded(segments[-1].size)
             segments.append(Segment(f"buffer {buffer.name!r}", base, buffer.array.nbytes, offset))
-            base = after(base, buffer.array.nbytes)
-        assert all(one.base + one.size <= two.base for one, two in pairwise(segments)), "overlapping buffers"
         return segments
-
-    def _buffers(self) -> list[Buffer]:
-        """Buffer arguments, then mapped buffers; the same buffer may be given twice."""
-        given = [a for a in self._launch.arguments if isinstance(a, Buffer)]
-        return list({buffer.name: buffer for buffer in (*given, *self._launch.mapped)}.values())
 
     def _fill(self, program: Program) -> None:
         image = self._arrays[Space.GLOBAL]
         contents = [np.frombuffer(program.globals, np.uint8)]
-        contents += [np.ascontiguousarray(b.array).reshape(-1).view(np.uint8) for b in self._buffers()]
+        contents += [np.ascontiguousarray(b.array).reshape(-1).view(np.uint8) for b, _ in self._placed]
         for segment, content in zip(self._segments, contents, strict=True):
             image[segment.offset : segment.offset + segment.size] = content
         for symbol in self._launch.symbols:
@@ -132,13 +113,10 @@ class Memory:
         return self._arrays[variable.space][variable.offset : variable.offset + symbol.array.nbytes]
 
     def _parameters(self, program: Program) -> np.ndarray:
-        names = [buffer.name for buffer in self._buffers()]
+        addresses = {buffer.name: base for buffer, base in self._placed}
         bank = _image(b"", program.parameter_bytes)
         for argument, parameter in zip(self._launch.arguments, program.parameters, strict=True):
-            if isinstance(argument, Buffer):
-                data = self._segments[1 + names.index(argument.name)].base.to_bytes(8, "little")
-            else:
-                data = argument.data
+            data = argument.data if isinstance(argument, Scalar) else addresses[argument.name].to_bytes(8, "little")
             bank[parameter.offset : parameter.offset + parameter.size] = np.frombuffer(data, np.uint8)
         return bank
 
@@ -147,7 +125,7 @@ class Memory:
         image = self._arrays[Space.GLOBAL]
         places = [image[segment.offset : segment.offset + segment.size] for segment in self._segments[1:]]
         places += [self._symbol(symbol) for symbol in self._launch.symbols]
-        arrays = [*self._buffers(), *self._launch.symbols]
+        arrays = [*(buffer for buffer, _ in self._placed), *self._launch.symbols]
         return {b.name: raw.copy().view(b.array.dtype).reshape(b.array.shape)
                 for b, raw in zip(arrays, places, strict=True)}
 

@@ -383,12 +383,12 @@ class SmConfig:
         """Capacity of the register file in bytes."""
         return self.banks * self.rows * LANES * 4
 
-    def with_settings(self, settings: list[str]) -> "SmConfig":
+    def with_settings(self, settings: list[str], where: str = "--set") -> "SmConfig":
         """A copy with each ``field=value`` of the list applied; values are TOML or bare words. A field may be named
         with its part, ``part.field``. Fields of a pipe are ``pipes.pipe.field``, ``pipes.pipe.classes.class`` and
-        ``timing.class``; the part may be omitted there, too."""
-        changes = config_text.changes(settings, self.pipes, PARAMETERS)
-        return _build({f.name: getattr(self, f.name) for f in fields(self)} | changes, "--set")
+        ``timing.class``; the part may be omitted there, too. `where` they come from is for messages."""
+        changes = config_text.changes(settings, self.pipes, PARAMETERS, where)
+        return _build({f.name: getattr(self, f.name) for f in fields(self)} | changes, where)
 
     def to_toml(self) -> str:
         """The configuration as TOML text that `from_toml` reads back to an equal configuration: a table for each part

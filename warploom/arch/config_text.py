@@ -54,7 +54,7 @@ def write(name: str, values: Mapping[str, Any], known: Known) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) -> dict[str, Any]:
+def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known, where: str) -> dict[str, Any]:
     """The fields that settings (``field=value``) change, and always the pipes. Raises `ConfigError`."""
     changed, own = dict[str, Any](), tuple(pipes)
     for setting in settings:
@@ -65,7 +65,7 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) 
         value = _value(name, text)
         part, _, short = name.partition(".")
         if part in PARTS and short:
-            _check_part("--set", part, short, known)
+            _check_part(where, part, short, known)
         else:
             short = name
         try:
@@ -76,7 +76,7 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known) 
             else:
                 changed[short] = value
         except ConfigError as error:
-            raise ConfigError(f"--set: {error}") from None
+            raise ConfigError(f"{where}: {error}") from None
     return {**changed, PIPES: own}
 
 
@@ -100,7 +100,8 @@ def _check_part(where: str, part: str, name: str, known: Known) -> None:
 def _value(name: str, text: str) -> Any:
     """A TOML value; a bare word (an enum member) is taken as a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        (value,) = tomllib.loads(f"value = {text}").values()  # further lines would be further values
+        return value
     except (ValueError, RecursionError):
         if text.strip().replace("_", "").replace("-", "").isalnum():
             return text.strip()

@@ -1,13 +1,16 @@
 """`Launch`: the grid and the arguments of a kernel. Plain data; `warploom.kernels` reads it from files."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.errors import LaunchError, nearest
+from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, SHARED_WINDOW, after
 from warploom.arch.program import ModuleVariable, Program
 
+MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK_THREADS = 1024
 
 DEFAULT_LIMIT = 10_000_000
@@ -26,7 +29,7 @@ class Scalar:
 class Buffer:
     """A named array with its initial contents (any numpy dtype and shape): in global memory, or the contents of the
     module variable of this name, from its first byte on. Without an `address` an array in global memory is placed
-    after those before it."""
+    after the one before it."""
 
     name: str
     array: np.ndarray
@@ -65,11 +68,37 @@ class Launch:
         """Number of blocks of the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
+    def placed(self) -> list[tuple[Buffer, int]]:
+        """The arrays in global memory with their addresses, in ascending order; one that is given twice is there once.
+
+        Raises `LaunchError` if an address is not for buffers, or two arrays overlap.
+        """
+        given = [argument for argument in self.arguments if isinstance(argument, Buffer)]
+        placed, base = [], HEAP_BASE
+        for buffer in {buffer.name: buffer for buffer in (*given, *self.mapped)}.values():
+            base = base if buffer.address is None else buffer.address
+            if base % BUFFER_ALIGNMENT or not HEAP_BASE <= base <= SHARED_WINDOW - buffer.array.nbytes:
+                raise LaunchError(f"the array '{buffer.name}' of {buffer.array.nbytes} bytes can't be at {base:#x}: "
+                                  f"must be at a multiple of {BUFFER_ALIGNMENT}, from {HEAP_BASE:#x} to the end of "
+                                  f"global memory at {SHARED_WINDOW:#x}")
+            placed.append((buffer, base))
+            base = after(base, buffer.array.nbytes)
+        placed.sort(key=lambda one: one[1])
+        for (one, first), (two, second) in pairwise(placed):
+            if first + one.array.nbytes > second:
+                raise LaunchError(f"the arrays '{one.name}' ({one.array.nbytes} bytes at {first:#x}) and '{two.name}' "
+                                  f"(at {second:#x}) overlap: place them apart")
+        return placed
+
     def check(self, program: Program) -> None:
         """Raise `LaunchError` if geometry, arguments or symbols do not fit the program."""
         for name, extent in (("grid", self.grid), ("block", self.block)):
             if min(extent) < 1:
                 raise LaunchError(f"{program.name}: {name} = {extent}: every dimension must be at least 1")
+        if self.dynamic_shared < 0:
+            raise LaunchError(f"{program.name}: dynamic_shared = {self.dynamic_shared}: must not be negative")
+        if any(extent > most for extent, most in zip(self.grid, MAX_GRID, strict=True)):
+            raise LaunchError(f"{program.name}: grid = {self.grid}: at most {MAX_GRID}")
         limit = program.max_threads or MAX_BLOCK_THREADS
         if self.threads > limit:
             raise LaunchError(f"{program.name}: a block of {self.threads} threads exceeds the limit of {limit}")

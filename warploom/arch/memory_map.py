@@ -33,3 +33,13 @@ HEAP_BASE = 0x0000_7000_0000_0000
 
 BUFFER_ALIGNMENT = 256
 """Alignment of a buffer in bytes. At least this many unmapped bytes follow it, so that an overrun is caught."""
+
+
+def padded(size: int) -> int:
+    """Bytes that a buffer of `size` bytes occupies: whole units of `BUFFER_ALIGNMENT`."""
+    return -(-size // BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
+
+
+def after(base: int, size: int) -> int:
+    """The first address for a buffer after one of `size` bytes at `base`, with unmapped space between the two."""
+    return base + padded(size) + BUFFER_ALIGNMENT

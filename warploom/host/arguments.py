@@ -10,6 +10,7 @@ from warploom.arch.program import Parameter
 from warploom.host.array import DeviceArray
 
 Value = DeviceArray | int | float | bytes | np.generic | np.ndarray
+"""An argument: an array, a number, or the bytes of a struct."""
 
 _FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
 
@@ -26,20 +27,20 @@ def encode(kernel: str, parameter: Parameter, value: Value) -> Scalar:
 
 
 def _data(parameter: Parameter, value: Value) -> bytes:
-    size = parameter.size
+    size, floating = parameter.size, parameter.type[0] == "f"
     if isinstance(value, DeviceArray):
-        if parameter.type[0] == "f" or size != 8:
+        if floating or size != 8:
             raise TypeError("an array is passed as a pointer of 8 bytes")
         return value.address.to_bytes(8, "little")
     if isinstance(value, np.ndarray | np.generic | bytes):
         return _bytes(parameter, value)
-    if parameter.type[0] == "f":
+    if floating and isinstance(value, int | float):
         data = np.array(value, _FLOATS[size])
         if math.isfinite(value) and not np.isfinite(data):
             raise ValueError("out of range")
         return data.tobytes()
     if not isinstance(value, int):
-        raise TypeError("must be an integer")
+        raise TypeError("must be a number" if floating else "must be an integer")
     return value.to_bytes(size, "little", signed=value < 0)
 
 
@@ -48,6 +49,8 @@ def _bytes(parameter: Parameter, value: np.ndarray | np.generic | bytes) -> byte
     if not isinstance(value, bytes):
         if value.ndim:
             raise TypeError("an array must be in the GPU's memory: gpu.array(...)")
+        if not value.dtype.isnative:
+            raise TypeError(f"{value.dtype} has the wrong byte order")
         floating = {"f": True, "i": False, "u": False, "b": False}.get(value.dtype.kind)
         if floating is not None and floating != (parameter.type[0] == "f") and parameter.type[0] != "b":
             raise TypeError(f"{value.dtype} is given")

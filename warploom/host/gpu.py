@@ -1,94 +1,123 @@
 """`Gpu`: one SM with its memory, on which a program in Python launches kernels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import ConfigError, LaunchError, shown
 from warploom.arch.launch import Launch
 from warploom.arch.layout import check_fits
-from warploom.arch.memory_map import HEAP_BASE
+from warploom.arch.memory_map import HEAP_BASE, after
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
-from warploom.golden_model.functional.memory import after
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.host.arguments import Value, encode
-from warploom.host.array import DeviceArray
-from warploom.host.module import Geometry, Module
+from warploom.host.array import DeviceArray, checked
+from warploom.host.launched import Launched, summed
+from warploom.host.module import Geometry, Kernel, Module
 
-
-@dataclass(frozen=True)
-class Launched:
-    """A finished launch: kernel, geometry, counts of executed instructions, the printed text, and the statistics of its
-    cycles (None without `timing`)."""
-
-    kernel: str
-    geometry: Geometry
-    warp_instructions: int
-    thread_instructions: int
-    printed: str
-    statistics: Statistics | None
+Setting = str | int | Sequence[int]
+"""The value of a field of the configuration."""
 
 
 class Gpu:
     """A GPU with one SM. `machine` is a preset, a configuration file or an `SmConfig`; `settings` are its fields, as in
-    ``Gpu("fermi", coalescing="on")``. Without `timing` kernels are executed, but their cycles not simulated.
+    ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})`` for names with dots.
 
-    Raises `ConfigError`.
+    Without `timing` kernels are executed, but their cycles not simulated. With `traces` each launch has its trace.
+    `launches` are the finished launches. Raises `ConfigError`.
     """
 
-    def __init__(self, machine: str | SmConfig = "fermi", *, timing: bool = True, **settings: str | float) -> None:
-        config = SmConfig.preset(machine) if isinstance(machine, str) else machine
-        self.config = config.with_settings([f"{field}={value}" for field, value in settings.items()])
-        self.timing = timing
+    def __init__(
+        self, machine: str | Path | SmConfig = "fermi", *, timing: bool = True, traces: bool = False,
+        **settings: Setting,
+    ) -> None:
+        if not isinstance(machine, str | Path | SmConfig):
+            raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
+        config = machine if isinstance(machine, SmConfig) else SmConfig.preset(str(machine))
+        self.config = config.with_settings([f"{field}={value}" for field, value in settings.items()], "settings")
         self.launches: list[Launched] = []
-        self._arrays: list[DeviceArray] = []
+        self._timing, self._traces = timing, traces
+        self._arrays: dict[str, DeviceArray] = {}
         self._free = HEAP_BASE
 
-    def array(self, values: np.ndarray, name: str | None = None) -> DeviceArray:
-        """A copy of `values` in global memory. `name` is for messages. Raises `LaunchError` if it has no bytes."""
-        contents = np.array(values, order="C")
-        name = name or f"array {len(self._arrays)}"
-        if not contents.nbytes or contents.dtype.hasobject:
-            raise LaunchError(f"{name}: {contents.dtype} of shape {contents.shape} has no bytes to copy")
-        if name in {array.name for array in self._arrays}:
+    def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
+        """A copy of `values` in global memory. `name` is for messages and launch files. Raises `LaunchError`."""
+        name = f"array_{len(self._arrays)}" if name is None else name
+        if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
+            raise LaunchError(f"name = {shown(name)}: must be letters, digits, - and _: it may name a file")
+        if name in self._arrays:
             raise LaunchError(f"{name}: an array of this name is in memory already; names must differ")
-        made = DeviceArray(name, self._free, contents)
-        self._free = after(self._free, contents.nbytes)
-        self._arrays.append(made)
+        made = DeviceArray(name, self._free, np.array(checked(name, values), order="C"))
+        self._free = after(self._free, values.nbytes)
+        self._arrays[name] = made
         return made
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None) -> DeviceArray:
-        """An array of zeros in global memory."""
-        return self.array(np.zeros(shape, dtype), name)
+    def zeros(
+        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None
+    ) -> DeviceArray:
+        """An array of zeros in global memory. Raises `LaunchError`."""
+        try:
+            contents = np.zeros(shape, dtype)
+        except (TypeError, ValueError) as error:
+            raise LaunchError(f"zeros({shown(shape)}, {shown(dtype)}): {error}") from None
+        return self.array(contents, name)
 
     def module(self, path: str | Path) -> Module:
-        """A PTX file, whose kernels and variables have this GPU's memory."""
+        """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`."""
         return Module(self, Path(path))
 
-    def launch(self, module: Module, program: Program, geometry: Geometry, arguments: Sequence[Value]) -> Launched:
+    @property
+    def statistics(self) -> Statistics:
+        """The sum of the statistics of all launches. Raises `ConfigError` if there are none."""
+        return summed(self.launches)
+
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each launch, with the numbers of its statistics by name: ``pandas.DataFrame(gpu.table())``."""
+        return [launched.row() for launched in self.launches]
+
+    def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launched:
         """Run a kernel to its end. Raises `LaunchError` or `ExecutionError`; memory is then as before."""
-        hinted = annotate_for(program, self.config)
+        program = annotate_for(kernel.program, self.config)
+        launch = self._launch(kernel, geometry, arguments)
+        launch.check(program)
+        check_fits(self.config, program, launch)
+        execution = execute(program, launch, record=self._traces)
+        traced = execution.trace or Stream(program, launch)
+        statistics = simulate(self.config, traced).statistics if self._timing else None
+        for array in self._arrays.values():
+            array.replace(execution.buffers[array.name])
+        kernel.module.keep(program, execution)
+        launched = Launched(
+            program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
+            _warnings(program, launch), statistics, execution.trace, None)
+        self.launches.append(launched)
+        return launched
+
+    def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
+        """The launch with all of this GPU's memory."""
+        program, symbols = kernel.program, kernel.module.symbols()
         if len(arguments) != len(program.parameters):
             raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, {len(arguments)} are given")
-        launch = Launch(
+        for value in arguments:
+            if isinstance(value, DeviceArray) and self._arrays.get(value.name) is not value:
+                raise LaunchError(f"{program.name}: {value.name} is in the memory of another Gpu")
+        if both := self._arrays.keys() & {symbol.name for symbol in symbols}:
+            raise LaunchError(f"{program.name}: {min(both)} names an array and a variable of the module: give the "
+                              "array another name")
+        return Launch(
             geometry.grid, geometry.block,
             tuple(encode(program.name, parameter, value)
                   for parameter, value in zip(program.parameters, arguments, strict=True)),
-            geometry.shared, symbols=module.symbols(), mapped=tuple(array.buffer() for array in self._arrays))
-        launch.check(hinted)
-        check_fits(self.config, hinted, launch)
-        execution = execute(hinted, launch, record=False)
-        statistics = simulate(self.config, Stream(hinted, launch)).statistics if self.timing else None
-        for array in self._arrays:
-            array.replace(execution.buffers[array.name])
-        module.keep(program, execution)
-        launched = Launched(program.name, geometry, execution.warp_instructions, execution.thread_instructions,
-                            execution.printed, statistics)
-        self.launches.append(launched)
-        return launched
+            geometry.shared, symbols=symbols, mapped=tuple(array.buffer() for array in self._arrays.values()))
+
+
+def _warnings(program: Program, launch: Launch) -> tuple[str, ...]:
+    """One line if the kernel reads variables that nothing has set."""
+    names = ", ".join(variable.name for variable in launch.unset(program))
+    return (f"{program.name} reads what nothing sets, and finds zeros: {names}",) if names else ()

@@ -2,62 +2,90 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warploom.arch.errors import LaunchError, nearest
+from warploom.arch.errors import LaunchError, PtxError, nearest, shown
 from warploom.arch.launch import Buffer
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
-from warploom.compiler.compile import compile_file
+from warploom.compiler.compile import compile_ptx
+from warploom.compiler.excerpt import excerpt
+from warploom.compiler.parser import parse
+from warploom.compiler.ptx import Variable
 from warploom.golden_model.functional.executor import Execution
 from warploom.host.arguments import Value
+from warploom.host.array import checked
 
 if TYPE_CHECKING:
-    from warploom.host.gpu import Gpu, Launched
+    from warploom.host.gpu import Gpu
+    from warploom.host.launched import Launched
 
 Extents = int | tuple[int, ...]
+"""One to three numbers, x first."""
 
 
 class Module:
-    """A PTX file on a `Gpu`. Its variables keep their contents from launch to launch."""
+    """A PTX file on a `Gpu`. Its variables keep their contents from launch to launch.
+
+    `entries` are the names of its kernels. Raises `PtxError`.
+    """
 
     def __init__(self, gpu: Gpu, path: Path) -> None:
-        self._gpu, self.path = gpu, path
-        self._variables: dict[str, bytes] = {}
+        self._gpu, self.path, self.text = gpu, path, _read(path)
+        declared = parse(excerpt(self.text, ""), str(path))
+        self.entries = tuple(function.name for function in declared.functions if function.is_entry)
+        self._declared = {variable.name: variable for variable in declared.variables
+                          if variable.space in ("global", "const") and not variable.extern}
+        self._contents: dict[str, bytes] = {}
 
     def __getitem__(self, entry: str) -> Kernel:
-        """The kernel of this name, as the PTX has it. Raises `PtxError`."""
-        return Kernel(self._gpu, self, compiled(self.path, entry))
+        """The kernel of this name, as the PTX has it. Raises `LaunchError` if there is none, and `PtxError`."""
+        if entry not in self.entries:
+            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {', '.join(self.entries)}"
+                              f"{nearest(str(entry), self.entries)}")
+        return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry))
 
-    def set(self, name: str, value: np.ndarray) -> None:
-        """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). A later launch of a kernel
-        that does not have it raises `LaunchError`."""
-        old = self._variables.get(name, b"")
-        new = np.ascontiguousarray(value).tobytes()
-        self._variables[name] = new + old[len(new):]
+    def set(self, name: str, value: np.ndarray | np.generic) -> None:
+        """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
+        size = self._variable(name).size
+        new = checked(f"{self.path}: {name}", value).tobytes()
+        if len(new) > size:
+            raise LaunchError(f"{self.path}: {name} has {size} bytes, {len(new)} are given")
+        self._contents[name] = new + self._contents.get(name, b"")[len(new):]
 
-    def get(self, name: str, dtype: str) -> np.ndarray:
-        """The contents of a `.global` or `.const` variable that was set, or that a launch has left, as a vector
-        (cudaMemcpyFromSymbol). Raises `LaunchError`."""
-        if name not in self._variables:
-            raise LaunchError(f"{self.path}: no variable '{name}' was set or used{nearest(name, self._variables)}")
-        return np.frombuffer(self._variables[name], dtype).copy()
+    def get(self, name: str, dtype: str | type | np.dtype) -> np.ndarray:
+        """A copy of a `.global` or `.const` variable as a vector (cudaMemcpyFromSymbol). Raises `LaunchError`."""
+        variable = self._variable(name)
+        data = self._contents.get(name, b"")
+        if variable.pointers and len(data) < variable.size:
+            raise LaunchError(f"{self.path}: {name} gets the addresses in it with the first launch")
+        data += variable.initial.ljust(variable.size, b"\0")[len(data):]
+        try:
+            return np.frombuffer(data, dtype).copy()
+        except (TypeError, ValueError) as error:
+            raise LaunchError(f"{self.path}: {name} ({variable.size} bytes) as {shown(dtype)}: {error}") from None
 
     def symbols(self) -> tuple[Buffer, ...]:
         """The contents of the variables, for a launch."""
-        return tuple(Buffer(name, np.frombuffer(data, np.uint8)) for name, data in self._variables.items())
+        return tuple(Buffer(name, np.frombuffer(data, np.uint8)) for name, data in self._contents.items())
 
     def keep(self, program: Program, execution: Execution) -> None:
         """Take what a launch has left in the `.global` variables."""
         for variable in program.module:
             if variable.space is Space.GLOBAL:
-                image = execution.globals[variable.offset : variable.offset + variable.size]
-                self._variables[variable.name] = image
+                self._contents[variable.name] = execution.globals[variable.offset : variable.offset + variable.size]
+
+    def _variable(self, name: str) -> Variable:
+        if name not in self._declared:
+            raise LaunchError(f"{self.path}: no .global or .const variable {shown(name)}"
+                              f"{nearest(str(name), self._declared)}")
+        return self._declared[name]
 
 
 class Kernel:
@@ -65,11 +93,16 @@ class Kernel:
     are an int or up to three ints, `shared` are the bytes of dynamic shared memory."""
 
     def __init__(self, gpu: Gpu, module: Module, program: Program) -> None:
-        self._gpu, self._module, self.program = gpu, module, program
+        self._gpu, self.module, self.program = gpu, module, program
 
     def __getitem__(self, geometry: tuple[Extents, Extents] | tuple[Extents, Extents, int]) -> Configured:
+        name = self.program.name
+        if not isinstance(geometry, tuple) or not 2 <= len(geometry) <= 3:
+            raise LaunchError(f"{name}[{shown(geometry)}]: write {name}[grid, block](...), or {name}[grid, block, "
+                              "shared](...) with bytes of dynamic shared memory")
         grid, block, *shared = geometry
-        return Configured(self._gpu, self._module, self.program, Geometry(_three(grid), _three(block), *shared))
+        return Configured(self._gpu, self, Geometry(
+            _three(name, "grid", grid), _three(name, "block", block), *(_whole(name, "shared", s) for s in shared)))
 
 
 @dataclass(frozen=True)
@@ -84,20 +117,39 @@ class Geometry:
 class Configured:
     """A kernel with its geometry; a call launches it and waits for its end."""
 
-    def __init__(self, gpu: Gpu, module: Module, program: Program, geometry: Geometry) -> None:
-        self._gpu, self._module, self._program, self._geometry = gpu, module, program, geometry
+    def __init__(self, gpu: Gpu, kernel: Kernel, geometry: Geometry) -> None:
+        self._gpu, self._kernel, self._geometry = gpu, kernel, geometry
 
     def __call__(self, *arguments: Value) -> Launched:
-        """Launch. Raises `LaunchError` or `ExecutionError`."""
-        return self._gpu.launch(self._module, self._program, self._geometry, arguments)
+        """Launch. Raises `LaunchError`, `ExecutionError`, and with `rtl` `LockstepError`; memory is then as before."""
+        return self._gpu.launch(self._kernel, self._geometry, arguments)
 
 
-@cache
-def compiled(path: Path, entry: str) -> Program:
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # ValueError: no text, or no path
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str, file: str, entry: str) -> Program:
     """A compiled kernel: once for all GPUs of this process."""
-    return compile_file(path, entry)
+    return compile_ptx(text, file, entry)
 
 
-def _three(extents: Extents) -> tuple[int, int, int]:
-    x, y, z = (*((extents,) if isinstance(extents, int) else extents), 1, 1)[:3]
+def _three(kernel: str, what: str, extents: Extents) -> tuple[int, int, int]:
+    """The extents in x, y and z."""
+    given = extents if isinstance(extents, tuple) else (extents,)
+    if not 1 <= len(given) <= 3:
+        raise LaunchError(f"{kernel}: {what} = {shown(extents)}: must be one to three whole numbers")
+    x, y, z = (*(_whole(kernel, what, extent) for extent in given), 1, 1)[:3]
     return x, y, z
+
+
+def _whole(kernel: str, what: str, value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise LaunchError(f"{kernel}: {what} = {shown(value)}: must be a whole number") from None

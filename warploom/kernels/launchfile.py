@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
-from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, Buffer, Launch, Scalar
+from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Scalar
 from warploom.kernels.arrays import SCALAR_TYPES, Arrays
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.generators import scalar
 from warploom.kernels.table import Table
-
-MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""`Launched`: what a launch did."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warploom.arch.errors import ConfigError
+from warploom.golden_model.statistics import Statistics, total
+from warploom.golden_model.trace import Trace
+from warploom.host.module import Geometry
+
+if TYPE_CHECKING:
+    from warploom.tb.lockstep import Lockstep
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A finished launch: kernel, geometry, counts of executed instructions, the printed text, and warnings. `timed` are
+    the statistics of its cycles, `recorded` its trace, `compared` its lockstep with the hardware; None if the `Gpu`
+    was not asked for it."""
+
+    kernel: str
+    geometry: Geometry
+    warp_instructions: int
+    thread_instructions: int
+    printed: str
+    warnings: tuple[str, ...]
+    timed: Statistics | None
+    recorded: Trace | None
+    compared: "Lockstep | None"
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of its cycles. Raises `ConfigError` without timing."""
+        if self.timed is None:
+            raise ConfigError(f"{self.kernel}: the launch was not timed; make the Gpu without timing=False")
+        return self.timed
+
+    @property
+    def trace(self) -> Trace:
+        """Every dynamic warp instruction with its values. Raises `ConfigError` if it was not recorded."""
+        if self.recorded is None:
+            raise ConfigError(f"{self.kernel}: no trace was recorded; make the Gpu with traces=True")
+        return self.recorded
+
+    def row(self) -> dict[str, Any]:
+        """A row of a table: the launch, then each number of the statistics, by its path (``stalls.memory``,
+        ``bank_reads.0``)."""
+        own = {"kernel": self.kernel, "grid": self.geometry.grid, "block": self.geometry.block,
+               "warp_instructions": self.warp_instructions, "thread_instructions": self.thread_instructions}
+        return own if self.timed is None else own | dict(_flat("", self.timed.to_json()))
+
+
+def summed(launches: Sequence[Launched]) -> Statistics:
+    """The sum of the statistics of launches on one `Gpu`. Raises `ConfigError` if there are none."""
+    if not launches:
+        raise ConfigError("no kernel has been launched: there are no statistics")
+    return total([launched.statistics for launched in launches])
+
+
+def _flat(path: str, value: Any) -> list[tuple[str, Any]]:
+    """The numbers and texts in a value, by path."""
+    if isinstance(value, dict):
+        return [pair for name, inner in value.items() for pair in _flat(f"{path}.{name}" if path else name, inner)]
+    if isinstance(value, list):
+        return [pair for number, inner in enumerate(value) for pair in _flat(f"{path}.{number}", inner)]
+    return [(path, value)]
