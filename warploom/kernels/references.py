@@ -15,7 +15,7 @@ def reference(name: str, launch: Launch) -> Results:
     return _REFERENCES[name](launch, *(_value(argument) for argument in launch.arguments))
 
 
-def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+def fma(a: np.ndarray | np.float32, b: np.ndarray | np.float32, c: np.ndarray | np.float32) -> np.ndarray:
     """Elementwise a * b + c of float32 arrays, rounded once, to nearest even.
 
     The double product is exact. The double sum is rounded to odd (if it is inexact, to the neighbour with an odd last
