@@ -11,6 +11,14 @@ from warploom.programs.library import FOLDER, SIZES, program, programs
 
 NAMES = [p.name for p in programs()]
 
+MOST = {"lud": 10_000}
+"""Warp instructions at `tiny` where they are more than about 3,000: the least that runs all kernels."""
+
+
+def same(one, other):
+    """Whether two programs' inputs are equal."""
+    return one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one)
+
 
 def test_every_folder_with_a_source_is_a_program():
     assert sorted(path.stem for path in FOLDER.glob("*/*.cu")) == NAMES
@@ -27,14 +35,15 @@ def test_a_program_says_what_it_is_and_stands_for(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_tiny_returns_what_the_reference_says(name):
     """Outputs named in `tolerances` may differ a little: that is for approximate instructions, whose bits are those of
-    no chip. Their PTX must have such instructions."""
+    no chip. Their PTX must have such instructions. Neither `run` nor `reference` changes the inputs."""
     this, gpu = program(name), Gpu("small", timing=False)
     given = this.inputs("tiny")
     outputs = this.run(gpu, given)
     assert not this.mismatches(given, outputs)
-    assert 100 <= sum(launched.warp_instructions for launched in gpu.launches) <= 3_000
+    assert 100 <= sum(launched.warp_instructions for launched in gpu.launches) <= MOST.get(name, 3_300)
     assert bool(this.tolerances) == bool(re.search(r"\.approx|div\.full", this.ptx.read_text()))
     assert this.tolerances.keys() <= outputs.keys()
+    assert same(given, this.inputs("tiny"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,20 +58,7 @@ def test_outputs_depend_on_the_kernels(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", SIZES)
 def test_inputs_are_the_same_every_time(name, size):
-    one, other = program(name).inputs(size), program(name).inputs(size)
-    assert one.keys() == other.keys()
-    for key, value in one.items():
-        assert np.array_equal(value, other[key]), key
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_neither_run_nor_reference_changes_the_inputs(name):
-    this = program(name)
-    given = this.inputs("tiny")
-    this.run(Gpu("small", timing=False), given)
-    this.reference(given)
-    for key, value in this.inputs("tiny").items():
-        assert np.array_equal(value, given[key]), key
+    assert same(program(name).inputs(size), program(name).inputs(size))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -81,6 +81,11 @@ def program(name: str) -> Program:
     return _read(name)
 
 
+def blocks(elements: int, size: int) -> int:
+    """The blocks of `size` elements that cover all elements."""
+    return -(-elements // size)
+
+
 def mark(source: Path) -> str:
     """First line of the PTX made from a CUDA source: it tells whether the source has changed since."""
     return f"// {source.name}, SHA-256 {hashlib.sha256(source.read_bytes()).hexdigest()}\n"

@@ -6,7 +6,7 @@ import numpy as np
 
 from warploom.host.gpu import Gpu
 from warploom.kernels.references import fma
-from warploom.programs.library import Inputs, Outputs
+from warploom.programs.library import Inputs, Outputs, blocks
 
 SUITE = {"RADAIDEH": "gaussian", "BOW": "Gaussian"}
 
@@ -32,9 +32,9 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     a, b = gpu.array(given["a"], "a"), gpu.array(given["b"], "b")
     n = len(given["b"])
     factors = gpu.zeros(n, np.float32, "factors")
-    tiles = -(-n // SIDE)
+    tiles = blocks(n, SIDE)
     for column in range(n - 1):
-        factors_of_column[-(-n // ROWS), ROWS](a, factors, n, column)
+        factors_of_column[blocks(n, ROWS), ROWS](a, factors, n, column)
         eliminate[(tiles, tiles), (SIDE, SIDE)](a, b, factors, n, column)
     return {"a": a.numpy(), "b": b.numpy()}
 
