@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 import warploom
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, PtxError, WarploomError
 from warploom.golden_model.statistics import Statistics, total
 from warploom.host.gpu import Gpu
 from warploom.host.module import Kernel
+from warploom.kernels.launchfile import LaunchFile, load
+from warploom.running import run
+from warploom.tb import lockstep
+from warploom.tb.lockstep import LockstepError
 
 PTX = Path(warploom.__file__).parent / "kernels" / "vector_add" / "vector_add.ptx"
 SYMBOLS = Path(__file__).parent / "ptx" / "symbols.ptx"
@@ -248,3 +253,51 @@ def test_what_was_not_asked_for(gpu: Gpu) -> None:
 def test_arrays_cannot_be_renamed(gpu: Gpu, attribute: str) -> None:
     with pytest.raises(AttributeError):
         setattr(gpu.zeros(1, "f4"), attribute, "x")
+
+
+def test_every_launch_as_a_launch_file(tmp_path: Path) -> None:
+    """The second launch of a program, alone: a pointer in a scalar, a variable that the first launch changed."""
+    gpu = Gpu("small", timing=False, launch_files=tmp_path)
+    module, x, y = gpu.module(SYMBOLS), gpu.array(np.arange(100, dtype=np.float32)), gpu.zeros((2, 50), np.int32)
+    module.set("taps", np.array([1, 2], np.float32))
+    for _ in range(2):
+        module[module.entries[0]][2, 50](x, y, 100)
+    file = load(tmp_path / f"1-{module.entries[0]}" / "launch.toml")
+    executed = run(file, gpu.config)
+    assert np.array_equal(executed.execution.buffers["array_1"], y.numpy())
+    counter = executed.execution.buffers["counter"].view(np.int32)
+    assert counter.tolist() == module.get("counter", np.int32).tolist() == [200]
+    assert file.outputs == ("array_0", "array_1")
+
+
+@pytest.mark.rtl
+def test_lockstep_on_demand() -> None:
+    gpu = Gpu("small", rtl=True, replay=True)
+    a = gpu.array(ONES)
+    for _ in range(2):
+        launched = gpu.module(PTX)["vector_add"][1, 32](a, a, a, 32)
+        assert launched.compared is not None
+        assert (launched.compared.cycles, launched.compared.by) == (launched.statistics.cycles, "replay")
+    assert (a.numpy() == 4).all()
+
+
+def test_a_difference_is_raised_and_its_launch_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def differs(_config: SmConfig, file: LaunchFile, seed: int, **_: object) -> None:
+        raise LockstepError(file, seed, {"cycle": 7, "what": "planted", "message": "a difference"})
+
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    monkeypatch.setattr(lockstep, "lockstep", differs)
+    gpu = Gpu("small", rtl=True, seed=3)
+    a = gpu.array(ONES)
+    with pytest.raises(LockstepError, match=r"planted in cycle 7 .seed 3.: a difference") as caught:
+        gpu.module(PTX)["vector_add"][1, 32](a, a, a, 32)
+    assert (a.numpy() == 1).all()
+    assert not gpu.launches
+    load(str(caught.value).partition(": planted")[0])
+
+
+def test_hardware_that_does_not_exist() -> None:
+    with pytest.raises(ConfigError, match="of the golden model, without hardware"):
+        Gpu("small", rtl=True, coalescing="on", alignment="ideal")
+    with pytest.raises(ConfigError, match="add rtl=True"):
+        Gpu("small", replay=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,16 @@ from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.trace import Traced
 from warploom.host.arguments import Value, encode
 from warploom.host.array import DeviceArray, checked
+from warploom.host.hardware import Hardware
 from warploom.host.launched import Launched, summed
 from warploom.host.module import Geometry, Kernel, Module
+from warploom.kernels.launchwriter import save
+
+if TYPE_CHECKING:
+    from warploom.tb.lockstep import Lockstep
 
 Setting = str | int | Sequence[int]
 """The value of a field of the configuration."""
@@ -29,12 +35,17 @@ class Gpu:
     """A GPU with one SM. `machine` is a preset, a configuration file or an `SmConfig`; `settings` are its fields, as in
     ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})`` for names with dots.
 
-    Without `timing` kernels are executed, but their cycles not simulated. With `traces` each launch has its trace.
+    Without `timing` kernels are executed, but their cycles not simulated. With `traces` each launch has its trace. With
+    `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up contents from
+    `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each launch is written
+    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
+
     `launches` are the finished launches. Raises `ConfigError`.
     """
 
     def __init__(
         self, machine: str | Path | SmConfig = "fermi", *, timing: bool = True, traces: bool = False,
+        rtl: bool = False, replay: bool = False, seed: int = 1, launch_files: str | Path | None = None,
         **settings: Setting,
     ) -> None:
         if not isinstance(machine, str | Path | SmConfig):
@@ -43,6 +54,10 @@ class Gpu:
         self.config = config.with_settings([f"{field}={value}" for field, value in settings.items()], "settings")
         self.launches: list[Launched] = []
         self._timing, self._traces = timing, traces
+        if replay and not rtl:
+            raise ConfigError("replay: only hardware replays: add rtl=True")
+        self._hardware = Hardware(self.config, seed, replay) if rtl else None
+        self._files = None if launch_files is None else Path(launch_files)
         self._arrays: dict[str, DeviceArray] = {}
         self._free = HEAP_BASE
 
@@ -82,22 +97,32 @@ class Gpu:
         return [launched.row() for launched in self.launches]
 
     def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launched:
-        """Run a kernel to its end. Raises `LaunchError` or `ExecutionError`; memory is then as before."""
-        program = annotate_for(kernel.program, self.config)
+        """Run a kernel to its end. Raises `LaunchError`, `ExecutionError`, and with `rtl` `LockstepError`; memory is
+        then as before."""
+        program, module = annotate_for(kernel.program, self.config), kernel.module
         launch = self._launch(kernel, geometry, arguments)
         launch.check(program)
         check_fits(self.config, program, launch)
+        if self._files is not None:
+            save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
         execution = execute(program, launch, record=self._traces)
-        traced = execution.trace or Stream(program, launch)
-        statistics = simulate(self.config, traced).statistics if self._timing else None
+        timed, compared = self._simulate(execution.trace or Stream(program, launch), module)
         for array in self._arrays.values():
             array.replace(execution.buffers[array.name])
-        kernel.module.keep(program, execution)
+        module.keep(program, execution)
         launched = Launched(
             program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
-            _warnings(program, launch), statistics, execution.trace, None)
+            _warnings(program, launch), timed, execution.trace, compared)
         self.launches.append(launched)
         return launched
+
+    def _simulate(self, traced: Traced, module: Module) -> tuple[Statistics | None, "Lockstep | None"]:
+        """The cycles of a launch on the model and on the hardware, as far as they are asked for."""
+        timed = simulate(self.config, traced).statistics if self._timing else None
+        if self._hardware is None:
+            return timed, None
+        cycles = None if timed is None else timed.cycles
+        return timed, self._hardware.compare(module.text, traced.program.name, traced.launch, cycles)
 
     def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
         """The launch with all of this GPU's memory."""

@@ -53,12 +53,18 @@ def load(path: str | Path) -> LaunchFile:
     strict_barriers = top.flag("strict_barriers", False)
     arrays = Arrays()
     arguments = [_Value(table, arrays) for table in top.tables("arguments")]
+    memory = [_Value(table, arrays) for table in top.tables("memory")]
     symbols = [_Value(table, arrays) for table in top.tables("symbols")]
     top.finish()
-    _check_names(arguments, symbols)
+    _check_names(arguments, memory, symbols)
     launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit,
-                    symbols=tuple(symbol.as_buffer() for symbol in symbols), strict_barriers=strict_barriers)
-    values = [*arguments, *symbols]
+                    symbols=tuple(symbol.as_buffer() for symbol in symbols), strict_barriers=strict_barriers,
+                    mapped=tuple(array.as_buffer() for array in memory))
+    try:
+        launch.placed()
+    except LaunchError as error:
+        raise LaunchError(f"{path}: {error}") from None
+    values = [*arguments, *memory, *symbols]
     return LaunchFile(path, ptx, entry, launch, tuple(v.name for v in values if v.out),
                       tuple(v.expectation for v in values if v.expectation is not None))
 
@@ -79,7 +85,7 @@ def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 class _Value:
-    """One `[[arguments]]` or `[[symbols]]`: a scalar if it has a `type`, else an array."""
+    """One `[[arguments]]`, `[[memory]]` or `[[symbols]]`: a scalar if it has a `type`, else an array."""
 
     def __init__(self, table: Table, arrays: Arrays) -> None:
         self.table = table
@@ -89,10 +95,10 @@ class _Value:
         if "type" in table:
             self.name = table.text("name", None)
             type_name = table.one_of("type", SCALAR_TYPES)
-            self.value = Scalar(type_name, scalar(table, "value", np.dtype(SCALAR_TYPES[type_name])).tobytes())
+            self.value = Scalar(type_name, self._data(np.dtype(SCALAR_TYPES[type_name])))
         elif "dtype" in table or "file" in table:
             self.name = table.text("name")
-            self.value = Buffer(self.name, arrays.contents(table))
+            self.value = Buffer(self.name, arrays.contents(table), table.whole("address", 0, (1 << 64) - 1, None))
             self.out = table.flag("out", False)
             self.expectation = self._read_expectation(arrays, self.value.array)
         else:
@@ -100,10 +106,25 @@ class _Value:
         table.finish()
 
     def as_buffer(self) -> Buffer:
-        """The value as a symbol: a scalar is an array without dimensions."""
+        """The value as a symbol or in memory: a scalar is an array without dimensions, or of the bytes of a struct."""
         if isinstance(self.value, Buffer):
             return self.value
-        return Buffer(self.name, np.frombuffer(self.value.data, SCALAR_TYPES[self.value.type]).reshape(()))
+        array = np.frombuffer(self.value.data, SCALAR_TYPES[self.value.type])
+        return Buffer(self.name, array.reshape(()) if len(array) == 1 else array)
+
+    def _data(self, dtype: np.dtype) -> bytes:
+        """The bytes of a scalar, from `value` or from `bytes`."""
+        table = self.table
+        text = table.text("bytes", None)
+        if text is None:
+            return scalar(table, "value", dtype).tobytes()
+        try:
+            data = bytes.fromhex(text)
+        except ValueError:
+            table.fail("bytes", f"{shown(text)} must be two hexadecimal digits for each byte")
+        if len(data) % dtype.itemsize or not data:
+            table.fail("bytes", f"{len(data)} bytes: must be a multiple of {dtype.itemsize}, the size of the type")
+        return data
 
     def _read_expectation(self, arrays: Arrays, initial: np.ndarray) -> Expectation | None:
         table = self.table
@@ -122,12 +143,17 @@ class _Value:
                            absolute or 0.0, relative or 0.0)
 
 
-def _check_names(arguments: list[_Value], symbols: list[_Value]) -> None:
+def _check_names(arguments: list[_Value], memory: list[_Value], symbols: list[_Value]) -> None:
     seen: set[str] = set()
+    for array in memory:
+        if not isinstance(array.value, Buffer):
+            array.table.fail("type", "is for arguments and symbols: give an array its dtype")
     for symbol in symbols:
         if symbol.name is None:
             symbol.table.fail("name", "is missing: must be the variable's name in the PTX")
-    for value in (*arguments, *symbols):
+        if isinstance(symbol.value, Buffer) and symbol.value.address is not None:
+            symbol.table.fail("address", "is given: the variable's address is that of the module")
+    for value in (*arguments, *memory, *symbols):
         if value.name in seen:
             value.table.fail("name", f"{shown(value.name)} is given twice; names must differ")
         if value.name is not None:
