@@ -35,9 +35,13 @@ class Driven(BypassingCollector):
 
     def take(self, *instruction: Any, **fields: Any) -> None:
         """A cycle in which the collector takes an instruction made by `issue`."""
-        taken = issue(*instruction, **fields)
-        addresses = [Address(1, taken[name], False) for name in ("src0", "src1", "src2", "dst")]
-        self.clock(take=Taken(taken, addresses[:3], addresses[3], [{}] * 4))
+        self.clock(take=self.taken(*instruction, **fields))
+
+    def taken(self, *instruction: Any, **fields: Any) -> Taken:
+        """An instruction made by `issue`, with its addresses."""
+        named = issue(*instruction, **fields)
+        addresses = [Address(1, named[name], False) for name in ("src0", "src1", "src2", "dst")]
+        return Taken(named, addresses[:3], addresses[3], [{}] * 4)
 
     def fetch(self, value: int = 0) -> None:
         """The cycles in which the requested operands arrive: one value in all lanes."""

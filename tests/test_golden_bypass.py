@@ -82,13 +82,14 @@ def times(kind: int, trace: Trace, setting: SmConfig) -> dict[int, int]:
 # ---------------------------------------------------------------------- cycles
 
 
+@pytest.mark.parametrize("arrival_delay", [0, 1])
 @pytest.mark.parametrize("mode", MODES)
-def test_distance_of_dependent_instructions(mode: str) -> None:
+def test_distance_of_dependent_instructions(mode: str, arrival_delay: int) -> None:
     """A forwarded operand needs no request; an addition has latency 4."""
     trace = trace_of([mov(1, 5), add(2, 1), add(3, 2, 1), add(4, 9, 3)])
-    issued, sent = (times(kind, trace, config(mode)) for kind in (0, 1))
+    issued, sent = (times(kind, trace, config(mode, f"arrival_delay={arrival_delay}")) for kind in (0, 1))
     assert [issued[tag] - issued[tag - 1] for tag in (1, 2, 3)] == [7, 7, 7]
-    assert [sent[tag] - issued[tag] for tag in range(4)] == [1, 1, 1, 3]
+    assert [sent[tag] - issued[tag] for tag in range(4)] == [1, 1, 1, 2 + arrival_delay]
 
 
 def test_write_after_read_waits_for_nothing() -> None:
@@ -98,11 +99,14 @@ def test_write_after_read_waits_for_nothing() -> None:
     checked(config("bow_wr"), trace)
 
 
-def test_only_so_many_instructions_are_held() -> None:
-    """One load leaves in two cycles, and three are held."""
-    code = [replace(LOAD, dst=register) for register in range(3, 10)]
-    issued = times(0, trace_of(code), config("bow_wr", "timing.mem=[1, 20]"))
-    assert [issued[tag] - issued[0] for tag in range(3)] == [0, 1, 2] and issued[4] - issued[3] == 20
+@pytest.mark.parametrize("turnaround", [0, 1])
+def test_only_so_many_instructions_are_held(turnaround: int) -> None:
+    """One load leaves every 20 cycles, and three are held; the next one issues in the cycle after that, or in the same
+    cycle."""
+    code, setting = [replace(LOAD, dst=register) for register in range(3, 10)], f"turnaround={turnaround}"
+    issued, sent = (times(kind, trace_of(code), config("bow_wr", "timing.mem=[1, 20]", setting)) for kind in (0, 1))
+    assert [issued[tag] - issued[0] for tag in range(3)] == [0, 1, 2]
+    assert [issued[tag + 3] - sent[tag] for tag in range(1, 4)] == [turnaround] * 3
 
 
 def test_the_front_end_waits_for_room() -> None:
@@ -290,7 +294,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 
 @pytest.mark.parametrize(("preset", "mode", "entries", "window"), [
     ("small", "bow", 12, 3), ("small", "bow_wr", 4, 2), ("small", "bow_hints", 6, 3), ("narrow", "bow_hints", 12, 7),
-    ("narrow", "bow_wr", 6, 3), ("pascal", "bow_hints", 6, 3), ("pascal", "bow", 4, 7),
+    ("narrow", "bow_wr", 6, 3), ("pascal", "bow_hints", 6, 3), ("pascal", "bow", 4, 7), ("fermi", "bow_wr", 4, 2),
 ])
 @pytest.mark.parametrize("name", SOME_KERNELS)
 def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -> None:

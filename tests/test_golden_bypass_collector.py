@@ -4,8 +4,9 @@
 import pytest
 from bypassing import HIGH, LOW, Driven
 
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.observation import shown_by
-from warploom.golden_model.words import ALL_LANES, split
+from warploom.golden_model.words import ALL_LANES, broadcast, merge, split
 
 FOUR = ("entries=4",)
 
@@ -138,6 +139,46 @@ def test_a_collector_holds_a_window() -> None:
     assert collector.free_entries(False) == 0
 
 
+@pytest.mark.parametrize(("turnaround", "free"), [(1, 0), (0, 4)])
+def test_the_storage_of_an_instruction_that_leaves(turnaround: int, free: int) -> None:
+    """A full collector takes an instruction in the cycle in which it dispatches one only with `turnaround` = 0."""
+    collector = Driven("bow_wr", "window=2", f"turnaround={turnaround}")
+    for _ in range(2):
+        collector.take([1])
+    assert collector.free_entries(False, dispatched=True) == free
+    assert collector.free_entries(True, dispatched=True) == 0
+
+
+@pytest.mark.parametrize(("turnaround", "available"), [(1, [0]), (0, [0, 1])])
+def test_the_entries_of_an_instruction_that_leaves(turnaround: int, available: list[int]) -> None:
+    """Of what the oldest instruction reads, R2 and R4, the younger one needs R2 too; R6 is free in any case. What is
+    awaited or dirty stays, whoever reads it."""
+    collector = Driven("bow_wr", *FOUR, "window=8", f"turnaround={turnaround}")
+    collector.take([6])
+    collector.leave()
+    collector.take([4, 2, 4])
+    collector.take([2], 5)
+    collector.fetch()
+    assert collector.registers == [6, 4, 2, 5]
+    assert collector.available() == [0] and collector.available(dispatched=True) == available
+    assert collector.free_entries(False, dispatched=True) == 1 + len(available)
+
+
+def test_an_entry_is_taken_over_as_its_reader_leaves() -> None:
+    """R1 arrives, goes to dispatch, and its entry names R5 from then on."""
+    collector = Driven("bow_wr", *FOUR, "window=8", *FAST)
+    collector.take([1])
+    for register in (2, 3, 4):
+        collector.take([], register)  # awaited
+    collector.clock(granted=True)
+    collector.forward(broadcast(7))
+    assert collector.ready and collector.operands()[0] == broadcast(7)
+    assert (collector.free_entries(False), collector.free_entries(False, dispatched=True)) == (1, 2)
+    collector.clock(take=collector.taken([5]), arriving_word=broadcast(7), dispatched=True)
+    assert collector.registers == [5, 2, 3, 4]
+    assert (collector.named(5).valid, collector.named(5).wanted) == (0, ALL_LANES)
+
+
 # ---------------------------------------------------------------------- operands
 
 
@@ -163,6 +204,29 @@ def test_an_operand_is_there_after_its_arrival() -> None:
     collector.take([5])
     collector.clock(dispatched=True)
     assert collector.ready and collector.operands() == (77, 0, 0)
+
+
+def test_an_operand_that_arrives_passes_its_entry() -> None:
+    """Of R5 the lower lanes are in the entry, the upper ones arrive."""
+    collector = Driven("bow_wr", "arrival_delay=0")
+    collector.write(5, LOW, 8)
+    collector.take([5, 5])
+    assert not collector.ready
+    collector.clock(granted=True)
+    collector.forward(broadcast(77))
+    assert collector.ready and collector.operands()[:2] == (merge(broadcast(8), broadcast(77), HIGH),) * 2
+    collector.clock(arriving_word=broadcast(77), dispatched=True)
+    collector.take([5])
+    assert collector.ready and split(collector.operands()[0])[15:17] == (8, 77)
+
+
+def test_an_instruction_waits_for_what_is_not_granted() -> None:
+    collector = Driven("bow_wr", "arrival_delay=0")
+    collector.take([5, 6])
+    collector.clock(granted=True)
+    assert not collector.ready
+    collector.clock(arriving_word=0, granted=True)
+    assert collector.ready
 
 
 def test_instructions_leave_in_order() -> None:

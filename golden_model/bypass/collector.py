@@ -1,5 +1,6 @@
 """`BypassingCollector`: holds the registers of a warp's last instructions (docs/contract/operands.md)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from warploom.golden_model.bypass.entries import (
     Request,
     Taken,
     age_of,
+    in_turn,
     next_available,
 )
 from warploom.golden_model.bypass.lost import LostValues
@@ -45,12 +47,14 @@ class BypassingCollector:
         self.columns_stored = 0
         self.counts = Counts() if counts is None else counts
         self._window, self._last_age = config.window, config.window - 1
+        self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._gated = config.gates_columns
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
         self._for_sources, self._may_crowd = 1 - config.has_unallocated, not config.has_unallocated
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
+        self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
         self._lost = LostValues()
         self._shown: Sequence[int] | None = None  # of this state, if it has been computed
         self._settle_entries()
@@ -90,7 +94,7 @@ class BypassingCollector:
         self.ready = bool(self.held)
         if self.ready:
             for entry in self.held[0].entries:
-                if entry.wanted or entry.arriving:
+                if entry.wanted or (entry.arriving and self._arrival_delay):
                     self.ready = False
 
     def _leave(self, oldest: Entry) -> Leaving | None:
@@ -106,16 +110,31 @@ class BypassingCollector:
                     return entry
         return None
 
-    def available(self) -> list[int]:
-        """Entries that an instruction may take over, in that order."""
-        return [entry.index for entry in self._available]
+    def available(self, dispatched: bool = False) -> list[int]:
+        """Entries that an instruction may take over, in that order. `dispatched`: the oldest instruction leaves in this
+        cycle."""
+        return [entry.index for entry in self._available_if(dispatched)]
 
-    def free_entries(self, blocked: bool) -> int:
+    def _available_if(self, dispatched: bool) -> Sequence[Entry]:
+        if not dispatched or self._turnaround:
+            return self._available
+        pinned: Counter[int] = Counter(entry.index for entry in self.held[0].entries)
+        read = [self.entries[index] for index in pinned]
+        released = [entry for entry in read
+                    if entry.pins == pinned[entry.index] and not entry.dirty and not entry.awaited]
+        return sorted([*self._available, *released], key=in_turn) if released else self._available
+
+    def free_entries(self, blocked: bool, dispatched: bool = False) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
-        eviction of the warp is pending."""
-        if blocked or len(self.held) == self._window:
+        eviction of the warp is pending; `dispatched`: the oldest instruction leaves in this cycle."""
+        held = len(self.held) - (dispatched and not self._turnaround)
+        if blocked or held == self._window:
             return 0
-        return min(len(self._available) + self._for_sources, MOST_FREE)
+        return min(len(self._available_if(dispatched)) + self._for_sources, MOST_FREE)
+
+    def forward(self, word: int) -> None:
+        """The operand that arrives in this cycle passes the storage, and may be dispatched at once."""
+        self._passing = word
 
     def request(self) -> Request | None:
         """The request to the register file."""
@@ -132,7 +151,7 @@ class BypassingCollector:
         fields, words = self.held[0].fields, [0, 0, 0]
         for slot, entry in enumerate(self.held[0].slots):
             if entry is not None:
-                words[slot] = entry.word
+                words[slot] = merge(entry.word, self._passing, entry.arriving) if entry.arriving else entry.word
             elif fields["imm_slot"] == slot:
                 words[slot] = broadcast(fields["imm"])
         return words[0], words[1], words[2]
@@ -200,6 +219,7 @@ class BypassingCollector:
             self._arrive(arriving_word)
         if granted:
             self._grant()
+        available = self._available_if(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:
                 entry.pins -= 1
@@ -208,7 +228,7 @@ class BypassingCollector:
         if delivery is not None:
             self._deliver(delivery)
         if take is not None:
-            self._take(take)
+            self._take(take, available)
         elif self._leaving is not None:
             self._let_go(self._leaving, evicted)
         for entry in self._over:
@@ -282,11 +302,10 @@ class BypassingCollector:
 
     # ------------------------------------------------------------------ issue
 
-    def _take(self, take: Taken) -> None:
+    def _take(self, take: Taken, available: Sequence[Entry]) -> None:
         fields = take.fields
         sources = [fields[name] if fields["reads"] >> slot & 1 else None for slot, name in enumerate(SOURCES)]
         self._lost.taken(fields, [register for register in sources if register is not None])
-        available = self._available
         if fields["first"]:
             self._forget()
             available = self.entries

@@ -105,6 +105,11 @@ def age_of(entry: Entry) -> int:
     return entry.age
 
 
+def in_turn(entry: Entry) -> tuple[bool, int, int]:
+    """Sort key: the order in which available entries are taken over."""
+    return (True, -entry.age, entry.index) if entry.used else (False, 0, entry.index)
+
+
 def next_available(
     available: Sequence[Entry], sources: Collection[int | None], destination: int | None
 ) -> Entry | None:

@@ -40,6 +40,10 @@ class Wires:
         self.evicting = self.evicting | bit if evicting else self.evicting & ~bit
         self.restless = self.restless | bit if collector.restless else self.restless & ~bit
 
+    def dispatches(self, collector: BypassingCollector, blocked: bool) -> None:
+        """A collector's oldest instruction leaves in this cycle."""
+        self._set_free(collector.index, collector.free_entries(blocked, dispatched=True))
+
     def _set_free(self, index: int, free: int) -> None:
         self.free_entries[index], bit = free, 1 << index
         for registers, mask in enumerate(self.free):

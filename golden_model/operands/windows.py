@@ -49,6 +49,7 @@ class WindowStore:
         self.delivers = [False] * len(config.pipes)
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._drops, self.registers = config.has_unallocated, registers
+        self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}
@@ -96,7 +97,15 @@ class WindowStore:
 
     def choose(self) -> Chosen:
         """By dispatch port, the collector that dispatches in this cycle."""
-        return self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
+        if not self._arrival_delay:
+            for collector, word in self._words:
+                self.collectors[collector].forward(word)
+        chosen = self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
+        if not self._turnaround:
+            for index in chosen:
+                if index is not None:
+                    self._wires.dispatches(self.collectors[index], bool(self._blocked >> index & 1))
+        return chosen
 
     @property
     def quiet(self) -> bool:

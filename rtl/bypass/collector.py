@@ -10,7 +10,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import FREE_BITS
+from warploom.arch.interfaces import FREE_BITS, WARP_BITS
 from warploom.rtl import ports
 from warploom.rtl.bypass.allocation import EntryAllocator
 from warploom.rtl.bypass.entry import Entry
@@ -28,8 +28,10 @@ class BypassingCollector(wiring.Component):
 
     An instruction that is taken in cycle t finds its operands in entries, or requests them, one at a time, from t + 1
     on. An operand granted in cycle r is valid from r + 2 on. The plain word is restored before it enters the entry. The
-    oldest held instruction may be dispatched when all its operands are valid. Outputs are functions of registers,
-    except `forward.deliver`, which depends on `forward.coming`, and `eviction.request`, which is 0 with `take`.
+    oldest held instruction may be dispatched when all its operands are valid; with `arrival_delay` = 0 one that arrives
+    goes past the entry to dispatch. Outputs are functions of registers, except `forward.deliver`, which depends on
+    `forward.coming`, `eviction.request`, which is 0 with `take`, and with `turnaround` = 0 `free_entries`, which
+    depends on `offer.dispatched`.
 
     Parameters
     ----------
@@ -120,6 +122,7 @@ class BypassingCollector(wiring.Component):
                 entry.serves.eq(Mux(self.take, Cat(entries[e] for entries in allocator.serves), 0)),
                 entry.emptied.eq(self.take & allocator.emptied[e]),
                 entry.pinned.eq(queue.pinned[e]),
+                entry.kept.eq(queue.kept[e]),
                 *([entry.zero.eq(self.instruction.late)] if self._config.has_zero_mask else []),
             ]
         m.d.comb += [
@@ -172,7 +175,7 @@ class BypassingCollector(wiring.Component):
         """The oldest instruction, for dispatch."""
         queue, offer = self.queue, self.offer
         sources = queue.reads[0]
-        missing = self._all("wants") | self.fetcher.arrives
+        missing = self._all("wants") | (self.fetcher.arrives if self._config.arrival_delay else 0)
         m.d.comb += [
             offer.busy.eq(queue.count != 0),
             offer.ready.eq(offer.busy & ~(missing & reduce(or_, sources)).any()),
@@ -182,7 +185,18 @@ class BypassingCollector(wiring.Component):
             m.d.comb += [needed.eq(offer.held.lanes) for needed in offer.needed]
         for slot, entries in enumerate(sources):
             constant = Mux(queue.oldest.imm_slot == slot, queue.oldest.imm, 0)
-            self._read(m, offer.operands[slot], entries, constant.replicate(LANES))
+            if self._config.arrival_delay:
+                self._read(m, offer.operands[slot], entries, constant.replicate(LANES))
+            else:
+                stored = Signal(WARP_BITS, name=f"stored_{slot}")
+                self._read(m, stored, entries, constant.replicate(LANES))
+                m.d.comb += offer.operands[slot].eq(self._forwarded(stored, entries))
+
+    def _forwarded(self, word: Value, entries: Value) -> Value:
+        """The word of an entry with the lanes that arrive in this cycle, past the storage."""
+        lanes = Mux((entries & self.fetcher.arrives).any(), self.fetcher.arriving, 0)
+        return Cat(Mux(arrives, self.fetcher.restored.word_select(lane, 32), word.word_select(lane, 32))
+                   for lane, arrives in enumerate(lanes))
 
     def _read(self, m: Module, word: Value, select: Value, otherwise: ValueLike = 0) -> None:
         """The word of the selected entry."""
@@ -194,7 +208,7 @@ class BypassingCollector(wiring.Component):
 
     def _show_free(self, m: Module) -> None:
         """Drive `free_entries`."""
-        closed = self.queue.count == self._config.window
+        closed = self.queue.full
         if self._config.writes_back:
             closed |= self.eviction.blocked
         available = self._available()

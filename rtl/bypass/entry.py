@@ -39,6 +39,7 @@ class Entry(wiring.Component):
         `take`.
     zero : with a zero mask, the zero masks of the registers of the instruction that was taken in the previous cycle.
     pinned : a held instruction reads the entry.
+    kept : one that is still held when the next is taken reads the entry, so that it may not be taken over.
     granted : the register file grants the wanted lanes.
     arrives, arriving, operand : an operand granted in the previous cycle arrives: the lanes, and the restored word.
     coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry.
@@ -63,6 +64,7 @@ class Entry(wiring.Component):
             "emptied": In(1),
             **(zeros if config.has_zero_mask else {}),
             "pinned": In(1),
+            "kept": In(1),
             "granted": In(1),
             "arrives": In(1),
             "arriving": In(LANES),
@@ -91,7 +93,7 @@ class Entry(wiring.Component):
         delivered, awaited = Signal(), Signal(reset_less=True)
         m.d.comb += [
             delivered.eq(self.used & self.delivery.valid & (self.delivery.register == self.number)),
-            self.available.eq(~self.used | ~(self.has_dirty | self.pinned | awaited)),
+            self.available.eq(~self.used | ~(self.has_dirty | self.kept | awaited)),
         ]
         with m.If(delivered | self.emptied):
             m.d.sync += awaited.eq(0)

@@ -28,7 +28,7 @@ class HeldInstructions(wiring.Component):
 
     Members
     -------
-    take, instruction : an instruction is taken at the end of the cycle; only while fewer than the window are held.
+    take, instruction : an instruction is taken at the end of the cycle; not while `full`.
     sources : for each of its slots the entry that serves it; zero if it reads no register.
     zero : with a zero mask, that of the destination of the instruction that was taken in the previous cycle.
     dispatched : the oldest instruction leaves at the end of the cycle.
@@ -36,6 +36,8 @@ class HeldInstructions(wiring.Component):
     oldest : the oldest one.
     reads : the sources of each instruction, the oldest first; zero if there is none.
     pinned : all entries in `reads`.
+    kept : the same, but with `turnaround` = 0 without those that only the dispatched instruction reads.
+    full : there is no storage for an instruction; with `turnaround` = 0 that of the dispatched one is free at once.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -51,6 +53,8 @@ class HeldInstructions(wiring.Component):
             "oldest": Out(instruction),
             "reads": Out(data.ArrayLayout(sources, config.window)),
             "pinned": Out(config.entries),
+            "kept": Out(config.entries),
+            "full": Out(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -68,9 +72,13 @@ class HeldInstructions(wiring.Component):
                 m.d.sync += kept[i].eq(complete[i + 1]) if moves_up else []
             with m.If(taken[i]):
                 m.d.sync += [self.reads[i].eq(self.sources), kept[i].eq(self.instruction)]
+        oldest, *others = (reduce(or_, sources) for sources in self.reads)
+        leaves = 0 if self._config.turnaround else self.dispatched
         m.d.comb += [
             self.oldest.eq(complete[0]),
-            self.pinned.eq(reduce(or_, (entry for sources in self.reads for entry in sources))),
+            self.pinned.eq(oldest | reduce(or_, others)),
+            self.kept.eq(Mux(leaves, 0, oldest) | reduce(or_, others)),
+            self.full.eq((self.count == window) & ~leaves),
         ]
         return m
 

@@ -19,8 +19,8 @@ class CompactSlots(wiring.Component):
 
     Members
     -------
-    take, compact : an instruction is taken at the end of the cycle, only while there are fewer than `depth`; its
-        compact slots.
+    take, compact : an instruction is taken at the end of the cycle, only while there are fewer than `depth`, or in the
+        cycle in which one is dispatched; its compact slots.
     values : base and stride of the slots of the instruction that was taken in the previous cycle.
     dispatched : the oldest instruction leaves at the end of the cycle.
     oldest : the slots of the oldest instruction; unspecified if none is held.

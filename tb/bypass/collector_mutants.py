@@ -5,16 +5,18 @@ from collections.abc import Callable
 from functools import reduce
 from operator import or_
 
-from amaranth import Cat, Const, Module, Value
+from amaranth import Cat, Const, Module, Mux, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.rtl.bypass.collector import BypassingCollector
 from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
 
 BENCH = "warploom.tb.bypass.test_collector"
 SETTINGS = ("bypass=bow_hints", "entries=4")
 ROWLESS = ("bypass=bow_hints", "window=2", "entries=8", "transient=on")
+QUICK = ("bypass=bow_wr", "window=2", "entries=4", *FAST)
 INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
 
 
@@ -46,8 +48,19 @@ class Generous(BypassingCollector):
         return 0
 
 
+class Stale(BypassingCollector):
+    """An operand that arrives is not shown to dispatch, which does not wait for it."""
+
+    def _forwarded(self, word: Value, entries: Value) -> Value:
+        return word
+
+
+def _generous(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"kept": Mux(outer.dispatched, 0, outer.inner.pinned)}
+
+
 def _short_sighted(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"pinned": reduce(or_, outer.inner.reads[0])}
+    return {"kept": reduce(or_, outer.inner.reads[0])}
 
 
 def _ageless(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -65,6 +78,9 @@ def _mutant(bug: str, part: str, rewire: Rewire, settings: tuple[str, ...] = SET
 MUTANTS = (
     Mutant("BypassingCollector", BENCH, "is misled by another warp", lambda c: Misled(config=c, probe=True), SETTINGS),
     Mutant("BypassingCollector", BENCH, "has no entry for a result", lambda c: Generous(config=c, probe=True), ROWLESS),
+    Mutant("BypassingCollector", BENCH, "dispatches before the operand", lambda c: Stale(config=c, probe=True), QUICK),
+    _mutant("replaces what others read as one leaves", "queue", _generous, QUICK),
+    _mutant("holds one instruction too many", "queue", lambda o, m: {"full": Const(0, 1)}, QUICK),
     _mutant("replaces what younger instructions read", "queue", _short_sighted),
     _mutant("lets the lowest entry go, not the oldest", "allocator", _ageless),
     _mutant("keeps what the warp before left", "allocator", lambda o, m: {"issue": altered(m, o.issue, first=0)}),

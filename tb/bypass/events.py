@@ -9,6 +9,7 @@ SMALL = 4
 """A number of entries with which collectors are crowded."""
 
 NONE_FREE, MERGE, QUEUE = "a warp without room", "a result for an entry with other dirty lanes", "evictions queue"
+PASSED, TURNED = "an operand passes its entry", "a full collector takes as another leaves"
 NO_ROW, DROPPED = "a register without a row is read", "a result that no entry awaits is dropped"
 
 
@@ -16,6 +17,7 @@ def cover_window(model: Any, coverage: Coverage) -> None:
     """The points of a cycle; call it after `settle`."""
     collectors = model.operands.collectors
     coverage.hit(NONE_FREE, not all(model.operands.free_entries))
+    _cover_dispatched(model, coverage)
     if not model.config.writes_back:
         return
     coverage.hit(MERGE, any(entry.awaited and entry.dirty for collector in collectors
@@ -24,6 +26,18 @@ def cover_window(model: Any, coverage: Coverage) -> None:
         _cover_rows(model, coverage)
     leaving = [collector.leaving() for collector in collectors]
     coverage.hit(QUEUE, sum(entry is not None and not entry.dropped for entry in leaving) > 1)
+
+
+def _cover_dispatched(model: Any, coverage: Coverage) -> None:
+    """The points of collectors that lose no cycle."""
+    config, operands = model.config, model.operands
+    for sent in model.dispatch:
+        if sent is not None:
+            collector = operands.collectors[sent["collector"]]
+            if not config.arrival_delay:
+                coverage.hit(PASSED, any(entry.arriving for entry in collector.held[0].entries))
+            if not config.turnaround:
+                coverage.hit(TURNED, len(collector.held) == config.window and operands.free_entries[collector.index])
 
 
 def _cover_rows(model: Any, coverage: Coverage) -> None:

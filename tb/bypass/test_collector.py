@@ -9,6 +9,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
 from warploom.golden_model.byte_order import from_sub_banks
@@ -89,25 +90,28 @@ class CollectorBench:
     def check(self, seen: Observation) -> None:
         """Check one cycle, and store the changes at its end."""
         model, equal = self._model, self._checker.equal
+        arriving = [entry for entry in model.entries if entry.arriving]
+        words = [self._form.plain(seen["read__word"], entry.stored) for entry in arriving]
+        if words and not self._config.arrival_delay:
+            model.forward(words[0])
+        blocked, dispatched = bool(seen.get("eviction__blocked")), bool(seen["offer__dispatched"])
         state = (seen["held_count"], *(seen[name] for name in model.observed[1:]))
         equal(", ".join(model.observed), state, tuple(model.observe()))
         equal("busy", seen["offer__busy"], len(model.held) > 0)
         equal("ready", seen["offer__ready"], model.ready)
-        equal("free_entries", seen["free_entries"], model.free_entries(bool(seen.get("eviction__blocked"))))
+        equal("free_entries", seen["free_entries"], model.free_entries(blocked, dispatched))
         self._check_request(seen)
         self._check_oldest(seen)
         coming = self._check_coming(seen)
-        arriving = [entry for entry in model.entries if entry.arriving]
         self._check_loads(seen, arriving)
         if self._writes_back:
             self._check_leaving(seen)
-        if seen["offer__dispatched"]:
+        if dispatched:
             self._check_values(seen)
-        words = [self._form.plain(seen["read__word"], entry.stored) for entry in arriving]
         self._ended = {
             "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["read__grant"]),
             "arriving_word": words[0] if words else None, "coming": coming, "delivery": self._delivered(seen),
-            "dispatched": bool(seen["offer__dispatched"]), "evicted": bool(seen.get("eviction__taken")),
+            "dispatched": dispatched, "evicted": bool(seen.get("eviction__taken")),
         }
 
     def _check_request(self, seen: Observation) -> None:
@@ -137,7 +141,7 @@ class CollectorBench:
             return
         words = self._codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (entry, actual, word) in enumerate(zip(model.held[0].slots, words, model.operands(), strict=True)):
-            lanes = spread(ALL_LANES if entry is None else entry.valid)
+            lanes = spread(ALL_LANES if entry is None else entry.valid | entry.arriving)
             self._checker.equal(f"operand {slot}", actual & lanes, word & lanes)
 
     def _check_values(self, seen: Observation) -> None:
@@ -229,6 +233,10 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow", "entries=4", "gating=active"],
     ["bypass=bow_hints", "window=2", "entries=8", "transient=on"],
+    ["bypass=bow_hints", "window=2", "entries=4", *FAST],
+    ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", *FAST],
+    ["bypass=bow", "window=2", "entries=4", "arrival_delay=0"],
+    ["bypass=bow_hints", "window=2", "entries=8", "transient=on", "turnaround=0"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)

@@ -103,7 +103,7 @@ class Warp:
         self._cycle += 1
         blocked = self._cycle < self._blocked_until
         dispatched = model.ready and next(self._dispatches)
-        issued = self._issue(model.free_entries(blocked))
+        issued = self._issue(model.free_entries(blocked, dispatched))
         stimulus = {
             "read__grant": model.request() is not None and next(self._grants), "read__word": self._operand(),
             "offer__dispatched": dispatched, **self._complete(), "forward__coming": self._come(), **issued,

@@ -32,6 +32,15 @@ WRITE_BACK = ("dirty lanes are overwritten", "results merge", "slid out and evic
 CROWDED = ("crowded out and evicted",)
 """The same with write-back."""
 
+PASSES = ("an operand passes its entry",)
+"""With `arrival_delay` = 0."""
+
+TURNS = ("a full collector takes as another leaves",)
+"""With `turnaround` = 0."""
+
+TURNS_FEW = ("an entry is taken over as its reader leaves",)
+"""The same with `FEW` entries or less."""
+
 HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to its dirty lanes",
          "a transient result joins a lasting one", "a lasting result joins a transient one")
 
@@ -46,6 +55,8 @@ class WindowCoverage:
             *ALWAYS, *(TIGHT if config.entries <= FEW else ()), *(REPLACED if crowded else ()),
             *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
             *(HINTS if config.has_hints else ()),
+            *(() if config.arrival_delay else PASSES), *(() if config.turnaround else TURNS),
+            *(TURNS_FEW if config.entries <= FEW and not config.turnaround else ()),
         }
         self._coverage = Coverage(*self._points)
 
@@ -63,16 +74,20 @@ class WindowCoverage:
         take, coming, delivery = inputs["take"], inputs["coming"], inputs["delivery"]
         self.hit("the window is full", len(model.held) == self._config.window)
         self.hit("dispatched and taken at once", take and inputs["dispatched"])
+        if inputs["dispatched"]:
+            self.hit("an operand passes its entry", any(entry.arriving for entry in model.held[0].entries))
+            self.hit("a full collector takes as another leaves", take and len(model.held) == self._config.window)
         self.hit("two write ports at once", inputs["arriving_word"] is not None and delivery)
         self.hit("several results come", len(coming) > 1)
-        self.hit("little room", take and len(model.available()) < len(SOURCES))
+        available = model.available(inputs["dispatched"])
+        self.hit("little room", take and len(available) < len(SOURCES))
         for result in coming:
             self._comes(model, result)
         if delivery is not None:
             self._delivers(model, delivery)
         self._leaves(model, take, inputs["evicted"])
         if take is not None:
-            self._takes(model, take)
+            self._takes(model, take, [model.entries[index] for index in available])
         named = _named(take) if take else []
         self._lapses(model, named, [result.register for result in coming])
 
@@ -113,7 +128,7 @@ class WindowCoverage:
             self.hit("an awaited entry lapses", entry.awaited and not latched)
             self.hit("a latched result keeps an entry", latched)
 
-    def _takes(self, model: BypassingCollector, take: Taken) -> None:
+    def _takes(self, model: BypassingCollector, take: Taken, available: Sequence[Entry]) -> None:
         fields = take.fields
         dirty = any(entry.used and entry.dirty for entry in model.entries)
         self.hit("a first instruction forgets", fields["first"] and any(entry.used for entry in model.entries))
@@ -125,9 +140,10 @@ class WindowCoverage:
         self.hit("two slots miss one register", len(missed) > len(set(missed)))
         for register in set(sources) - set(missed):
             self._finds(model.lookup(register), fields["lanes"])
-        self._replaces(model, _named(take), len(set(missed)))
+        self._replaces(available, _named(take), len(set(missed)))
         if fields["writes"]:
-            self._writes(model, take, sources, len(set(missed)))
+            free = [entry for entry in available if not entry.used or entry.register not in sources]
+            self._writes(model, take, sources, len(free) - len(set(missed)))
 
     def _finds(self, entry: Entry | None, lanes: int) -> None:
         assert entry is not None
@@ -136,27 +152,25 @@ class WindowCoverage:
         self.hit("enough lanes are known", not lanes & ~entry.known and entry.known.bit_count() < 32)
         self.hit("lanes on their way", (entry.wanted | entry.arriving) & lanes)
 
-    def _replaces(self, model: BypassingCollector, named: Sequence[int], missed: int) -> None:
-        entries = [model.entries[index] for index in model.available()]
-        unused = [entry for entry in entries if not entry.used]
-        old = [entry for entry in entries if entry.used and entry.register not in named]
+    def _replaces(self, available: Sequence[Entry], named: Sequence[int], missed: int) -> None:
+        unused = [entry for entry in available if not entry.used]
+        old = [entry for entry in available if entry.used and entry.register not in named]
         self.hit("an unused entry is taken", unused and missed)
         taken = old[: max(0, missed - len(unused))]
         self.hit("an entry is replaced", taken)
+        self.hit("an entry is taken over as its reader leaves", any(entry.pins for entry in taken))
         self.hit("the older of two is replaced", any(other.index < entry.index for entry in taken for other in old
                                                       if other.age < entry.age))
         self.hit("a source takes the destination's entry", missed > len(unused) + len(old))
 
-    def _writes(self, model: BypassingCollector, take: Taken, sources: Sequence[int], missed: int) -> None:
+    def _writes(self, model: BypassingCollector, take: Taken, sources: Sequence[int], free: int) -> None:
         fields, entry = take.fields, model.lookup(take.fields["dst"])
         self.hit("a source's entry serves the destination", fields["dst"] in sources)
         self.hit("dirty lanes are overwritten", entry and entry.dirty & fields["lanes"])
         if entry is not None or fields["dst"] in sources:
             return
-        free = [index for index in model.available() if model.entries[index].register not in sources
-                or not model.entries[index].used]
-        self.hit("no entry for the destination", fields.get("to_collector", 1) and len(free) <= missed)
-        self.hit("not worth an entry", not fields.get("to_collector", 1) and len(free) > missed)
+        self.hit("no entry for the destination", fields.get("to_collector", 1) and free <= 0)
+        self.hit("not worth an entry", not fields.get("to_collector", 1) and free > 0)
 
 
 def _named(take: Taken) -> list[int]:

@@ -94,10 +94,10 @@ class SmConfig:
 
     collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
     arrival_delay: int = number(
-        1, OPERANDS, "from an instruction's last operand to its dispatch, at least; with a window 1", (0, 1), OURS,
+        1, OPERANDS, "from an instruction's last operand to its dispatch, at least", (0, 1), OURS,
         unit="cycles")
     turnaround: int = number(
-        1, OPERANDS, "from a dispatch to the collector's next instruction, at least; with a window 1", (0, 1), OURS,
+        1, OPERANDS, "from a dispatch to the collector's next instruction, at least", (0, 1), OURS,
         unit="cycles")
     sfu_collectors: int = number(
         0, OPERANDS, "collectors of SFU alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
@@ -146,8 +146,6 @@ class SmConfig:
                            f"needs {4 * self.window}")
         if self.has_window:
             object.__setattr__(self, "collectors", self.warps)
-            for name in ("arrival_delay", "turnaround"):
-                object.__setattr__(self, name, 1)
             for name in ("sfu_collectors", "mem_collectors"):
                 object.__setattr__(self, name, 0)
         if self.collectors <= self.sfu_collectors + self.mem_collectors:

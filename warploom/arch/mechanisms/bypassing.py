@@ -3,6 +3,7 @@ register file cache, with which that publication compares it."""
 
 from enum import StrEnum
 
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
     ARBITER,
@@ -100,11 +101,14 @@ BYPASSING = Mechanism(
         Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
         Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
                                          "alignment=write")),
+        Core("bow_hints fast", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", *FAST), is_long=True),
         Core("bow_hints transient reg", ("bypass=bow_hints", "window=2", "entries=8", "transient=on", "coalescing=on",
                                          "gating=cross_lane"), is_long=True),
     ),
     coverage=(
         Points(("a warp without room",), WINDOW),
+        Points(("an operand passes its entry",), (*WINDOW, ("arrival_delay", (0,)))),
+        Points(("a full collector takes as another leaves",), (*WINDOW, ("turnaround", (0,)))),
         Points(("a register without a row is read", "a result that no entry awaits is dropped"), NO_ROWS),
         Points(("a result for an entry with other dirty lanes", "evictions queue"), WRITE_BACK),
     ),
@@ -115,6 +119,8 @@ BYPASSING = Mechanism(
         Runs("pascal", axes=(("bypass", WINDOWS),)),
         Runs("maxwell", ("bypass=bow_hints",), (("gating", tuple(Gating)),)),
         Runs("small", ("bypass=bow_hints", "transient=on"), (("coalescing", FILES),)),
+        Runs("small", ("bypass=bow_wr", "window=2", "entries=4", *FAST)),
+        Runs("small", ("bypass=bow_hints", "coalescing=on", "gating=cross_lane", *FAST)),
     ),
     varied=("bypass", "window", "entries", "transient"),
     words=("no bypassing", "{config.bypass} of {config.window} in {config.entries}{config.transient.words}"),
