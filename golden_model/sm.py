@@ -80,6 +80,17 @@ class Sm:
         """The instruction in flight with a tag."""
         return self._flights[tag]
 
+    @property
+    def issuing(self) -> Sequence[Warp | Follower]:
+        """The warps whose next instruction issues in this cycle; the second of a pair is a `Follower`."""
+        return [*self._picked, *self._seconds]
+
+    @property
+    def ending(self) -> Sequence[Flight]:
+        """The instructions that are done in this cycle."""
+        done = [self._flights[result["tag"]] for result in self.datapath.done if result is not None]
+        return [*done, *self._ended]
+
     def skip(self) -> None:
         """If nothing happens in this cycle, go to the last cycle before the next event: all cycles between are equal.
 

@@ -33,18 +33,31 @@ def lane_bits(masks: np.ndarray) -> np.ndarray:
 
 def histograms(trace: Trace) -> tuple[list[int], list[int]]:
     """Warp operands by width, 1 to 4 bytes: register sources (a register read twice counts once), and results."""
-    sources, results = np.zeros(WIDTHS + 1, int), np.zeros(WIDTHS + 1, int)
+    sources, results = histograms_by_pc(trace)
+    return sources.sum(axis=0).tolist(), results.sum(axis=0).tolist()
+
+
+def histograms_by_pc(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """The same for each instruction of the program: arrays (instructions, 4)."""
+    count = len(trace.program.instructions)
+    sources, results = np.zeros((count, WIDTHS), int), np.zeros((count, WIDTHS), int)
     for warps in _chunks(trace):
+        pc = np.concatenate([warp.pc for warp in warps])
         reads, writes = _accesses(trace, warps)
-        results += np.bincount(width(trace.results[writes.row], lane_bits(writes.lanes)), minlength=WIDTHS + 1)
-        values, executing = _values_read(trace, reads, writes)
-        sources += np.bincount(width(values, executing), minlength=WIDTHS + 1)
-    return sources[1:].tolist(), results[1:].tolist()
+        results += _by_pc(pc[writes.time >> 1], width(trace.results[writes.row], lane_bits(writes.lanes)), count)
+        values, executing, time = _values_read(trace, reads, writes)
+        sources += _by_pc(pc[time >> 1], width(values, executing), count)
+    return sources, results
+
+
+def _by_pc(pc: np.ndarray, widths: np.ndarray, count: int) -> np.ndarray:
+    return np.bincount(pc * WIDTHS + widths - 1, minlength=count * WIDTHS).reshape(count, WIDTHS)
 
 
 class Accesses:
-    """Register accesses of some warps, as arrays of the same length. `time` orders those of one warp; `row` is the row
-    of `Trace.results` that a write stores."""
+    """Register accesses of some warps, as arrays of the same length. `time` orders those of one warp: twice the number
+    of the instruction among all of these warps, plus 1 for a write; `row` is the row of `Trace.results` that a write
+    stores."""
 
     def __init__(self, warp: np.ndarray, time: np.ndarray, register: np.ndarray, lanes: np.ndarray, row: np.ndarray):
         self.key = warp.astype(np.int64) << 8 | register
@@ -82,8 +95,9 @@ def _accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]
     return reads, Accesses(number[at], 2 * time[at] + 1, destination[pc[at]], lanes[at], row[at])
 
 
-def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray]:
-    """The values that reads see: (values, executing lanes), rows in no particular order; 0 if nothing was written."""
+def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values that reads see: (values, executing lanes, time), rows in no particular order; 0 if nothing was
+    written."""
     key, time = (np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in ("key", "time"))
     order = np.lexsort((time, key))
     key, row = key[order], np.concatenate([reads.row, writes.row])[order]
@@ -97,4 +111,4 @@ def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.nd
     values = np.zeros(executing.shape, np.uint32)
     at, lane = np.nonzero(writer >= first[is_read][:, None])
     values[at, lane] = trace.results[row[writer[at, lane]], lane]
-    return values, executing
+    return values, executing, time[order][is_read]

@@ -139,8 +139,8 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for add in (_add_library, _add_run, _add_compile, _add_verilog, _add_checks, _add_synth, _add_evaluate,
-                _add_cache):
+    for add in (_add_library, _add_run, _add_annotate, _add_compile, _add_verilog, _add_checks, _add_synth,
+                _add_evaluate, _add_cache):
         add(verbs)
     return parser
 
@@ -183,6 +183,14 @@ def _add_run(verbs: _Verbs) -> None:
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
     demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
+
+
+def _add_annotate(verbs: _Verbs) -> None:
+    annotate = _verb(verbs, "annotate", "a kernel's PTX or CUDA, with what a run on the golden SM spends on each line",
+                     "warploom annotate reduction --size tiny\nwarploom annotate saxpy.toml --cuda --json lines.json")
+    annotate.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
+    annotate.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+    annotate.add_argument("--cuda", action="store_true", help="lines of CUDA; the PTX must be made by nvcc -lineinfo")
 
 
 def _add_compile(verbs: _Verbs) -> None:

@@ -10,11 +10,12 @@ from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 class Candidates:
     """Sets of warp slots, by the *state* of the warp's next instruction (the `Stall` that holds it, or `READY`), and by
     what that instruction needs from the datapath, which has `sets` of collectors. A slot whose warp has nothing to
-    issue is in no set. `ready` are the slots whose warp may issue."""
+    issue is in no set. `ready` are the slots whose warp may issue; `states` has the state of each slot, `None` for
+    nothing to issue."""
 
     def __init__(self, slots: int, sets: int) -> None:
         self.ready = 0
-        self._states: list[int | None] = [None] * slots
+        self.states: list[int | None] = [None] * slots
         self._demands: list[int | None] = [None] * slots
         self._in_state = [0] * (READY + 1)
         self._demanding = [0] * (COUNTS * sets + 1)  # by demand; the last one is `NO_PORT`
@@ -50,13 +51,13 @@ class Candidates:
 
     def enter(self, slot: int, state: int | None) -> int | None:
         """Set the slot's state (`None`: nothing to issue). Returns the old one."""
-        bit, old = 1 << slot, self._states[slot]
+        bit, old = 1 << slot, self.states[slot]
         if state != old:
             if old is not None:
                 self._in_state[old] &= ~bit
             if state is not None:
                 self._in_state[state] |= bit
-            self._states[slot] = state
+            self.states[slot] = state
             self.ready = self._in_state[READY]
         return old
 

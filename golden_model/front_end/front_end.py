@@ -28,7 +28,7 @@ class FrontEnd:
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
         pairs = Pairs(statics, self.warps, self._scoreboard, decisions) if config.has_pairs else None
         self._issue = Issue(config, decisions, pairs)
-        self.stalls = self._issue.stalls
+        self.stalls, self.states = self._issue.stalls, self._issue.states
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
         self._may_dispatch = True
 

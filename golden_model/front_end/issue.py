@@ -22,6 +22,7 @@ class Issue:
         """The seconds of the pairs that issue in this cycle."""
         self._decisions, self._pairs = decisions, pairs
         self._candidates = Candidates(config.warps, len(config.collector_sets))
+        self.states = self._candidates.states
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
         count = len(self._pickers)

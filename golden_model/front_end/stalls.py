@@ -29,7 +29,8 @@ READY = len(Stall)
 
 
 class Stalls:
-    """`now` are the causes of this cycle, one for each scheduler that could pick but did not; `counts` are the sums."""
+    """`now` are the causes of this cycle, one for each scheduler that could pick but did not, in the order in which
+    they claim ports, or by number if no warp is ready; `counts` are the sums."""
 
     def __init__(self) -> None:
         self.now: Sequence[Stall] = ()

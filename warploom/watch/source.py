@@ -1,0 +1,88 @@
+"""`Source`: the lines of PTX and CUDA that machine instructions come from."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from warploom.arch.errors import LaunchError
+from warploom.arch.program import Program
+from warploom.listing import instruction_text
+
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
+
+
+class Place(NamedTuple):
+    """A line of a file, counted from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of one instruction: its machine code as text, PTX, and CUDA if the PTX has line information."""
+
+    machine: str
+    ptx: Place
+    cuda: Place | None
+
+
+class Source:
+    """The sources of a program. CUDA lines come from the `.loc` directives of the PTX, which ``nvcc -lineinfo`` writes:
+    each holds for what follows it in its function."""
+
+    def __init__(self, program: Program) -> None:
+        self._ptx = Path(program.source)
+        self._texts: dict[str, list[str]] = {}
+        located = self._located(self.text(program.source))
+        self.lines = [Lines(instruction_text(instruction), Place(program.source, line), located.get(line))
+                      for instruction, line in zip(program.instructions, program.lines, strict=True)]
+        """Those of each instruction, by pc."""
+
+    def text(self, file: str) -> list[str]:
+        """The lines of a file; none if it cannot be read. A CUDA file that is not where it was compiled is looked for
+        beside the PTX."""
+        if file not in self._texts:
+            self._texts[file] = next(filter(None, map(_read, self._paths(file))), [])
+        return self._texts[file]
+
+    def at(self, place: Place) -> str:
+        """The text of a line, without white space around it; empty if it cannot be read."""
+        lines = self.text(place.file)
+        return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+
+    def need_cuda(self) -> None:
+        """Raise `LaunchError` unless the PTX has line information."""
+        if not any(lines.cuda for lines in self.lines):
+            raise LaunchError(f"{self._ptx}: has no lines of CUDA: compile it with nvcc -lineinfo -ptx")
+
+    def _paths(self, file: str) -> Iterator[Path]:
+        yield Path(file)
+        yield self._ptx.parent / file
+        yield self._ptx.with_name(Path(file).name)
+
+    def _located(self, lines: list[str]) -> dict[int, Place]:
+        """The CUDA line of each PTX line that has one."""
+        files = {int(number): name for number, name in _FILE.findall("\n".join(lines))}
+        located: dict[int, Place] = {}
+        here: Place | None = None
+        for number, line in enumerate(lines, start=1):
+            if match := _LOC.match(line):
+                file, at = map(int, match.groups())
+                here = Place(files[file], at) if file in files and at else None
+            elif _BODY.match(line):
+                here = None
+            if here is not None:
+                located[number] = here
+        return located
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
