@@ -61,11 +61,12 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate affine $(OWN_PRESET)
+	$(VENV)/bin/warploom evaluate placement
 	$(VENV)/bin/warploom evaluate calibration $(OWN_PRESET)
 	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
 
 # The experiments whose figures the pages show.
-SHOWN := coalescing gating bypassing affine calibration
+SHOWN := coalescing gating bypassing affine placement calibration
 
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results

@@ -33,7 +33,7 @@ def test_differences_are_ours_over_theirs() -> None:
 
 def test_branches_enter_the_datapath() -> None:
     """The same instructions in the same order, of which none is a branch and more enter the datapath."""
-    trace = simulations._trace("reduction", "tiny")
+    trace = simulations.kernel_trace("reduction", "tiny")
     changed = calibration.through_collectors(trace)
     assert changed.warp_instructions == trace.warp_instructions
     branches = sum(int((warp.pc == pc).sum()) for warp in trace.warps

@@ -7,7 +7,18 @@ from runs import run, statistics
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
-from warploom.evaluation import affine, affine_table, bypassing, charts, coalescing, energy, gating, metrics, tables
+from warploom.evaluation import (
+    affine,
+    affine_table,
+    bypassing,
+    charts,
+    coalescing,
+    energy,
+    gating,
+    metrics,
+    placement,
+    tables,
+)
 from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.pressure import HEADINGS, pressure
@@ -121,18 +132,19 @@ NUMBERS = [f"Fig. {n}" for n in (
     "3.30", "3.31", "3.32", "3.33, whole GPU", "3.34, whole GPU",
 )] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]
 
+FIGURES = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures(), *placement.figures()]
+
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
     assert set(NUMBERS) <= {figure.number for figure in coalescing.figures()}
-    figures = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures()]
-    names = [figure.name for figure in figures]
+    names = [figure.name for figure in FIGURES]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() for name in names)
 
 
 def test_every_published_average_stands_beside_one_of_ours():
     bars = {"Affine, Table 1": set(affine_table.COLUMNS)}
-    for figure in (*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures()):
+    for figure in FIGURES:
         bars.setdefault(figure.number, set()).update(series.key for series in figure.series)
     assert len(published()) >= 24
     for number, averages in published().items():

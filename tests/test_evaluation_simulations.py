@@ -38,7 +38,7 @@ def folder(monkeypatch, tmp_path):
 def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     wanted, heard = cases(["vector_add"], "tiny", PAIR), []
     first = simulate_all(wanted, heard.append)
-    trace = simulations._trace("vector_add", "tiny")
+    trace = simulations.kernel_trace("vector_add", "tiny")
     assert first["vector_add"] == {
         name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
         for name, config in PAIR.items()

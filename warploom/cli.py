@@ -251,13 +251,15 @@ def _add_synth(verbs: _Verbs) -> None:
 def _add_evaluate(verbs: _Verbs) -> None:
     evaluate = _verb(verbs, "evaluate", "an experiment of the sources: our figures beside the published ones",
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
-                     "warploom evaluate bypassing\nwarploom evaluate affine\n"
+                     "warploom evaluate bypassing\nwarploom evaluate affine\nwarploom evaluate placement\n"
                      "warploom evaluate calibration\nwarploom evaluate hardware --json hardware.json",
                      preset="fermi; maxwell for gating, pascal for bypassing, narrow for affine, gtx480 to calibrate")
     evaluate.add_argument("experiment",
-                          choices=("coalescing", "gating", "bypassing", "affine", "calibration", "hardware"),
+                          choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
+                                   "hardware"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "
+                               "placement: [RADAIDEH], chapter 5, without a GPU; "
                                "calibration: instructions per cycle beside GPGPU-Sim's, at default size; "
                                "hardware: their units synthesised")
     evaluate.set_defaults(preset=None)

@@ -39,10 +39,10 @@ def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare
 
 @dataclass(frozen=True)
 class Series:
-    """One bar of each kernel: `value` computes a percentage from the kernel's runs."""
+    """One bar of each kernel: `value` computes a percentage from what was measured of the kernel, mostly its `Runs`."""
 
     key: str
-    value: Callable[[Runs], float]
+    value: Callable[[Any], float]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Figure:
         """The published values, by series."""
         return published().get(self.number, {})
 
-    def measure(self, runs: Mapping[str, Runs]) -> "Measured":
+    def measure(self, runs: Mapping[str, Any]) -> "Measured":
         """Every series for every kernel of `runs`."""
         values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
                   for series in self.series}

@@ -97,7 +97,7 @@ def _simulate(case: Case, key: Key) -> Run:
 
 def _run(case: Case) -> str:
     """A run, to be cached."""
-    trace = _trace(case.kernel, case.size)
+    trace = kernel_trace(case.kernel, case.size)
     hinted = replace(trace, program=annotate_for(trace.program, case.config))
     return json.dumps({
         "statistics": simulate(case.config, hinted).statistics.to_json(),
@@ -107,7 +107,7 @@ def _run(case: Case) -> str:
 
 
 @lru_cache(maxsize=1)
-def _trace(name: str, size: str) -> Trace:
+def kernel_trace(name: str, size: str) -> Trace:
     """A kernel's trace, which all configurations share. Raises `ExecutionError` if its results are wrong."""
     file = kernel(name).load(size)
     program = compile_file(file.ptx, file.entry)
@@ -122,16 +122,16 @@ def _trace(name: str, size: str) -> Trace:
 @lru_cache(maxsize=1)
 def _values(name: str, size: str) -> Values:
     """The values of a kernel, whatever the configuration."""
-    return values(_trace(name, size))
+    return values(kernel_trace(name, size))
 
 
 @lru_cache(maxsize=1)
 def _reuse(name: str, size: str) -> Reuse:
     """The reuse of a kernel's values, whatever the configuration."""
-    return reuse(_trace(name, size))
+    return reuse(kernel_trace(name, size))
 
 
 @lru_cache(maxsize=1)
 def _structure(name: str, size: str) -> Structure:
     """The structure in a kernel, whatever the configuration."""
-    return structure(_trace(name, size))
+    return structure(kernel_trace(name, size))

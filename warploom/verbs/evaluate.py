@@ -5,9 +5,11 @@ import dataclasses
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import (
     affine,
@@ -18,9 +20,11 @@ from warploom.evaluation import (
     coalescing,
     gating,
     hardware,
+    placement,
     tables,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
+from warploom.evaluation.placement_runs import place_all
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
@@ -45,6 +49,8 @@ UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SR
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment."""
+    if options.experiment == "placement":
+        return {"experiment": options.experiment, **_placement(options)}
     options.preset = options.preset or PRESETS.get(options.experiment, "fermi")
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
@@ -111,6 +117,18 @@ def _calibration(options: argparse.Namespace, config: SmConfig) -> Body:
     return {"size": options.size, "calibration": shown, "runs": _statistics(runs)}
 
 
+def _placement(options: argparse.Namespace) -> Body:
+    """Chapter 5: kernels as threads of a multi-core machine."""
+    if options.preset or options.settings:
+        raise ConfigError("evaluate placement: --preset and --set describe a GPU, which it does not have; leave them "
+                          "out")
+    names = [kernel.name for kernel in kernels()]
+    with report.counting("simulating", len(names)) as done:
+        placed = place_all(names, options.size, done)
+    body = _measured(options, placement.figures(), placed, "16 cores")
+    return {**body, "placed": {name: dataclasses.asdict(one) for name, one in placed.items()}}
+
+
 def _simulate(
     options: argparse.Namespace, configurations: Mapping[str, SmConfig], names: Sequence[str] | None = None
 ) -> dict[str, Runs]:
@@ -121,7 +139,14 @@ def _simulate(
 
 
 def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
-    """Draw and print figures; `presets` names the machine."""
+    """Draw and print figures, and keep the statistics of all runs; `presets` names the machine."""
+    return {**_measured(options, figures, runs, presets), "runs": _statistics(runs)}
+
+
+def _measured(
+    options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Any], presets: str
+) -> Body:
+    """Draw and print figures."""
     found = [figure.measure(runs) for figure in figures]
     folder = options.out or FOLDER / options.size
     what = ", ".join([presets, *options.settings, f"kernels at {options.size} size"])
@@ -130,10 +155,7 @@ def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mappi
         tables.show(measured)
     tables.show_averages(found)
     report.fields("What this was", {"configuration and kernels": what, "charts, PNG and SVG": folder})
-    return {
-        "size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found],
-        "runs": _statistics(runs),
-    }
+    return {"size": options.size, "charts": str(folder), "figures": [measured.to_json() for measured in found]}
 
 
 def _statistics(runs: Mapping[str, Runs]) -> Body:
