@@ -78,7 +78,8 @@ def test_pieces_are_the_warps_and_their_lines_of_global_memory() -> None:
 def test_a_kernel_as_threads() -> None:
     work = pieces(kernel_trace("hotspot", "tiny"))
     assert sum(piece.instructions for piece in work) == kernel_trace("hotspot", "tiny").thread_instructions
-    few, many = (simulate(Machine(policy=Policy.PATCHED), threads(work, count, 1000, 800)).time for count in (9, 17))
+    machine = Machine(cores=17, policy=Policy.PATCHED)
+    few, many = (simulate(machine, threads(work, count, 1000, 800)).time for count in (9, 17))
     assert 1.3 < few / many < 2  # four of its 32 warps each, or two: more lines are fetched twice
 
 

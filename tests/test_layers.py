@@ -21,7 +21,7 @@ ALLOWED = {
     "warploom/golden_model": ("warploom.arch", "warploom.golden_model"),
     "warploom/rtl": ("warploom.arch", "warploom.files", "warploom.origin", "warploom.processes", "warploom.rtl"),
     "warploom/kernels": ("warploom.arch", "warploom.kernels"),
-    "warploom/placement": ("warploom.arch", "warploom.placement"),
+    "warploom/placement": ("warploom.arch", "warploom.golden_model.trace", "warploom.placement"),
     "warploom/synth": ("warploom.arch", "warploom.store", "warploom.processes", "warploom.rtl", "warploom.synth"),
 }
 """The packages of ours that each folder may import. `tb`, `evaluation` and the command line may import all below
