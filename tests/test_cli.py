@@ -97,7 +97,7 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
         (["presets", "kepler"], "must be one of fermi, gtx480, maxwell, narrow, pascal, small, or a path end"),
         (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, gtx480, maxwell, narrow, pas"),
         (["run", "bfs", "--set", "banks=3"], "--set: banks = 3: must be a power of two"),
-        (["run", "bsf"], "'bsf' is no bundled kernel; name one of bfs, "),
+        (["run", "bsf"], "'bsf' is no bundled kernel or program"),
         (["run", "absent.toml"], "absent.toml: No such file or directory: name a launch file"),
         (["run", "absent.toml", "--size", "tiny"], "--size tiny goes with a bundled kernel"),
         (["compile", "absent.ptx"], "absent.ptx: cannot be read: "),

@@ -33,7 +33,7 @@ From a CUDA kernel to gates: GPU register-file hardware you can read, simulate a
 
 EXAMPLES = """\
 examples:
-  warploom kernels the bundled kernels
+  warploom kernels                                   the bundled kernels and programs
   warploom run hotspot                               a kernel on the golden SM
   warploom run saxpy.toml --rtl --out results        your kernel, in lockstep with the hardware
   warploom verilog --preset small --set banks=4      Verilog of your configuration
@@ -114,7 +114,8 @@ def _call(options: argparse.Namespace) -> str | None:
 
 def _check_targets(options: argparse.Namespace) -> None:
     """Raise `OSError` if output cannot be written, before minutes of work."""
-    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder)):
+    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder),
+                        ("launches", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):
             raise OSError(wrong, os.strerror(wrong), str(path))
@@ -150,7 +151,8 @@ _Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_library(verbs: _Verbs) -> None:
-    _verb(verbs, "kernels", "list the bundled kernels", "warploom kernels --json kernels.json", configured=False)
+    _verb(verbs, "kernels", "list the bundled kernels and programs", "warploom kernels --json kernels.json",
+          configured=False)
 
     presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
                     "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",
@@ -163,12 +165,15 @@ def _add_library(verbs: _Verbs) -> None:
 
 
 def _add_run(verbs: _Verbs) -> None:
-    run = _verb(verbs, "run", "execute a kernel on the golden SM, and optionally on the hardware",
+    run = _verb(verbs, "run", "execute a kernel or program on the golden SM, and optionally on the hardware",
                 "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"
-                "warploom run saxpy.toml --out results")
-    run.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
-    run.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+                "warploom run gaussian --size tiny --launches gaussian\nwarploom run saxpy.toml --out results")
+    run.add_argument("kernel", help="a bundled kernel or program, or the path of a launch file (.toml)")
+    run.add_argument("--size", choices=("tiny", "default", "large"),
+                     help="inputs of a bundled kernel or program (default: default; large is for programs)")
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
+    run.add_argument("--launches", type=Path, metavar="DIR",
+                     help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
     _add_optimise(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")

@@ -70,14 +70,14 @@ class Program:
 
 def programs() -> tuple[Program, ...]:
     """All bundled programs, by name."""
-    return tuple(map(_read, _names()))
+    return tuple(map(_read, names()))
 
 
 def program(name: str) -> Program:
     """A bundled program by its name; raises `LaunchError` for an unknown one."""
-    if name not in _names():
-        raise LaunchError(f"{shown(name)} is no bundled program; name one of {', '.join(_names())}"
-                          f"{nearest(name, _names())}")
+    if name not in names():
+        raise LaunchError(f"{shown(name)} is no bundled program; name one of {', '.join(names())}"
+                          f"{nearest(name, names())}")
     return _read(name)
 
 
@@ -91,7 +91,8 @@ def mark(source: Path) -> str:
     return f"// {source.name}, SHA-256 {hashlib.sha256(source.read_bytes()).hexdigest()}\n"
 
 
-def _names() -> list[str]:
+def names() -> list[str]:
+    """Names of all bundled programs."""
     return sorted(path.parent.name for path in FOLDER.glob("*/program.py"))
 
 

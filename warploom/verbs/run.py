@@ -6,17 +6,36 @@ from pathlib import Path
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ExecutionError, ToolError
+from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, ToolError, nearest, shown
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
+from warploom.kernels.library import kernels
+from warploom.programs.library import names
 from warploom.running import Executed, find, run, save
 from warploom.verbs import Body, configuration, need_simulator
 
 
 def main(options: argparse.Namespace) -> Body:
+    """Run a program, a bundled kernel, or a launch file."""
+    if options.replay and (options.waves or not options.rtl):
+        raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
+    if options.kernel in names():
+        from warploom.verbs import run_program  # noqa: PLC0415  (it imports this module)
+
+        return run_program.main(options)
+    known = [*(kernel.name for kernel in kernels()), *names()]
+    if not options.kernel.endswith(".toml") and options.kernel not in known:
+        raise LaunchError(f"{shown(options.kernel)} is no bundled kernel or program, which warploom kernels lists, and "
+                          f"no launch file (.toml){nearest(options.kernel, known)}")
+    if options.launches:
+        raise ConfigError(f"--launches: it writes the launches of a program; {options.kernel} is a single one")
+    return run_launch(options)
+
+
+def run_launch(options: argparse.Namespace) -> Body:
     """Execute, compare, time, and write the outputs."""
     config = configuration(options)
     if options.rtl:
@@ -24,8 +43,6 @@ def main(options: argparse.Namespace) -> Body:
         need_simulator()
     if options.waves:
         check_waves(options.waves, rtl=options.rtl)
-    if options.replay and (options.waves or not options.rtl):
-        raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
     file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
     try:
         with report.working("executing"):
@@ -109,7 +126,7 @@ def show(executed: Executed) -> None:
         report.warn(warning)
     launch, program, execution = executed.file.launch, executed.program, executed.execution
     report.fields(f"{program.name}: {executed.file.path}", {
-        "grid x block": f"{_extents(launch.grid)} x {_extents(launch.block)} threads",
+        "grid x block": f"{extents(launch.grid)} x {extents(launch.block)} threads",
         "registers per thread": program.registers,
         "shared memory per block, bytes": program.shared_bytes + launch.dynamic_shared,
         "warp instructions": execution.warp_instructions,
@@ -162,8 +179,9 @@ def _share(lanes: int, statistics: Statistics) -> str:
     return f"{lanes / max(statistics.lane_operations, 1):.1%}"
 
 
-def _extents(extents: tuple[int, int, int]) -> str:
-    used = [*extents]
+def extents(three: tuple[int, int, int]) -> str:
+    """A grid or block without the trailing dimensions of 1."""
+    used = [*three]
     while len(used) > 1 and used[-1] == 1:
         used.pop()
     return str(used[0]) if len(used) == 1 else f"({', '.join(map(str, used))})"
