@@ -1,9 +1,11 @@
 """Synthesis end to end on designs that are small enough to know the result."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import opensta
 import pytest
@@ -15,6 +17,7 @@ from amaranth.lib.wiring import In, Out
 from warploom import cli
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.evaluation.simulations import Case
 from warploom.rtl import verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
@@ -271,7 +274,12 @@ def test_all_combinations_end_with_the_paths_above_a_limit(
         row = Row("datapath", 1, 10, 5.0, 5.0, 1, 1024, 1.0, 1.0, 1.0, 1.0, delay, 40.0, "a", "b", 1300.0, "c", "d")
         return Report(config.name, "cells", "typical", False, (row,))
 
+    def simulated(wanted: Sequence[Case], _: object) -> dict[str, Any]:
+        one = SimpleNamespace(statistics=SimpleNamespace(ipc=0.6))
+        return {case.kernel: {other.setting: one for other in wanted} for case in wanted}
+
     monkeypatch.setattr("warploom.synth.combinations.synthesise", made_up)
+    monkeypatch.setattr("warploom.verbs.synth.simulate_all", simulated)
     monkeypatch.setattr("warploom.processes.workers", lambda: ThreadPoolExecutor(1))
     chosen = ["synth", "--preset", "small", "--all", "--set", "bypass=off", "--set", "affine=off"]
     assert cli.main([*chosen, "--max-ps", "1200"]) == 0
@@ -283,3 +291,6 @@ def test_all_combinations_end_with_the_paths_above_a_limit(
     found = json.loads((tmp_path / "all.json").read_text())
     assert len(found["combinations"]) == 3 * 4
     assert found["failure"] in printed.out
+    assert cli.main([*chosen, "--ipc", "tiny", "--json", str(tmp_path / "all.json")]) == 0
+    found = json.loads((tmp_path / "all.json").read_text())
+    assert {round(one["instructions_per_ns"], 6) for one in found["combinations"]} == {0.5, round(0.6 / 0.9, 6)}

@@ -248,6 +248,8 @@ def _add_synth(verbs: _Verbs) -> None:
     what.add_argument("--unit", help="one unit (default: all)")
     what.add_argument("--all", action="store_true",
                       help="the datapath under every combination of mechanisms; those named by --set stay as they are")
+    synth.add_argument("--ipc", choices=("tiny", "default"),
+                       help="with --all: also instructions per cycle, of all kernels in a size, and per nanosecond")
     synth.add_argument("--max-ps", type=float, metavar="N", help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")

@@ -141,12 +141,13 @@ class AffineDecisions:
         if way is Way.EXPANSION:
             move = expansion(fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
-                    "first": int(not warp.entered), "aside": int(self._config.has_hints)}
+                    "first": int(not warp.entered), "aside": int(self._config.has_hints), "addressed": 0}
         if way is Way.RESULT:
             move = result_move(warp.next)
             return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
-                    "first": int(not warp.entered), "aside": 0}
-        return self._instructions.fields(warp) | {"aside": 0}
+                    "first": int(not warp.entered), "aside": 0, "addressed": 0}
+        addressed = self._is_addressed(warp.next, self._planned(warp))
+        return self._instructions.fields(warp) | {"aside": 0, "addressed": int(addressed)}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         plan = self._planned(warp)

@@ -91,7 +91,9 @@ class SlotStore:
 
     def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction goes to the address slot of its port."""
-        return bool(fields["op"] == _LD and not fields["reads"])
+        addressed = fields["op"] == _LD and not fields["reads"]
+        assert fields["addressed"] == addressed, "the front end and the tags differ in what goes to an address slot"
+        return bool(addressed)
 
     def _slot(self, fields: Mapping[str, Any]) -> Any:
         """The address slot of an instruction's port."""

@@ -72,8 +72,10 @@ ANSWER = data.StructLayout({"verdict": 1, "high": 32})
 
 STATE = data.StructLayout({
     "possible": 1,  # no condition so far refuses it
+    "bounded": 1, "some_wraps": 1, "carry_wraps": 1,  # a and b must not wrap; one does; an operand of a carry does
     "alike": 1, "same_high": 1,  # predicate results, or high words of products, must be the same in both lanes
     "shift": 1, "extreme": 1, "comparison": 1,  # later stages must check it
+    "right": 1, "signed": 1, "distance": 6, "differs": 32,  # of a shift; the bits in which a differs in both lanes
     "equality": 1, "wraps": 1, "affine": 1, "stride": STRIDE_BITS,  # EQ or NE; these of a
 })
 """An attempt in a stage of the rules."""
@@ -120,7 +122,7 @@ class Rules(wiring.Component):
         return m
 
     def _begin(self) -> dict[str, Value]:
-        """Everything that follows from the slots alone."""
+        """Everything that follows from the slots alone. That they wrap is late, and counts in the next stage."""
         rule, (a, b, c) = self.rule, self.slots
         affine = Cat(slot.affine for slot in self.slots)
         product, shift, extreme, comparison = (
@@ -130,41 +132,46 @@ class Rules(wiring.Component):
             & ~(shift & rule.signed & ~rule.right)
         )
         a_wraps, b_wraps = (Mux(rule.signed, slot.wraps_signed, slot.wraps) for slot in (a, b))
-        wraps = a_wraps | b_wraps
         carry = rule.carry & self.writes_predicate & affine.any()
         carry_wraps = Mux(product, c.wraps, a.wraps | b.wraps)
         same_high = product & affine.any() & (rule.high | carry)
         equality = (rule.cond == Cond.EQ) | (rule.cond == Cond.NE)
         compares = comparison & ~(equality & (a.stride == b.stride))
-        refused = (carry & (carry_wraps | rule.high)) | (wraps & (same_high | extreme | compares))
         return {
-            "possible": self.possible & allowed & ~refused, "alike": carry, "same_high": same_high,
+            "possible": self.possible & allowed & ~(carry & rule.high), "bounded": same_high | extreme | compares,
+            "some_wraps": a_wraps | b_wraps, "carry_wraps": carry_wraps, "alike": carry, "same_high": same_high,
             "shift": shift, "extreme": extreme, "comparison": compares, "equality": equality, "wraps": a_wraps,
             "affine": a.affine, "stride": a.stride,
         }
 
     def _shift(self, state: data.View) -> dict[str, Value]:
-        """The part of an affine a in the result is linear (the stride loses no bits), or is the same in all lanes. This
-        part is a, shifted to the right by `distance`, for left shifts too."""
+        """Operands do not wrap where they must not. The distance of a shift is known, late."""
         first, last = self.conditioned
-        control, distance = first.control, first.distance
-        cut = Cat(distance > bit for bit in range(33))
-        differs = first.a ^ last.a
-        same = ~(Cat(differs, differs[31] & control.signed) & ~cut).any()
-        exact = control.right & ~(state.stride & cut).any()
-        whole = (distance == 0) | (~control.right & (distance == 32))
-        follows = ~state.affine | whole | (~state.wraps & (exact | same))
-        return {"possible": state.possible & (~state.shift | follows)}
+        wraps = (state.alike & state.carry_wraps) | (state.bounded & state.some_wraps)
+        return {
+            "possible": state.possible & ~wraps, "right": first.control.right, "signed": first.control.signed,
+            "distance": first.distance, "differs": first.a ^ last.a,
+        }
+
+    def _follows(self, state: data.View) -> Value:
+        """Whether the part of an affine a in the result of a shift is linear (the stride loses no bits), or is the same
+        in all lanes. This part is a, shifted to the right by `distance`, for left shifts too."""
+        cut = Cat(state.distance > bit for bit in range(33))
+        same = ~(Cat(state.differs, state.differs[31] & state.signed) & ~cut).any()
+        exact = state.right & ~(state.stride & cut).any()
+        whole = (state.distance == 0) | (~state.right & (state.distance == 32))
+        return ~state.affine | whole | (~state.wraps & (exact | same))
 
     def _compare(self, state: data.View) -> dict[str, Value]:
-        """The same operand is chosen in both lanes; a - b has the same sign in both, or the comparison does not depend
-        on it."""
+        """The result of a shift follows. The same operand is chosen in both lanes; a - b has the same sign in both, or
+        the comparison does not depend on it."""
         first, last = self.computed
         below, at_least = first.less & last.less, ~(first.less | last.less)
         at_most = Cat(lane.less | lane.equal for lane in self.computed).all()
         same_sign = below | (at_least & (first.equal == last.equal))
         open_ = state.comparison & ~same_sign
         return {
-            "possible": state.possible & (~state.extreme | at_most | at_least) & ~(open_ & state.equality),
+            "possible": (state.possible & (~state.shift | self._follows(state)) & (~state.extreme | at_most | at_least)
+                         & ~(open_ & state.equality)),
             "alike": state.alike | open_,
         }

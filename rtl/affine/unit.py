@@ -8,7 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES, Tag
+from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends
@@ -68,8 +68,9 @@ class AffineUnit(wiring.Component):
         self._config = config
         attempt, entry = attempt_layout(config), entry_bits(config)
         self._taken_layout = data.StructLayout({
-            "attempt": attempt, "compact": SLOTS, "coming": data.ArrayLayout(ATTEMPT_CYCLES, SLOTS), "entry": entry,
-            "control": CONTROL, "rule": RULE, "special": 1, "immediate": SLOTS, "some": 1, "all": 1, "sum": SUM,
+            "attempt": attempt, "compact": SLOTS, "coming": data.ArrayLayout(ATTEMPT_CYCLES, SLOTS),
+            "stored": SLOTS, "immediate": SLOTS, "entry": entry, "control": CONTROL, "rule": RULE, "special": 1,
+            "some": 1, "all": 1, "sum": SUM,
         })
         self._held_layout = data.StructLayout({
             "entry": entry, **{name: attempt[name].shape for name in ("warp", "writes", "lanes", "pred")},
@@ -119,14 +120,14 @@ class AffineUnit(wiring.Component):
 
     def _name_registers(self, m: Module) -> None:
         """The registers of one instruction, an attempt or a look-up."""
-        named, tags = self.register_file.named, self.register_file.tags
+        named = self.register_file.named
         attempt, lookup = self.attempt.payload, self.lookup.payload
         m.d.comb += [
             *(named[name].eq(Mux(self.attempt.valid, attempt[name], lookup[name])) for name in named.shape().members),
             self.register_file.registers.eq(self.registers),
             self.register_file.enable.eq(self.attempt.valid | self.lookup.valid),
             self.register_file.forget.eq(self.lookup.valid & lookup.writes),
-            self.compact.eq(lookup.reads & Cat(tag != Tag.GENERIC for tag in tags)),
+            self.compact.eq(lookup.reads & self.register_file.compact),
             self.values.eq(self.register_file.values),
         ]
         if self._config.has_pairs:
@@ -139,7 +140,7 @@ class AffineUnit(wiring.Component):
             *(file.first[name].eq(first[name]) for name in file.first.shape().members),
             file.first_valid.eq(self.first.valid),
             file.first_forget.eq(self.first.valid & first.writes),
-            self.compact_first.eq(first.reads & Cat(tag != Tag.GENERIC for tag in file.first_tags)),
+            self.compact_first.eq(first.reads & file.first_compact),
         ]
 
     def _take(self, m: Module, taken: data.View) -> None:
@@ -147,7 +148,8 @@ class AffineUnit(wiring.Component):
         attempt = self.attempt.payload
         executing = attempt.pred & attempt.lanes
         special = attempt.op == Op.S2R
-        immediate = Cat((attempt.imm_slot == slot) | (special if slot == 0 else 0) for slot in range(SLOTS))
+        immediate = Cat(((attempt.imm_slot == slot) | (special if slot == 0 else 0)) & ~attempt.reads[slot]
+                        for slot in range(SLOTS))
         m.d.sync += [
             taken.attempt.eq(attempt),
             taken.entry.eq(self.register_file.entry),
@@ -171,15 +173,17 @@ class AffineUnit(wiring.Component):
         ]
 
     def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
-        """The sources that an attempt without outcome writes: by slot, a bit for the stage of the youngest one."""
-        tags, entries = self.register_file.tags, self.register_file.entries
+        """Where the value of each slot of an attempt comes from: from an older attempt without outcome, the youngest
+        that writes it, or from the affine register file."""
+        compact, entries = self.register_file.compact, self.register_file.entries
         older = [(taken.entry, taken.attempt.writes), *((stage.entry, stage.writes) for stage in held)]
         for slot in range(SLOTS):
             same = Signal(ATTEMPT_CYCLES, name=f"same_{slot}")
             m.d.comb += same.eq(valid & Cat(writes & (entry == entries[slot]) for entry, writes in older))
             m.d.sync += [
-                taken.coming[slot].eq(same & -same),
-                taken.compact[slot].eq((tags[slot] != Tag.GENERIC) | same.any()),
+                taken.coming[slot].eq(Mux(self.attempt.payload.reads[slot], same & -same, 0)),
+                taken.stored[slot].eq(self.attempt.payload.reads[slot] & ~same.any()),
+                taken.compact[slot].eq(compact[slot] | same.any()),
             ]
 
     def _prepare(self, m: Module, taken: data.View, results: list[data.View], valid: Value) -> None:
@@ -220,11 +224,12 @@ class AffineUnit(wiring.Component):
     ) -> None:
         """Give the value of a slot."""
         step = taken.attempt.step & taken.special if slot == 0 else Const(0, 1)
-        with m.If(taken.attempt.reads[slot]):
-            m.d.comb += value.eq(Mux(
-                taken.coming[slot].any(), merge(taken.coming[slot], results), self.register_file.values[slot]))
-        with m.Elif(taken.immediate[slot]):
-            m.d.comb += [value.base.eq(taken.attempt.imm), value.stride.eq(step)]
+        constant = Signal(COMPACT, name=f"constant_{slot}")
+        m.d.comb += [
+            constant.base.eq(taken.attempt.imm), constant.stride.eq(step),
+            value.eq(merge(Cat(taken.coming[slot], taken.stored[slot], taken.immediate[slot]),
+                           [*results, self.register_file.values[slot], constant])),
+        ]
 
     def _hold(self, m: Module, taken: data.View, held: list[data.View], results: list[data.View]) -> None:
         """The fields of the attempt that its later cycles need, and the outputs of the lanes for the rules."""

@@ -66,7 +66,7 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
                for kind in ("attempt", "lookup")},
         }
         ready = [warp for warp in warps if waits[warp].until(*coming[warp]) <= cycle]
-        if ready and rng.random() < 0.95:
+        if cycle and ready and rng.random() < 0.95:
             warp = rng.choice(ready)
             kind, fields = coming[warp]
             waits[warp].went(kind, fields, cycle)

@@ -38,6 +38,12 @@ class AffineSurroundings(Surroundings):
 
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
         """An instruction that writes some lanes of a compact register issues after an expansion of it."""
+        coming = self._expanded(fields)
+        if self._config.has_address_slot:
+            coming["addressed"] = int(self._is_apart(coming))
+        return coming
+
+    def _expanded(self, fields: dict[str, int]) -> dict[str, int]:
         warp, register = fields["warp"], fields["dst"]
         if fields["full"] or not fields["writes"] or (warp, register) not in self._compact:
             return fields
@@ -75,7 +81,7 @@ class AffineSurroundings(Surroundings):
         for number, active in enumerate(self._active):
             self._answer(cycle, number)
             served = [fields for fields in issuing if fields and fields["warp"] % len(self._active) == number]
-            if next(active) and self._may_attempt(served) and not over and (
+            if next(active) and cycle and self._may_attempt(served) and not over and (
                     attempt := self._attempt(cycle, number, *served)) is not None:
                 self._attempts[attempt["warp"]].append(attempt)
                 self._waits[attempt["warp"]].went("attempt", attempt, cycle)

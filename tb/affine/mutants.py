@@ -23,8 +23,8 @@ BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
 class Trusting(Rules):
     """The part of an affine operand in the result of a shift always counts as linear."""
 
-    def _shift(self, state: data.View) -> dict[str, Value]:
-        return {}
+    def _follows(self, state: data.View) -> Value:
+        return Const(1, 1)
 
 
 class Swapping(Rules):
@@ -46,6 +46,13 @@ class Impatient(AffineUnit):
 
     def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
         super()._find_coming(m, taken, held, Const(0, len(valid)))
+
+
+class Slow(AffineRegisterFile):
+    """A write shows only when it has reached flip-flops and SRAM."""
+
+    def _waits(self, entry: Value) -> Value:
+        return Const(0, 1)
 
 
 def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig], wiring.Component]:
@@ -99,6 +106,8 @@ MUTANTS = (
            "gives all warps of a pair the same registers",
            lambda c: Tampered(AffineRegisterFile(config=c), lambda o, m: {"named": altered(
                m, o.named, warp=o.named.warp & ~1)}), ("affine=a",)),
+    Mutant("AffineRegisterFile", "warploom.tb.affine.test_register_file", "does not show a write that waits",
+           lambda c: Slow(config=c), ("affine=a",)),
     *(Mutant("AffineUnit", BENCH, bug, make, SETTINGS) for bug, make in (
         ("does not see that operands wrap", _with("rules", _without("wraps", "wraps_signed"))),
         ("executes what is generic", _with("rules", lambda: Tampered(Rules(), lambda o, m: {"possible": Const(1, 1)}))),

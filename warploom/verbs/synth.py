@@ -3,13 +3,20 @@
 import argparse
 import dataclasses
 import json
+from collections.abc import Sequence
+from statistics import geometric_mean
 
 from warploom import report
-from warploom.synth.combinations import combinations, synthesise_all
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.kernels.library import kernels
+from warploom.synth.combinations import Combination, combinations, synthesise_all
 from warploom.synth.compare import logic_um2
 from warploom.synth.flow import synthesise
 from warploom.synth.report import Report, Row, ends
 from warploom.verbs import Body, configuration
+
+SPEEDS = {"ipc": "IPC", "instructions_per_ns": "IPC * GHz"}
+"""Columns of the table of combinations."""
 
 
 def main(options: argparse.Namespace) -> Body:
@@ -35,15 +42,29 @@ def _all(options: argparse.Namespace) -> Body:
     wanted = combinations(configuration(options), held)
     with report.counting("synthesis", len(wanted)) as done:
         rows = synthesise_all(wanted, options.liberty, done, flat=options.flat)
+    speeds = _speeds(wanted, rows, options.ipc) if options.ipc else [{} for _ in wanted]
+    columns = [SPEEDS[name] for name in speeds[0]]
     report.table(
         f"Combinations of mechanisms on {' '.join([options.preset, *options.settings])}",
-        ("mechanisms", "logic µm²", "SRAM Kibit", "path ps", "with SRAM ps", "from → to"),
+        ("mechanisms", "logic µm²", "SRAM Kibit", "path ps", "with SRAM ps", *columns, "from → to"),
         [[str(one), round(logic_um2(row)), row.sram_bits // 1024, round(row.delay_ps), round(row.sram_delay_ps),
-          ends(row)] for one, row in zip(wanted, rows, strict=True)])
-    found = [{"settings": one.settings, "datapath": dataclasses.asdict(row)}
-             for one, row in zip(wanted, rows, strict=True)]
+          *(f"{value:.3f}" for value in speed.values()), ends(row)]
+         for one, row, speed in zip(wanted, rows, speeds, strict=True)])
+    found = [{"settings": one.settings, "datapath": dataclasses.asdict(row), **speed}
+             for one, row, speed in zip(wanted, rows, speeds, strict=True)]
     by_name = {str(one): row for one, row in zip(wanted, rows, strict=True)}
     return {"combinations": found, "failure": _longer(by_name, options.max_ps)}
+
+
+def _speeds(wanted: Sequence[Combination], rows: Sequence[Row], size: str) -> list[dict[str, float]]:
+    """For each combination the instructions of a cycle, the geometric mean over all kernels in a size, and those of a
+    nanosecond if its longest path is the cycle."""
+    names = [kernel.name for kernel in kernels()]
+    needed = cases(names, size, {str(one): one.config for one in wanted})
+    with report.counting("simulating", len(needed)) as done:
+        runs = simulate_all(needed, lambda case: done(f"{case.kernel}, {case.setting}"))
+    ipcs = [geometric_mean(runs[name][str(one)].statistics.ipc for name in names) for one in wanted]
+    return [{"ipc": ipc, "instructions_per_ns": 1000 * ipc / row.delay_ps} for ipc, row in zip(ipcs, rows, strict=True)]
 
 
 def _longer(rows: dict[str, Row], limit: float | None) -> str | None:

@@ -12,6 +12,7 @@ from warploom.arch.mechanisms.descriptor import (
     Needs,
     Overhead,
     Points,
+    PortField,
     Runs,
     Switch,
     Unit,
@@ -53,6 +54,7 @@ AFFINE = Mechanism(
         Conflict("affine", KINDS, "schedulers", (3,),
                  "the affine registers are divided among the schedulers; use a power of two"),
     ),
+    fields=(PortField("issue", "addressed", bits=1, needs=ADDRESS_SLOT),),
     units=(
         Unit("Expander", "warploom.rtl.operands.expand.Expander"),
         Unit("AffineRegisterFile", "warploom.rtl.affine.register_file.AffineRegisterFile", CONFIG, needs=ON),
