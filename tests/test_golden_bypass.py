@@ -1,5 +1,6 @@
 """The datapaths with windows (docs/contract/operands.md): cycles of a few instructions, properties, whole kernels."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,10 +16,12 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
+from warploom.evaluation.bypassing_reuse import WINDOWS, reuse
 from warploom.golden_model.bypass.lost import LostValue
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
+from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -305,6 +308,25 @@ def test_kernels(name: str, preset: str, mode: str, entries: int, window: int) -
     assert run.sm.checker is not None and run.sm.checker.checked > 7000
     counts = run.sm.datapath.counts
     assert counts.forwarded > 0.25 * (counts.forwarded + counts.fetched)
+
+
+@pytest.mark.parametrize(("mode", "name"), [("bow", "matmul"), ("bow_wr", "matmul"), ("bow_hints", "reduction")])
+def test_why_more_reads_are_saved_than_in_a_trace(mode: str, name: str) -> None:
+    """Every read that the trace does not save finds an entry whose time is over, and which has not left yet."""
+    setting = config(mode, preset="pascal")
+    trace, late = traced(name, setting), Counter[bool]()
+    sm, potential = Sm(setting, trace), reuse(trace)
+    for datapath in cycles(sm):
+        for fields in filter(None, sm.inputs.issue):
+            for register in {fields[slot] for number, slot in enumerate(SOURCES) if fields["reads"] >> number & 1}:
+                entry = datapath.operands.collectors[fields["warp"]].lookup(register)
+                late[bool(entry and entry.dirty)] += bool(
+                    entry and not fields["first"] and entry.age == setting.window - 1
+                    and not fields["lanes"] & ~entry.known)
+    counts = sm.datapath.counts
+    assert counts.forwarded + counts.fetched == potential.reads
+    assert counts.forwarded - late.total() == potential.bypassed[WINDOWS.index(setting.window)]
+    assert late.total() > 0.03 * potential.reads and bool(late[True]) == setting.writes_back
 
 
 @pytest.mark.long

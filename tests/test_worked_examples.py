@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden_traces import random_trace
+from gated_runs import add
+from golden_traces import random_trace, trace_of
 
-from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, Tag
-from warploom.arch.isa import Op
+from warploom.arch.config import LANES, SmConfig
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, Tag
+from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.layout import address
-from warploom.arch.mechanisms import Alignment, Bypass, Gating
+from warploom.arch.mechanisms import Alignment, Bypass, Gating, Scheduler
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, annotate, destination
+from warploom.evaluation.bypassing_reuse import WINDOWS, reuse
 from warploom.golden_model.activity import LaneMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
@@ -269,6 +271,41 @@ def test_000_fig_4_6() -> None:
     meter = LaneMeter()
     meter.dispatch(0, {**fields, "op": Op.IMUL}, (1, 4, 0), 3)
     assert (meter.operations, meter.inactive, meter.trivial) == (32, 28, 3)
+
+
+@pytest.mark.parametrize(("window", "sources", "forwarded"), [
+    (2, [1, 1, 1], [1, 2]), (2, [1, 8, 1], []), (3, [1, 8, 1], [2]), (3, [1, 8, 9, 1], []),
+    (3, [1, 8, 1, 9, 1], [2, 4]), (3, [1, 8, 1, 9, 10, 1], [2]),
+], ids=["three in a row", "out of two", "in three", "out of three", "extended", "extended once"])
+def test_001_section_4_windows(window: int, sources: list[int], forwarded: list[int]) -> None:
+    """Sections III and IV-A: the window slides, so each use of R1 keeps it for as many instructions as the window has,
+    and three in a row share a value even in a window of two (*extended instruction window*). By number, the
+    instructions that find their source in the collector; the trace alone and the collectors agree. Pauses after each
+    instruction let entries leave in time."""
+    trace = trace_of([part for place, source in enumerate(sources)
+                      for part in (add(20 + place, source), *[Instruction(op=Op.NOP)] * 2)])
+    sm = Sm(SmConfig.preset("small").with_settings(["bypass=bow", f"window={window}"]), trace, check=True)
+    found, before = [], 0
+    sm.step()
+    while not sm.finished:
+        taken = [fields["dst"] - 20 for fields in sm.inputs.issue if fields is not None]
+        sm.step()
+        if sm.datapath.counts.forwarded > before:
+            before = sm.datapath.counts.forwarded
+            found += taken
+    assert found == forwarded
+    assert reuse(trace).bypassed[WINDOWS.index(window)] == len(forwarded)
+
+
+def test_001_table_2() -> None:
+    """One SM of Table II, and section II. The number of SMs and the L2 cache are outside the SM."""
+    config = SmConfig.preset("pascal")
+    cores = sum(pipe.lanes for pipe in config.pipes if pipe.kind is Pipe.SP)
+    assert (cores, config.blocks, config.warps, config.warps * LANES) == (128, 16, 32, 1024)
+    assert config.banks * config.rows * WARP_BITS // 8 == 256 * 1024
+    assert config.l1_sets * config.l1_ways * config.line_bytes == 48 * 1024 and config.shared_bytes == 96 * 1024
+    assert config.scheduler is Scheduler.GTO and config.schedulers == config.issue_ports == 4
+    assert (config.banks, config.rows, config.collectors) == (32, 64, 32)
 
 
 def test_001_fig_6() -> None:
