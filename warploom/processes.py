@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any, TextIO
 
 from warploom.arch.errors import ExecutionError
+from warploom.placement import workers as placement
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
@@ -73,13 +75,18 @@ def abandoning() -> bool:
 
 
 @contextlib.contextmanager
-def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
+def workers(count: int | None = None, *, placed: bool = False) -> Iterator[ProcessPoolExecutor]:
     """A pool of Python processes, one for each processor unless `count` is given; submit jobs within
-    `interrupts_later`. They end when the body is interrupted, or when this process ends. Raises `ExecutionError` if one
-    was killed."""
+    `interrupts_later`. If `placed`, each stays on a processor (docs/placement.md, *Workers*). They end when the body is
+    interrupted, or when this process ends. Raises `ExecutionError` if one was killed."""
     from warploom import compiled  # noqa: PLC0415  (it uses the cache, which uses this module)
 
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _start, (compiled.in_use(),))
+    context = multiprocessing.get_context("spawn")
+    cores = context.SimpleQueue()
+    found = placement.cores(count or os.cpu_count() or 1, placement.available()) if placed else []
+    for core in found:
+        cores.put(core)
+    pool = ProcessPoolExecutor(count, context, _start, (compiled.in_use(), cores if found else None))
     try:
         yield pool
     except BrokenProcessPool:
@@ -93,9 +100,11 @@ def workers(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _start(as_compiled: bool) -> None:
-    """A worker starts. Like its parent, it uses the model's compiled modules or not."""
+def _start(as_compiled: bool, cores: "SimpleQueue[int] | None") -> None:
+    """A worker starts, on one of the cores. Like its parent, it uses the model's compiled modules or not."""
     _follow_parent()
+    if cores:
+        os.sched_setaffinity(0, {cores.get()})
     if as_compiled:
         from warploom import compiled  # noqa: PLC0415  (as above)
 
