@@ -14,6 +14,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FOLDERS = ("golden_model", "rtl", "synth", "tb", "tests", "warploom")
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)|^\[\w+\]: ([^#\s]+)#(\S+)$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$|^    [^\n]*$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"\bdocs/([\w/]+\.md)(?:,\s+\*([^*]+)\*)?")
 COLUMNS = 120
 
@@ -33,7 +34,7 @@ def slug(heading: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page: Path) -> None:
-    for match in LINK.finditer(page.read_text()):
+    for match in LINK.finditer(CODE.sub("", page.read_text())):
         path, anchor = match[1] or match[3] or "", match[2] or match[4]
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), match[0]
