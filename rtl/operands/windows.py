@@ -112,7 +112,7 @@ class WindowCollectors(wiring.Component):
         """The collector of its warp takes the instruction at a port; each collector listens to one port only."""
         m.d.comb += [
             self.free_collectors.eq(self.free_entries.as_value().any()),
-            self.taken.eq(self.valid & self.free_collectors.replicate(len(self.valid))),
+            self.taken.eq(self.valid),
         ]
         for c, collector in enumerate(self.collectors):
             port = c % len(self.valid)
