@@ -19,8 +19,8 @@ from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
-VERBS = ["kernels", "presets", "config", "run", "annotate", "compile", "verilog", "synth", "regress", "evaluate",
-         "bench", "demo", "cache"]
+VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "compile", "verilog", "synth", "regress",
+         "evaluate", "bench", "demo", "cache"]
 
 
 def one_error_line(capsys):

@@ -114,8 +114,8 @@ def _call(options: argparse.Namespace) -> str | None:
 
 def _check_targets(options: argparse.Namespace) -> None:
     """Raise `OSError` if output cannot be written, before minutes of work."""
-    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("out", _wrong_with_folder),
-                        ("launches", _wrong_with_folder)):
+    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("trace", _wrong_with_file),
+                        ("out", _wrong_with_folder), ("launches", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):
             raise OSError(wrong, os.strerror(wrong), str(path))
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for add in (_add_library, _add_run, _add_annotate, _add_compile, _add_verilog, _add_checks, _add_synth,
+    for add in (_add_library, _add_run, _add_views, _add_compile, _add_verilog, _add_checks, _add_synth,
                 _add_evaluate, _add_cache):
         add(verbs)
     return parser
@@ -190,7 +190,14 @@ def _add_run(verbs: _Verbs) -> None:
     demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
 
 
-def _add_annotate(verbs: _Verbs) -> None:
+def _add_views(verbs: _Verbs) -> None:
+    trace = _verb(verbs, "trace", "a run on the golden SM, cycle by cycle, as a file for Perfetto",
+                  "warploom trace hotspot --size tiny --out hotspot.perfetto-trace\n"
+                  "warploom trace saxpy.toml --preset small --set coalescing=on --out saxpy.perfetto-trace")
+    trace.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
+    trace.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+    trace.add_argument("--out", type=Path, required=True, metavar="FILE", dest="trace", help="the file to write")
+
     annotate = _verb(verbs, "annotate", "a kernel's PTX or CUDA, with what a run on the golden SM spends on each line",
                      "warploom annotate reduction --size tiny\nwarploom annotate saxpy.toml --cuda --json lines.json")
     annotate.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
