@@ -1,14 +1,15 @@
 """All legal combinations of the mechanisms on a machine, each synthesised."""
 
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import as_completed
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
-from warploom import processes, store
+from warploom import points, store
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError
+from warploom.arch.errors import ConfigError, WarploomError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.synth.flow import TOP, synthesise
 from warploom.synth.report import Row
@@ -49,12 +50,16 @@ def synthesise_all(wanted: Sequence[Combination], liberty: Path | None, done: Ca
     """The datapath of each, as many at a time as there are processors; `done` hears of each as it ends. Results are
     cached. Raises what `synthesise` raises."""
     store.need_place()
-    found: dict[int, Row] = {}
-    with processes.workers() as pool:
-        with processes.interrupts_later():
-            jobs = {pool.submit(synthesise, one.config, [TOP], liberty, flat=flat): number
-                    for number, one in enumerate(wanted)}
-        for job in as_completed(jobs):
-            (found[jobs[job]],) = job.result().rows
-            done(str(wanted[jobs[job]]))
-    return [found[number] for number in range(len(wanted))]
+    found: dict[Combination, Row] = {}
+    with closing(points.compute(partial(_synthesise, liberty=liberty, flat=flat), wanted)) as ended:
+        for one, row in ended:
+            if isinstance(row, WarploomError):
+                raise row
+            found[one] = row
+            done(str(one))
+    return [found[one] for one in wanted]
+
+
+def _synthesise(one: Combination, liberty: Path | None, *, flat: bool) -> Row:
+    row, = synthesise(one.config, [TOP], liberty, flat=flat).rows
+    return row

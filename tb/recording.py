@@ -8,6 +8,7 @@ needs no recording: lockstep compares it with the model, field by field.
 import json
 import lzma
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from zlib import crc32
 
 import numpy as np
 
-from warploom import processes
+from warploom import points
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ToolError
+from warploom.arch.errors import ConfigError, ToolError, WarploomError
 from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.files import write_whole
 from warploom.golden_model.sm import Sm
@@ -118,6 +119,7 @@ def record(config: SmConfig, path: Path, say: Callable[[str], None]) -> dict[str
     for name, measured in _measured(config):
         found[name] = measured
         say(f"{name}: {measured['cycles']} cycles")
+    found = {name: found[name] for name in recorded_cases(config)}  # whatever ended first
     write_whole(path, lzma.compress(json.dumps(found, separators=(",", ":")).encode(), preset=9))
     return found
 
@@ -165,10 +167,13 @@ def _flat(measured: Run) -> Run:
 
 
 def _measured(config: SmConfig) -> Iterator[tuple[str, Run]]:
-    """Each case with its run, in parallel on all processors."""
-    wanted = recorded_cases(config)
-    with processes.workers() as pool:
-        with processes.interrupts_later():
-            jobs = [pool.submit(measure, case) for case in wanted.values()]
-        for name, job in zip(wanted, jobs, strict=True):
-            yield name, job.result()
+    """Each case with its run, on all processors, as they end."""
+    with closing(points.compute(_measure, recorded_cases(config).items())) as ended:
+        for (name, _), result in ended:
+            if isinstance(result, WarploomError):
+                raise result
+            yield name, result
+
+
+def _measure(point: tuple[str, Case]) -> Run:
+    return measure(point[1])

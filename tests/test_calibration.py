@@ -54,7 +54,7 @@ def test_the_machine_is_as_fast_as_gpgpu_sim() -> None:
     """Instructions per cycle, by the experiment if need be; in vector_add, where our code has fewer instructions than
     the PTX, cycles."""
     wanted = cases(list(calibration.measured()), "default", calibration.configurations(GTX480))
-    for row in calibration.rows(simulate_all(wanted, lambda case: None), "default"):
+    for row in calibration.rows(simulate_all(wanted, lambda case: None).runs, "default"):
         ipc = row.ipc if row.experiment is None else row.experiment
         percent = row.cycles_percent if row.kernel == "vector_add" else 100 * (ipc / row.published_ipc - 1)
         assert abs(percent) <= calibration.CLOSE, row

@@ -38,13 +38,14 @@ def folder(monkeypatch, tmp_path):
 def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     wanted, heard = cases(["vector_add"], "tiny", PAIR), []
     first = simulate_all(wanted, heard.append)
+    assert not first.failed
     trace = simulations.kernel_trace("vector_add", "tiny")
-    assert first["vector_add"] == {
+    assert first.runs["vector_add"] == {
         name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
         for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted
-    monkeypatch.setattr(simulations.processes, "workers", None)  # nothing is left to simulate
+    monkeypatch.setattr(simulations, "_simulate", None)  # nothing is left to simulate
     assert simulate_all(wanted, heard.append) == first
     assert len(heard) == 2 * len(wanted)
 
@@ -53,9 +54,8 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
 def test_a_file_of_another_version_is_made_again(kept_as, folder, monkeypatch):
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     store.text(simulations._key(wanted[0], store.sources(*simulations.SOURCES)), lambda _: kept_as)
-    run = simulations._run(wanted[0])
-    monkeypatch.setattr(simulations, "_missing", lambda keys, _: [(case, run) for case in keys])
-    assert simulate_all(wanted, lambda case: None) == {"vector_add": {"wid_off": run}}
+    run = simulations._decode(wanted[0], simulations._run(wanted[0]))
+    assert simulate_all(wanted, lambda case: None).runs == {"vector_add": {"wid_off": run}}
 
 
 def test_a_damaged_file_is_made_again(folder, capfd):
@@ -81,6 +81,16 @@ def test_another_configuration_or_source_has_another_file(folder):
 def test_cases_of_a_kernel_come_together():
     order = [case.kernel for case in cases([kernel.name for kernel in kernels()], "tiny", PAIR)]
     assert sum(a != b for a, b in pairwise(order)) == len(kernels()) - 1
+
+
+def test_a_case_that_fails_is_reported_and_its_kernel_left_out(folder):
+    """The vector addition fits into 16 rows, matmul does not."""
+    config = SMALL.with_settings(["rows=16"])
+    wanted = cases(["vector_add", "matmul"], "tiny", {"off": config, "on": config.with_settings(["coalescing=on"])})
+    simulated = simulate_all(wanted, lambda case: None)
+    assert list(simulated.runs) == ["vector_add"] and set(simulated.runs["vector_add"]) == {"off", "on"}
+    assert [(case.kernel, case.setting) for case in simulated.failed] == [("matmul", "off"), ("matmul", "on")]
+    assert all("does not fit" in str(error) for error in simulated.failed.values())
 
 
 # ------------------------------------------------------------------ the command

@@ -22,7 +22,8 @@ ALLOWED = {
     "warploom/rtl": ("warploom.arch", "warploom.files", "warploom.origin", "warploom.processes", "warploom.rtl"),
     "warploom/kernels": ("warploom.arch", "warploom.kernels"),
     "warploom/placement": ("warploom.arch", "warploom.golden_model.trace", "warploom.placement"),
-    "warploom/synth": ("warploom.arch", "warploom.store", "warploom.processes", "warploom.rtl", "warploom.synth"),
+    "warploom/synth": ("warploom.arch", "warploom.points", "warploom.store", "warploom.processes", "warploom.rtl",
+                       "warploom.synth"),
 }
 """The packages of ours that each folder may import. `tb`, `evaluation` and the command line may import all below
 them."""

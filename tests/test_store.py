@@ -216,8 +216,10 @@ MEANS = {
     "filelock": {"warploom/store/entries.py", "warploom/store/folders.py", "warploom/store/holdings.py"},
     "fcntl": {"warploom/store/entries.py"},
     "platformdirs": {"warploom/store/key.py"},
-    # outside the store: seeds of tests, the identity of a lockstep run in its result, and long names of files
-    "hashlib": {"warploom/store/key.py", "warploom/store/entries.py", "tb/seeds.py", "tb/identity.py", "rtl/emit.py"},
+    # outside the store: seeds of tests, the identity of a lockstep run in its result, long names of files, the sources
+    # of committed PTX, and what a program computes
+    "hashlib": {"warploom/store/key.py", "warploom/store/entries.py", "tb/seeds.py", "tb/identity.py", "rtl/emit.py",
+                "warploom/programs/library.py", "warploom/programs/store_gpu/program.py"},
 }
 """Names with which code could store files without the store, and the code that may use them."""
 

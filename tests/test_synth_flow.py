@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +16,7 @@ from amaranth.lib.wiring import In, Out
 from warploom import cli
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
-from warploom.evaluation.simulations import Case
+from warploom.evaluation.simulations import Case, Simulated
 from warploom.rtl import verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
@@ -274,13 +273,13 @@ def test_all_combinations_end_with_the_paths_above_a_limit(
         row = Row("datapath", 1, 10, 5.0, 5.0, 1, 1024, 1.0, 1.0, 1.0, 1.0, delay, 40.0, "a", "b", 1300.0, "c", "d")
         return Report(config.name, "cells", "typical", False, (row,))
 
-    def simulated(wanted: Sequence[Case], _: object) -> dict[str, Any]:
-        one = SimpleNamespace(statistics=SimpleNamespace(ipc=0.6))
-        return {case.kernel: {other.setting: one for other in wanted} for case in wanted}
+    def simulated(wanted: Sequence[Case], _: object) -> Simulated:
+        one: Any = SimpleNamespace(statistics=SimpleNamespace(ipc=0.6))
+        return Simulated({case.kernel: {other.setting: one for other in wanted} for case in wanted})
 
     monkeypatch.setattr("warploom.synth.combinations.synthesise", made_up)
     monkeypatch.setattr("warploom.verbs.synth.simulate_all", simulated)
-    monkeypatch.setattr("warploom.processes.workers", lambda: ThreadPoolExecutor(1))
+    monkeypatch.setattr("warploom.points.compute", lambda function, wanted: ((one, function(one)) for one in wanted))
     chosen = ["synth", "--preset", "small", "--all", "--set", "bypass=off", "--set", "affine=off"]
     assert cli.main([*chosen, "--max-ps", "1200"]) == 0
     capsys.readouterr()

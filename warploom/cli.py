@@ -279,6 +279,8 @@ def _add_evaluate(verbs: _Verbs) -> None:
     evaluate.set_defaults(preset=None)
     evaluate.add_argument("--size", choices=("tiny", "default"), default="default",
                           help="launches of the kernels (default: default; tiny is for a quick look)")
+    evaluate.add_argument("--scheduler", metavar="ADDRESS",
+                          help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
 

@@ -1,7 +1,6 @@
 """Child processes, which end when this process ends, even if it is interrupted or killed."""
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,14 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.queues import SimpleQueue
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, TextIO
-
-from warploom.arch.errors import ExecutionError
-from warploom.placement import workers as placement
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
@@ -72,56 +66,6 @@ def abandon(pool: Executor, jobs: Iterable[Future[Any]]) -> None:
 def abandoning() -> bool:
     """Whether jobs are being ended: a job that waits then raises `Abandoned`."""
     return _abandoning.is_set()
-
-
-@contextlib.contextmanager
-def workers(count: int | None = None, *, placed: bool = False) -> Iterator[ProcessPoolExecutor]:
-    """A pool of Python processes, one for each processor unless `count` is given; submit jobs within
-    `interrupts_later`. If `placed`, each stays on a processor (docs/placement.md, *Workers*). They end when the body is
-    interrupted, or when this process ends. Raises `ExecutionError` if one was killed."""
-    from warploom import compiled  # noqa: PLC0415  (it uses the cache, which uses this module)
-
-    context = multiprocessing.get_context("spawn")
-    cores = context.SimpleQueue()
-    found = placement.cores(count or os.cpu_count() or 1, placement.available()) if placed else []
-    for core in found:
-        cores.put(core)
-    pool = ProcessPoolExecutor(count, context, _start, (compiled.in_use(), cores if found else None))
-    try:
-        yield pool
-    except BrokenProcessPool:
-        raise ExecutionError("a simulation was killed, perhaps for lack of memory: close other programs and run this "
-                             "again; cached results are not simulated again") from None
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.kill()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _start(as_compiled: bool, cores: "SimpleQueue[int] | None") -> None:
-    """A worker starts, on one of the cores. Like its parent, it uses the model's compiled modules or not."""
-    _follow_parent()
-    if cores:
-        os.sched_setaffinity(0, {cores.get()})
-    if as_compiled:
-        from warploom import compiled  # noqa: PLC0415  (as above)
-
-        compiled.use()
-
-
-def _follow_parent() -> None:
-    """End when the parent process ends. Interrupts stay blocked: the parent receives them, and ends this process."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import sys
 import time
 from statistics import fmean, stdev
 
-from warploom import processes, report
+from warploom import points, report
 from warploom.arch.config import SmConfig
 from warploom.golden_model.simulate import simulate
 from warploom.running import find, run
@@ -43,14 +43,11 @@ def main(batches: int) -> None:
 
 def _batch(count: int, *, placed: bool) -> tuple[list[float], float]:
     """The time of each worker, and from the start of the first to the end of the last."""
-    with processes.workers(count, placed=placed) as pool:
-        with processes.interrupts_later():
-            jobs = [pool.submit(_work) for _ in range(count)]
-        spans = [job.result() for job in jobs]
+    spans = [span for _, span in points.compute(_work, range(count), placed=placed) if isinstance(span, tuple)]
     return [end - start for start, end in spans], max(end for _, end in spans) - min(start for start, _ in spans)
 
 
-def _work() -> tuple[float, float]:
+def _work(_: int) -> tuple[float, float]:
     """When a worker began to simulate, and when it ended."""
     config = SmConfig.preset("small")
     trace = run(find(KERNEL, "tiny"), config).execution.trace

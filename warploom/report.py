@@ -11,7 +11,7 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from warploom import __version__
@@ -75,10 +75,11 @@ def working(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Show a growing bar while the body runs: call the yielded function with the name of each of `total` finished
-    items."""
+    """Show a growing bar on standard error, and an estimate of the time that is left, while the body runs: call the
+    yielded function with the name of each of `total` finished items."""
     errors = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("left:"), TimeRemainingColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         task = progress.add_task(what, total=total)
         yield lambda name: progress.update(task, advance=1, description=f"{what}: {name}")

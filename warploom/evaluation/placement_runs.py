@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import as_completed
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from warploom import processes, store
-from warploom.evaluation.simulations import WORKERS, kernel_trace
+from warploom import points, store
+from warploom.arch.errors import WarploomError
+from warploom.evaluation.simulations import kernel_trace
 from warploom.placement.outcome import Outcome
 from warploom.placement.policy import Policy
 from warploom.placement.programs import Piece, pieces, threads
@@ -64,13 +65,13 @@ def place_all(kernels: Sequence[str], size: str, done: Callable[[str], None]) ->
     found = {name: known for name, key in keys.items() if (known := store.get(key, Placed.from_json)) is not None}
     for name in found:
         done(name)
-    if missing := [name for name in kernels if name not in found]:
-        with processes.workers(WORKERS) as pool:
-            with processes.interrupts_later():
-                jobs = {pool.submit(_place, keys[name], name, size): name for name in missing}
-            for job in as_completed(jobs):
-                found[jobs[job]] = job.result()
-                done(jobs[job])
+    missing = [(name, size, key) for name, key in keys.items() if name not in found]
+    with closing(points.compute(_place, missing)) as ended:
+        for (name, _, _), placed in ended:
+            if isinstance(placed, WarploomError):
+                raise placed
+            found[name] = placed
+            done(name)
     return {name: found[name] for name in kernels}
 
 
@@ -83,7 +84,8 @@ def place(work: Sequence[Piece]) -> Placed:
                   {name: _most(outcome) for name, outcome in outcomes.items()})
 
 
-def _place(key: Key, name: str, size: str) -> Placed:
+def _place(point: tuple[str, str, Key]) -> Placed:
+    name, size, key = point
     return store.text(key, lambda _: json.dumps(asdict(place(pieces(kernel_trace(name, size))))), Placed.from_json)
 
 

@@ -1,18 +1,20 @@
-"""Every kernel under every configuration of an experiment: simulated once, cached, two at a time.
+"""Every kernel under every configuration of an experiment: simulated once, cached, on all processors or on a cluster.
 
 A result is cached, with all its inputs as its key, so that an interrupted evaluation continues where it stopped, and a
-second one has nothing to simulate.
+second one has nothing to simulate. A simulation that fails does not stop the others.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from socket import gethostname
 
-from warploom import processes, store
+from warploom import points, store
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ExecutionError
+from warploom.arch.errors import ExecutionError, ToolError, WarploomError
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation.affine_structure import Structure, structure
@@ -30,9 +32,6 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/g
            "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
 """The inputs of a result, beside its configuration."""
 
-WORKERS = 2
-
-
 @dataclass(frozen=True)
 class Case:
     """One simulation: a kernel in a size, under a configuration that the experiment calls `setting`."""
@@ -48,34 +47,47 @@ def cases(kernels: Sequence[str], size: str, configurations: Mapping[str, SmConf
     return [Case(name, size, setting, config) for name in kernels for setting, config in configurations.items()]
 
 
-def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None]) -> dict[str, Runs]:
-    """The runs of each kernel, by setting. Calls `done` with each case when it ends. Raises `WarploomError`."""
+@dataclass(frozen=True)
+class Simulated:
+    """The runs of each kernel, by setting, and the errors of the cases that failed. A kernel is left out if one of its
+    cases failed."""
+
+    runs: dict[str, Runs]
+    failed: dict[Case, WarploomError] = field(default_factory=dict)
+
+
+def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Simulated:
+    """Simulate what is not cached: on this machine, or on the cluster with this address. Calls `done` with each case
+    when it ends. Raises the first error if every kernel has one, `ToolError` if there is no such cluster."""
     store.need_place()
-    sources = store.sources(*SOURCES)
+    sources = _sources()
     keys = {case: _key(case, sources) for case in wanted}
     found = {case: known for case, key in keys.items() if (known := store.get(key, partial(_decode, case))) is not None}
+    failed: dict[Case, WarploomError] = {}
     for case in found:
         done(case)
-    for case, run in _missing({case: key for case, key in keys.items() if case not in found}, done):
-        found[case] = run
+    missing = [(case, key) for case, key in keys.items() if case not in found]
+    with closing(points.compute(_simulate, missing, scheduler)) as ended:
+        for (case, key), result in ended:
+            if isinstance(result, WarploomError):
+                failed[case] = result
+            else:
+                found[case] = store.text(key, partial(_given, result), partial(_decode, case))
+            done(case)
+    left_out = {case.kernel for case in failed}
     kernels: dict[str, dict[str, Run]] = {}
     for case in wanted:
-        kernels.setdefault(case.kernel, {})[case.setting] = found[case]
-    return dict(kernels)
+        if case.kernel not in left_out:
+            kernels.setdefault(case.kernel, {})[case.setting] = found[case]
+    if failed and not kernels:
+        raise next(iter(failed.values()))
+    return Simulated(dict(kernels), failed)
 
 
-def _missing(keys: Mapping[Case, Key], done: Callable[[Case], None]) -> list[tuple[Case, Run]]:
-    """Simulate cases in separate processes, which cache the results."""
-    if not keys:
-        return []
-    found = []
-    with processes.workers(WORKERS) as pool:
-        with processes.interrupts_later():
-            jobs = {pool.submit(_simulate, case, key): case for case, key in keys.items()}
-        for job in as_completed(jobs):
-            found.append((jobs[job], job.result()))
-            done(jobs[job])
-    return found
+@cache
+def _sources() -> str:
+    """The digest of all inputs of a result, beside its configuration, as this process reads them."""
+    return store.sources(*SOURCES)
 
 
 def _key(case: Case, sources: str) -> Key:
@@ -91,8 +103,23 @@ def _decode(case: Case, text: str) -> Run:
                Reuse(**found["reuse"]), Structure(**found["structure"]))
 
 
-def _simulate(case: Case, key: Key) -> Run:
-    return store.text(key, lambda _: _run(case), partial(_decode, case))
+def _simulate(point: tuple[Case, Key]) -> str:
+    """A run as it is cached; in a worker, which has a cache of its own if it is on another machine."""
+    case, key = point
+    if key.parts["sources"] != _sources():
+        raise ToolError(f"a worker on {gethostname()} has other sources of Warploom: install this version there")
+    return store.text(key, lambda _: _run(case), partial(_checked, case))
+
+
+def _given(text: str, _: Path) -> str:
+    """The text that a worker on another machine made, for the cache of this one."""
+    return text
+
+
+def _checked(case: Case, text: str) -> str:
+    """The text, if it is a run's. Raises what `_decode` raises."""
+    _decode(case, text)
+    return text
 
 
 def _run(case: Case) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError
+from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import (
     affine,
@@ -26,7 +26,7 @@ from warploom.evaluation import (
 from warploom.evaluation.figures import Figure, Measured, Runs
 from warploom.evaluation.placement_runs import place_all
 from warploom.evaluation.pressure import HEADINGS, pressure
-from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.simulations import Case, cases, simulate_all
 from warploom.kernels.library import kernels
 from warploom.synth.compare import Comparison, logic_um2
 from warploom.synth.report import Row
@@ -55,8 +55,10 @@ def main(options: argparse.Namespace) -> Body:
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
              "calibration": _calibration, "hardware": _hardware}
+    options.failed = {}
     body = verbs[options.experiment](options, config)
-    return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body}
+    return {"configuration": dataclasses.asdict(config), "experiment": options.experiment, **body,
+            **_failures(options.failed)}
 
 
 def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
@@ -132,10 +134,23 @@ def _placement(options: argparse.Namespace) -> Body:
 def _simulate(
     options: argparse.Namespace, configurations: Mapping[str, SmConfig], names: Sequence[str] | None = None
 ) -> dict[str, Runs]:
-    """Every kernel, or those with some names, under every configuration."""
+    """Every kernel, or those with some names, under every configuration. Kernels that fail are reported and left
+    out."""
     wanted = cases(names or [kernel.name for kernel in kernels()], options.size, configurations)
     with report.counting("simulating", len(wanted)) as done:
-        return simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"))
+        simulated = simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"), options.scheduler)
+    options.failed.update(simulated.failed)
+    return simulated.runs
+
+
+def _failures(failed: Mapping[Case, WarploomError]) -> Body:
+    """The simulations that failed, which the figures are without."""
+    if not failed:
+        return {}
+    rows = [(case.kernel, case.setting, one_line(str(error))) for case, error in failed.items()]
+    report.table("Failed: without these kernels, above", ("kernel", "setting", "error"), rows)
+    return {"failed": [dict(zip(("kernel", "setting", "error"), row, strict=True)) for row in rows],
+            "failure": f"{len(rows)} simulations failed, the first one {rows[0][0]}, {rows[0][1]}: {rows[0][2]}"}
 
 
 def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:

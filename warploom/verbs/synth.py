@@ -62,7 +62,10 @@ def _speeds(wanted: Sequence[Combination], rows: Sequence[Row], size: str) -> li
     names = [kernel.name for kernel in kernels()]
     needed = cases(names, size, {str(one): one.config for one in wanted})
     with report.counting("simulating", len(needed)) as done:
-        runs = simulate_all(needed, lambda case: done(f"{case.kernel}, {case.setting}"))
+        simulated = simulate_all(needed, lambda case: done(f"{case.kernel}, {case.setting}"))
+    for error in simulated.failed.values():
+        raise error
+    runs = simulated.runs
     ipcs = [geometric_mean(runs[name][str(one)].statistics.ipc for name in names) for one in wanted]
     return [{"ipc": ipc, "instructions_per_ns": 1000 * ipc / row.delay_ps} for ipc, row in zip(ipcs, rows, strict=True)]
 

@@ -1,0 +1,90 @@
+"""Points of work on worker processes: errors, killed workers, clusters."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from test_processes import is_there, wait_for
+from work import divide, square, square_or_fail, wait
+
+from warploom import points
+from warploom.arch.errors import ExecutionError, LaunchError, ToolError
+
+
+def test_every_point_has_its_result() -> None:
+    assert dict(points.compute(square, range(100))) == {number: number * number for number in range(100)}
+    assert not list(points.compute(square, []))
+
+
+def test_a_point_that_fails_is_not_in_the_way() -> None:
+    """Nor is one that kills its worker."""
+    found = dict(points.compute(square_or_fail, range(6)))
+    wrong = {number: found.pop(number) for number in (2, 3)}
+    assert found == {number: number * number for number in (0, 1, 4, 5)}
+    assert isinstance(wrong[2], LaunchError) and str(wrong[2]) == "two"
+    assert isinstance(wrong[3], ExecutionError) and "killed" in str(wrong[3])
+
+
+def test_a_bug_is_no_result() -> None:
+    with pytest.raises(ZeroDivisionError), closing(points.compute(divide, [0, 1, 2])) as ended:
+        list(ended)
+
+
+def test_workers_end_with_their_user() -> None:
+    """A body that stops early waits for no point that still runs."""
+    with closing(points.compute(wait, [0, 0, 1000, 1000])) as ended:
+        workers = {next(ended)[1], next(ended)[1]}
+    wait_for(lambda: not any(is_there(worker) for worker in workers if isinstance(worker, int)))
+
+
+@pytest.mark.parametrize(("address", "why"), [
+    ("nonsense", "missing port"), ("x://y:3", "unknown address scheme"),
+    pytest.param("tcp://127.0.0.1:1", "Timed out", marks=pytest.mark.long)])
+def test_no_such_cluster(address: str, why: str) -> None:
+    """In a process of its own, since Dask keeps clients that failed."""
+    code = f"from warploom import points; from work import square; list(points.compute(square, [1], {address!r}))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True,
+                           check=False)
+    last = ended.stderr.splitlines()[-1]
+    assert ended.returncode == 1
+    assert last.startswith(f"warploom.arch.errors.ToolError: --scheduler {address}: no scheduler of Dask answers")
+    assert why in last
+
+
+SCHEDULER = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+WORKER = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+
+
+@contextmanager
+def running(command: list[str], folder: Path, path: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of a cluster, which finds modules on the path."""
+    environment = {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("path", [os.pathsep.join(path for path in sys.path if path), ""], ids=["all", "no modules"])
+def test_a_cluster(path: str, tmp_path: Path) -> None:
+    """Its workers compute, if it finds our modules; without workers there is one clear error."""
+    file = tmp_path / "scheduler.json"
+    with running([*SCHEDULER, "--scheduler-file", str(file)], tmp_path, path):
+        wait_for(file.exists)
+        address = json.loads(file.read_text())["address"]
+        with pytest.raises(ToolError, match="it has no workers"):
+            list(points.compute(square, [1], address))
+        with running([*WORKER, address], tmp_path, path) as worker:
+            assert worker.stderr is not None
+            assert any("Starting established connection" in line for line in worker.stderr)
+            if path:
+                assert dict(points.compute(square, range(9), address)) == {number: number**2 for number in range(9)}
+            else:
+                with pytest.raises(ToolError, match=r"can.t load this version of Warploom .*work"):
+                    list(points.compute(square, [1], address))
