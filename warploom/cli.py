@@ -267,7 +267,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
                      "warploom evaluate bypassing\nwarploom evaluate affine\nwarploom evaluate placement\n"
                      "warploom evaluate calibration\nwarploom evaluate hardware --json hardware.json",
-                     preset="fermi; maxwell for gating, pascal for bypassing, narrow for affine, gtx480 to calibrate")
+                     preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
     evaluate.add_argument("experiment",
                           choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
                                    "hardware"),

@@ -34,7 +34,7 @@ from warploom.verbs import Body, configuration
 
 FOLDER = Path("build") / "evaluation"
 
-PRESETS = {"gating": "maxwell", "bypassing": "pascal", "affine": "narrow", "calibration": "gtx480"}
+PRESETS = {"gating": "maxwell", "bypassing": "pascal", "calibration": "gtx480"}
 """The preset of an experiment; `fermi` for all others."""
 
 SCARCE = "fermi"
