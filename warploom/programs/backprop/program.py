@@ -31,7 +31,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     module = gpu.module(Path(__file__).with_name("backprop.ptx"))
     pixels, hidden = given["weights"].shape
     units, weights, changes = (gpu.array(given[name], name) for name in ("inputs", "weights", "changes"))
-    partial_sums = gpu.zeros((pixels // SIDE, hidden), np.float32, "partial sums")
+    partial_sums = gpu.zeros((pixels // SIDE, hidden), np.float32, "partial_sums")
 
     grid, block = (hidden // SIDE, pixels // SIDE), (SIDE, SIDE)
     module["forward"][grid, block](units, weights, partial_sums, hidden)
