@@ -19,7 +19,7 @@ def inputs(size: str) -> Inputs:
     """A graph in which the number of a node's edges falls off as a power law, at both of their ends; some nodes are
     out of reach."""
     random, (count, threads) = np.random.default_rng(3), SIZES[size]
-    degrees = np.minimum(random.zipf(2.0, count), count // 8)
+    degrees = np.minimum(random.zipf(2.0, count), min(count // 8, 1000))
     degrees[0] = 8
     nodes = np.zeros(count, NODE)
     nodes["edges"], nodes["first_edge"] = degrees, np.cumsum(degrees) - degrees

@@ -10,7 +10,7 @@ from warploom.programs.library import Inputs, Outputs, blocks
 
 SUITE = {"HAWS 6.2": "Convolution 2D"}
 
-SIZES = {"tiny": (18, 42), "default": (200, 260), "large": (2400, 3200)}
+SIZES = {"tiny": (18, 42), "default": (200, 260), "large": (1600, 2400)}
 """Rows and columns."""
 
 WIDTH, HEIGHT = 32, 8

@@ -9,7 +9,7 @@ from warploom.programs.library import Inputs, Outputs, blocks
 
 SUITE = {"RADAIDEH": "dwt2d"}
 
-SIZES = {"tiny": (16, 16, 2), "default": (96, 112, 3), "large": (1120, 1600, 3)}
+SIZES = {"tiny": (16, 16, 2), "default": (96, 112, 3), "large": (960, 1280, 3)}
 """Rows and columns of the image, and levels."""
 
 SIDE = 16

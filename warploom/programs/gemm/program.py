@@ -10,7 +10,7 @@ from warploom.programs.library import Inputs, Outputs, blocks
 
 SUITE = {"HAWS 6.2": "General Matrix Multiplication"}
 
-SIZES = {"tiny": (10, 40, 10), "default": (80, 96, 40), "large": (384, 384, 256)}
+SIZES = {"tiny": (10, 40, 10), "default": (80, 96, 40), "large": (320, 320, 256)}
 """Rows and columns of the result, and the extent that the factors share."""
 
 WIDTH, HEIGHT = 32, 8

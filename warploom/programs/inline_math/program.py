@@ -9,7 +9,7 @@ from warploom.programs.library import Inputs, Outputs
 
 SUITE = {"HAWS 4.2": "Inline Math", "HAWS 5.3": "Inline Math"}
 
-SIZES = {"tiny": (8, 128, 5), "default": (125, 256, 7), "large": (5000, 256, 20)}
+SIZES = {"tiny": (8, 128, 5), "default": (125, 256, 7), "large": (4000, 256, 20)}
 """Blocks, threads of a block, and rounds."""
 
 SEED = 0x9E3779B9

@@ -10,7 +10,7 @@ from warploom.programs.library import Inputs, Outputs, blocks
 
 SUITE = {"RADAIDEH": "kmeans", "AFFINE": "kmeans"}
 
-SIZES = {"tiny": (90, 4, 3, 3, 32), "default": (700, 13, 5, 7, 128), "large": (27_000, 34, 8, 9, 256)}
+SIZES = {"tiny": (90, 4, 3, 3, 32), "default": (700, 13, 5, 7, 128), "large": (27_000, 34, 8, 5, 256)}
 """Points, dimensions, clusters, passes, and threads of a block."""
 
 

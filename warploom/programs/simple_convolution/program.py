@@ -11,7 +11,7 @@ from warploom.programs.synthetic import image
 
 SUITE = {"HAWS 5.1": "SimpleConvolution"}
 
-SIZES = {"tiny": (12, 20, 3, 64), "default": (72, 104, 5, 256), "large": (1000, 1200, 5, 256)}
+SIZES = {"tiny": (12, 20, 3, 64), "default": (72, 104, 5, 256), "large": (750, 900, 5, 256)}
 """Rows and columns of the image, side of the mask, and threads of a block."""
 
 
