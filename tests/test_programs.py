@@ -95,6 +95,26 @@ def test_a_loose_product_is_found():
     assert not loose_products("mul.f32 %f1, %f2, %f3;\n}\nadd.f32 %f4, %f5, %f1;\n}\n")
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("size", ["default", "large"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_larger_sizes(name, size):
+    """They run within the limit of a launch, and are as the reference says."""
+    this, gpu = program(name), Gpu("fermi", timing=False)
+    given = this.inputs(size)
+    assert not this.mismatches(given, this.run(gpu, given))
+
+
 def test_an_unknown_program_says_what_there_is():
     with pytest.raises(LaunchError, match=r"'gausian' is no bundled program; name one of .*gaussian"):
         program("gausian")
+
+
+@pytest.mark.parametrize(("plain", "key", "cipher"), [
+    ("3243f6a8885a308d313198a2e0370734", "2b7e151628aed2a6abf7158809cf4f3c", "3925841d02dc09fbdc118597196a0b32"),
+    ("00112233445566778899aabbccddeeff", "000102030405060708090a0b0c0d0e0f", "69c4e0d86a7b0430d8cdb78070b4c55a")])
+def test_the_reference_of_aes_is_aes(plain, key, cipher):
+    """The examples of FIPS 197, appendices B and C.1."""
+    state, words = (np.frombuffer(bytes.fromhex(text), np.uint8).reshape(-1, 4) for text in (plain, key))
+    found = program("aes").reference({"plain": state[None], "key": words})
+    assert found["cipher"].tobytes().hex() == cipher

@@ -19,7 +19,7 @@ INTEREST, VOLATILITY = 0.02, 0.3
 
 def inputs(size: str) -> Inputs:
     """Options of different prices, strikes and times (years); the number of steps."""
-    count, steps = {"tiny": (1, 63), "default": (5, 255), "large": (500, 255)}[size]
+    count, steps = {"tiny": (1, 63), "default": (5, 255), "large": (400, 255)}[size]
     random = np.random.default_rng(1979)
     step = random.uniform(0.25, 10, count) / steps
     volatility, interest = VOLATILITY * np.sqrt(step), np.exp(INTEREST * step)

@@ -12,7 +12,7 @@ SUITE = {"AFFINE": "bsearch"}
 
 def inputs(size: str) -> Inputs:
     """A sorted table with gaps, and keys of which about half are in it."""
-    pairs, n = {"tiny": (200, 500), "default": (20_000, 10_000), "large": (1_000_000, 800_000)}[size]
+    pairs, n = {"tiny": (200, 500), "default": (20_000, 10_000), "large": (1_000_000, 500_000)}[size]
     random = np.random.default_rng(7)
     keys = np.cumsum(random.integers(1, 4, pairs))
     table = np.stack([keys, random.integers(0, 1000, pairs)], axis=1)

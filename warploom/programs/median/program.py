@@ -13,7 +13,7 @@ SUITE = {"AFFINE": "median"}
 
 def inputs(size: str) -> Inputs:
     """An image with a border, some of its pixels black or white."""
-    rows, columns = {"tiny": (8, 16), "default": (64, 96), "large": (640, 960)}[size]
+    rows, columns = {"tiny": (8, 16), "default": (64, 96), "large": (480, 640)}[size]
     random = np.random.default_rng(9)
     picture = image(rows + 2, columns + 2, 6)
     noise = random.random(picture.shape)

@@ -14,7 +14,7 @@ NODE = np.dtype([("children", "<i4", 4), ("first", "<i4"), ("last", "<i4")])
 
 def inputs(size: str) -> Inputs:
     """A genome with repeated pieces; reads from it with errors, their lengths."""
-    bases, count, longest = {"tiny": (60, 20, 7), "default": (4000, 160, 25), "large": (100_000, 5000, 60)}[size]
+    bases, count, longest = {"tiny": (60, 20, 7), "default": (4000, 160, 25), "large": (100_000, 3000, 50)}[size]
     random = np.random.default_rng(4)
     genome = random.integers(0, 4, bases).astype(np.uint8)
     genome[bases // 2 : bases // 2 + bases // 8] = genome[: bases // 8]

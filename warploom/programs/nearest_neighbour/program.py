@@ -16,7 +16,7 @@ WANTED = 5
 
 def inputs(size: str) -> Inputs:
     """Places around towns, and a target."""
-    n = {"tiny": 1400, "default": 140_000, "large": 14_000_000}[size]
+    n = {"tiny": 1400, "default": 140_000, "large": 10_000_000}[size]
     random = np.random.default_rng(54)
     towns = random.uniform([-60, -180], [70, 180], (20, 2))
     places = towns[random.integers(0, 20, n)] + random.normal(0, 2, (n, 2))

@@ -18,7 +18,7 @@ Board = tuple[int, ...]
 
 def inputs(size: str) -> Inputs:
     """All boards of this side whose first rows are filled."""
-    side, filled = {"tiny": (6, 2), "default": (10, 3), "large": (13, 4)}[size]
+    side, filled = {"tiny": (6, 2), "default": (10, 3), "large": (12, 4)}[size]
     return {"size": side, "boards": np.array(list(_fillings(side, filled, ())), np.int32)}
 
 

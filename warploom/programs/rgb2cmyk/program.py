@@ -13,7 +13,7 @@ SUITE = {"AFFINE": "rgb2cmyk"}
 
 def inputs(size: str) -> Inputs:
     """A picture of three channels."""
-    rows, columns = {"tiny": (30, 50), "default": (300, 400), "large": (3000, 4000)}[size]
+    rows, columns = {"tiny": (30, 50), "default": (300, 400), "large": (2000, 3000)}[size]
     return {"rgb": np.stack([image(rows, columns, seed) for seed in (1, 2, 3)], axis=2)}
 
 

@@ -14,7 +14,7 @@ THREADS, DIGITS, DIGIT_BITS = 64, 8, 3
 
 def inputs(size: str) -> Inputs:
     """Keys of so many bits, evenly distributed; `share` of them for each thread."""
-    n, share, bits = {"tiny": (150, 3, 3), "default": (10_000, 25, 15), "large": (160_000, 30, 30)}[size]
+    n, share, bits = {"tiny": (150, 3, 3), "default": (10_000, 25, 15), "large": (480_000, 30, 30)}[size]
     keys = np.random.default_rng(10).integers(0, 1 << bits, n)
     return {"keys": keys.astype(np.uint32), "share": share, "bits": bits}
 

@@ -17,7 +17,7 @@ SIDE = 16
 
 def inputs(size: str) -> Inputs:
     """A frame of so many macroblocks, and the next one: it has moved a little, and has noise. The search range."""
-    rows, columns, search = {"tiny": (1, 1, 2), "default": (2, 6, 4), "large": (20, 24, 8)}[size]
+    rows, columns, search = {"tiny": (1, 1, 2), "default": (2, 6, 4), "large": (16, 20, 7)}[size]
     rows, columns = SIDE * rows, SIDE * columns
     scene = image(rows + 2 * search, columns + 2 * search, 8)
     noise = np.random.default_rng(264).normal(0, 2, (rows, columns))

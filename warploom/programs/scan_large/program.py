@@ -16,7 +16,7 @@ THREADS, ELEMENTS = 64, 128
 
 def inputs(size: str) -> Inputs:
     """How many items go to each of many places."""
-    n = {"tiny": 200, "default": 22_000, "large": 2_200_000}[size]
+    n = {"tiny": 200, "default": 22_000, "large": 1_200_000}[size]
     return {"values": np.random.default_rng(128).poisson(30, n).astype(np.int32)}
 
 

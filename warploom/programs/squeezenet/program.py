@@ -20,7 +20,7 @@ PARTS = {"squeeze": 1, "expand 1": 1, "expand 3": 3}
 def inputs(size: str) -> Inputs:
     """An image of three channels, and modules of so many squeezed channels and expanded ones of either kind."""
     side, modules = {"tiny": (6, [(1, 2)]), "default": (12, [(4, 8), (4, 8)]),
-                     "large": (28, [(16, 64), (16, 64), (32, 64)])}[size]
+                     "large": (24, [(16, 48), (16, 48)])}[size]
     random = np.random.default_rng(227)
     given, channels = {}, 3
     for module, (squeezed, expanded) in enumerate(modules):

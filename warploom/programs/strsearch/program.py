@@ -13,7 +13,7 @@ SUITE = {"AFFINE": "strsearch"}
 
 def inputs(size: str) -> Inputs:
     """Texts of different lengths, and words from them, padded with zeros."""
-    texts, length, words = {"tiny": (30, 15, 2), "default": (180, 50, 6), "large": (1800, 250, 12)}[size]
+    texts, length, words = {"tiny": (30, 15, 2), "default": (180, 50, 6), "large": (1800, 150, 10)}[size]
     random = np.random.default_rng(77)
     starts = np.cumsum([0, *random.integers(length // 2, 2 * length, texts)])
     letters = text(int(starts[-1]), 5)
