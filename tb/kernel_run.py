@@ -18,12 +18,6 @@ from warploom.tb.outside import OutsideUnits
 from warploom.tb.readback import Readback
 from warploom.tb.replay import replay
 
-GATED_ONLY = ("bypass_loads",)
-"""Activity that a kernel may not have; all other counters must count in any run."""
-
-SPARED = ("sub_bank_reads", "sub_bank_writes", "column_reads", "column_writes")
-"""Activity that a kernel may not have if its registers are compact."""
-
 
 class KernelRun:
     """One kernel on hardware that was just reset. `outcome` is the result of the run."""
@@ -64,10 +58,7 @@ class KernelRun:
             outcome |= {"checks": comparison.checks, "warp_instructions": self._trace.warp_instructions}
 
     def _check_amount(self) -> None:
-        """Check that every kind of activity was counted and compared."""
-        spared = (*GATED_ONLY, *(SPARED if self._hardware.config.has_compact_slots else ()))
-        idle = [name for name, count in self._comparison.activity.items() if not count and name not in spared]
-        assert not idle, f"the hardware counted no {', '.join(idle)}"
+        """Check that something was compared: counters of activity may be 0, as without integer operations in lanes."""
         checks = self._comparison.checks
         assert min(checks["cycles"], checks["writes"] + checks.get("accepted", 0)) > 0, "nothing was compared"
 
