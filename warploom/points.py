@@ -97,7 +97,7 @@ def _local(placed: bool) -> Iterator[Client]:
         # Workers start with interrupts blocked: this process gets them, and ends all.
         with processes.interrupts_later(), dask.config.set(_SETTINGS):
             cluster = LocalCluster(
-                n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0,
+                n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0,
                 silence_logs=logging.CRITICAL)
             opened.callback(_close, cluster)
             client = Client(cluster)
