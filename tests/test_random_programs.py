@@ -78,7 +78,8 @@ def test_random_programs(bypass: str, count: int) -> None:
 def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     """A collector that lets its warp issue while its eviction is in flight to the register file."""
     free = BypassingCollector.free_entries
-    monkeypatch.setattr(BypassingCollector, "free_entries", lambda collector, blocked: free(collector, False))
+    monkeypatch.setattr(BypassingCollector, "free_entries", lambda collector, blocked, **more: free(
+        collector, False, **more))
     with pytest.raises(Mismatch, match="operand"):
         for case in samples(80, 1, bypasses=["bow_wr"]):
             simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
