@@ -16,6 +16,8 @@ from warploom import processes
 from warploom.arch.errors import ExecutionError, ToolError, WarploomError, one_line
 from warploom.placement import workers as placement
 
+logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it reports connections that end as we end workers
+
 P = TypeVar("P")
 R = TypeVar("R")
 
