@@ -55,8 +55,8 @@ def compute(
     function: Callable[[P], R], points: Iterable[P], scheduler: str | None = None, *, placed: bool = False
 ) -> Generator[tuple[P, R | WarploomError], None, None]:
     """Each point with the function's result, or with the error that it raised, as they end; the first points start
-    first. There is a worker for each processor of this machine, which stays there if `placed` (docs/placement.md,
-    *Workers*), or those of the cluster with this address.
+    first. There is a worker for each processor that this process may use, which stays there if `placed`
+    (docs/placement.md, *Workers*), or those of the cluster with this address.
 
     Function, points and results are pickled. Workers end with the body that uses this, or with this process. Raises
     `ToolError` if no cluster answers, and what the function raises that is no `WarploomError`.
@@ -93,8 +93,9 @@ def _local(placed: bool) -> Iterator[Client]:
     """A worker for each processor."""
     from warploom import compiled  # noqa: PLC0415  (it uses the cache, which uses modules beside this one)
 
-    count = os.cpu_count() or 1
-    cores = placement.cores(count, placement.available()) if placed else []
+    available = placement.available()
+    count = len(available) or os.cpu_count() or 1
+    cores = placement.cores(count, available) if placed else []
     with contextlib.ExitStack() as opened:
         # Workers start with interrupts blocked: this process gets them, and ends all.
         with processes.interrupts_later(), dask.config.set(_SETTINGS):

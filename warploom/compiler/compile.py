@@ -35,9 +35,13 @@ def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: i
 def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
                  optimise: bool = True) -> Program:
     """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
+    return compile_ptx(read_ptx(path), str(path), entry, max_registers, optimise=optimise)
+
+
+def read_ptx(path: str | Path) -> str:
+    """The text of a PTX file. Raises `PtxError` when it cannot be read."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # ValueError: no text, or no path
         reason = error.strerror if isinstance(error, OSError) else error
         raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
-    return compile_ptx(text, str(path), entry, max_registers, optimise=optimise)

@@ -32,6 +32,7 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/g
            "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
 """The inputs of a result, beside its configuration."""
 
+
 @dataclass(frozen=True)
 class Case:
     """One simulation: a kernel in a size, under a configuration that the experiment calls `setting`."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warploom.arch.errors import LaunchError, PtxError, nearest, shown
+from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.launch import Buffer
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
-from warploom.compiler.compile import compile_ptx
+from warploom.compiler.compile import compile_ptx, read_ptx
 from warploom.compiler.excerpt import excerpt
 from warploom.compiler.parser import parse
 from warploom.compiler.ptx import Variable
@@ -37,7 +37,7 @@ class Module:
     """
 
     def __init__(self, gpu: Gpu, path: Path) -> None:
-        self._gpu, self.path, self.text = gpu, path, _read(path)
+        self._gpu, self.path, self.text = gpu, path, read_ptx(path)
         declared = parse(excerpt(self.text, ""), str(path))
         self.entries = tuple(function.name for function in declared.functions if function.is_entry)
         self._declared = {variable.name: variable for variable in declared.variables
@@ -123,14 +123,6 @@ class Configured:
     def __call__(self, *arguments: Value) -> Launched:
         """Launch. Raises `LaunchError`, `ExecutionError`, and with `rtl` `LockstepError`; memory is then as before."""
         return self._gpu.launch(self._kernel, self._geometry, arguments)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:  # ValueError: no text, or no path
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
 
 
 @lru_cache(maxsize=256)
