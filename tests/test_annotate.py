@@ -1,20 +1,23 @@
 """`warploom annotate`: counts of lines add up to the statistics of the run, and lines are those of the source."""
 
 import json
+import math
+from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+import warploom
 from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
 from warploom.kernels.library import kernel
+from warploom.programs.library import program
 from warploom.running import run
 from warploom.verbs.bench import ON
-from warploom.watch.profile import profile
+from warploom.watch.profile import Profiles
 from warploom.watch.source import Place, Source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "seeing_a_run.md"
@@ -84,17 +87,18 @@ def axpy(tmp_path: Path) -> Path:
 def test_lines_add_up(preset: str, settings: tuple[str, ...]) -> None:
     config = SmConfig.preset(preset).with_settings(settings)
     executed = run(kernel("reduction").load("tiny"), config, record=False)
-    found = profile(config, Stream(executed.program, executed.file.launch))
+    found = Profiles()
+    watched = found.launch(config, Stream(executed.program, executed.file.launch))
     statistics = simulate(config, Stream(executed.program, executed.file.launch)).statistics
-    assert found.statistics == statistics, "watching changes nothing"
-    lines = found.by_line([line.ptx for line in Source(executed.program).lines]).values()
+    assert watched == statistics, "watching changes nothing"
+    lines = found.by_line().values()
     assert sum(line.executed for line in lines) == statistics.warp_instructions
     assert sum(line.lanes for line in lines) == statistics.thread_instructions
     assert sum(line.sources for line in lines).tolist() == statistics.source_widths
     assert sum(line.results for line in lines).tolist() == statistics.destination_widths
-    stalls = sum(line.stalls for line in lines) + np.array(found.stalls.without)
+    stalls = sum(line.stalls for line in lines) + found.without
     assert stalls == pytest.approx([statistics.stalls[cause.name.lower()] for cause in Stall])
-    assert {cause for cause in Stall if found.stalls.without[cause]} <= {Stall.NO_WARP, Stall.DRAINED}
+    assert {cause for cause in Stall if found.without[cause]} <= {Stall.NO_WARP, Stall.DRAINED}
 
 
 def test_a_stall_belongs_to_the_instruction_that_waits(axpy: Path, tmp_path: Path) -> None:
@@ -117,6 +121,29 @@ def test_lines_of_cuda(axpy: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert rows[0] == "/nowhere/axpy.cu"
     assert rows[2].split()[:2] == ["3", f"{lines[3]['executed']}"]
     assert rows[2].endswith("      y[threadIdx.x] += a;")
+
+
+def test_a_program_in_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "lines.json"
+    assert main(["annotate", "gaussian", "--size", "tiny", "--preset", "small", "--json", str(path)]) == 0
+    document = json.loads(path.read_text())
+    gpu = warploom.Gpu("small")
+    this = program("gaussian")
+    this.run(gpu, this.inputs("tiny"))
+    assert (document["kernel"], document["launches"]) == ("factors_of_column, eliminate", 16)
+    assert document["cycles"] == gpu.statistics.cycles
+    exits = [line for line in document["lines"] if line["text"] == "ret;"]
+    warps = [sum(math.prod(launch.geometry.grid) for launch in gpu.launches if launch.kernel == name) * warps
+             for name, warps in (("factors_of_column", 8), ("eliminate", 1))]
+    assert [line["executed"] for line in exits] == warps
+    assert all(line["instructions"] == ["EXIT"] for line in exits)
+    stalls = Counter(document["stalls_without_instruction"])
+    for line in document["lines"]:
+        stalls.update(line["stalls"])
+    assert stalls == pytest.approx({cause: count for cause, count in gpu.statistics.stalls.items() if count}, rel=1e-3)
+    output = capsys.readouterr().out
+    assert sum(line.split()[0].isdecimal() and line.endswith(" ret;") for line in output.splitlines() if line) == 2
+    assert "factors_of_column, eliminate: 16 launches, " in output
 
 
 def test_each_instruction_has_its_lines(axpy: Path) -> None:

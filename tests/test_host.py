@@ -67,7 +67,9 @@ def test_variables(gpu: Gpu) -> None:
     x, y = gpu.array(np.arange(100, dtype=np.float32)), gpu.zeros(100, np.int32)
     launched = module[entry][2, 50](x, y, 100)
     assert module.get("counter", np.int32).tolist() == [109]  # 100 are added
-    assert launched.warnings
+    entry, *_ = module.entries
+    assert launched.warnings[0].startswith(f"{entry} reads what nothing sets, and finds zeros: ")
+    assert launched.warnings[0].endswith("; set it with module.set(...)")
 
 
 def test_statistics_of_launches() -> None:

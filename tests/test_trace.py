@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from perfetto_trace import Read, read
 
+import warploom
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.cli import main
@@ -19,11 +20,11 @@ from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.library import kernel
+from warploom.programs.library import program
 from warploom.running import run
 from warploom.verbs.bench import ON
 from warploom.watch.perfetto import PACKETS, Writer
-from warploom.watch.recorder import record
-from warploom.watch.source import Source
+from warploom.watch.recorder import Recording
 
 CONFIGURATIONS = {
     "off": ("narrow", ()), "on": ("narrow", ON), "wide": ("fermi", ("gating=cross_lane",)), "small": ("small", ()),
@@ -42,12 +43,14 @@ def traced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     config = SmConfig.preset(preset).with_settings(settings)
     executed = run(kernel("reduction").load("tiny"), config, record=False)
     path = tmp_path_factory.mktemp("trace") / "run.perfetto-trace"
-    source, stream = Source(executed.program), Stream(executed.program, executed.file.launch)
+    stream = Stream(executed.program, executed.file.launch)
     with path.open("wb") as file:
-        statistics, slices = record(config, stream, source, file)
+        recording = Recording("reduction", file)
+        statistics = recording.launch(config, stream)
+        recording.close()
     assert statistics == simulate(config, stream).statistics, "watching changes nothing"
     trace = read(path)
-    assert len(trace.slices) == slices
+    assert len(trace.slices) == recording.slices
     return config, statistics, trace
 
 
@@ -148,6 +151,35 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert main([*arguments, "/dev/full"]) == 1
     assert capsys.readouterr().err == "warploom: error: /dev/full: No space left on device\n"
+
+
+@pytest.mark.parametrize("preset", ["small", "pascal"])
+def test_a_program(preset: str, tmp_path: Path) -> None:
+    """Each launch begins where the last one ended; the cycles of its slices are those of the launch alone."""
+    path, document = tmp_path / "run.perfetto-trace", tmp_path / "trace.json"
+    assert main(["trace", "gaussian", "--size", "tiny", "--preset", preset, "--out", str(path),
+                 "--json", str(document)]) == 0
+    gpu = warploom.Gpu(preset)
+    this = program("gaussian")
+    this.run(gpu, this.inputs("tiny"))
+    assert json.loads(document.read_text())["timing"] == gpu.statistics.to_json()
+    trace, interval = read(path), gpu.config.front_end_interval
+    assert trace.root == f"gaussian on {preset}"
+    shown = trace.on("/launches")
+    assert [(each.name, each.arguments["launch"], each.arguments["cycles"]) for each in shown] == [
+        (launch.kernel, number, launch.statistics.cycles) for number, launch in enumerate(gpu.launches)]
+    assert [each.begin for each in shown] == [0, *(each.end for each in shown[:-1])]
+    assert all(0 <= each.cycles - each.arguments["cycles"] < interval for each in shown)
+    for each, launch in zip(shown, gpu.launches, strict=True):
+        inside = [one for one in trace.slices if each.begin <= one.begin < each.end]
+        assert all(one.end <= each.end for one in inside)
+        banks = [one for one in inside if one.track.startswith("/banks")]
+        assert len(banks) == sum(launch.statistics.bank_reads) + sum(launch.statistics.bank_writes)
+        issued = [one for one in inside if one.track.endswith("/instructions")]
+        assert len(issued) == launch.statistics.warp_instructions
+        assert {one.arguments["ptx"].split()[-1] for one in issued if one.name == "EXIT"} <= {"ret;"}
+    flows = Counter(each.flow for each in trace.slices if each.flow is not None)
+    assert set(flows.values()) == {3}, "a number is of one instruction"
 
 
 def test_nothing_is_half_written(tmp_path: Path) -> None:

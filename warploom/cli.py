@@ -168,9 +168,7 @@ def _add_run(verbs: _Verbs) -> None:
     run = _verb(verbs, "run", "execute a kernel or program on the golden SM, and optionally on the hardware",
                 "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"
                 "warploom run gaussian --size tiny --launches gaussian\nwarploom run saxpy.toml --out results")
-    run.add_argument("kernel", help="a bundled kernel or program, or the path of a launch file (.toml)")
-    run.add_argument("--size", choices=("tiny", "default", "large"),
-                     help="inputs of a bundled kernel or program (default: default; large is for programs)")
+    _add_kernel(run)
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     run.add_argument("--launches", type=Path, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
@@ -190,18 +188,24 @@ def _add_run(verbs: _Verbs) -> None:
     demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
 
 
+def _add_kernel(verb: argparse.ArgumentParser) -> None:
+    """What to run."""
+    verb.add_argument("kernel", help="a bundled kernel or program, or the path of a launch file (.toml)")
+    verb.add_argument("--size", choices=("tiny", "default", "large"),
+                      help="inputs of a bundled kernel or program (default: default; large is for programs)")
+
+
 def _add_views(verbs: _Verbs) -> None:
     trace = _verb(verbs, "trace", "a run on the golden SM, cycle by cycle, as a file for Perfetto",
                   "warploom trace hotspot --size tiny --out hotspot.perfetto-trace\n"
+                  "warploom trace gaussian --size tiny --out gaussian.perfetto-trace\n"
                   "warploom trace saxpy.toml --preset small --set coalescing=on --out saxpy.perfetto-trace")
-    trace.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
-    trace.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+    _add_kernel(trace)
     trace.add_argument("--out", type=Path, required=True, metavar="FILE", dest="trace", help="the file to write")
 
-    annotate = _verb(verbs, "annotate", "a kernel's PTX or CUDA, with what a run on the golden SM spends on each line",
+    annotate = _verb(verbs, "annotate", "PTX or CUDA, with what a run on the golden SM spends on each line",
                      "warploom annotate reduction --size tiny\nwarploom annotate saxpy.toml --cuda --json lines.json")
-    annotate.add_argument("kernel", help="a bundled kernel, or the path of a launch file (.toml)")
-    annotate.add_argument("--size", choices=("tiny", "default"), help="launch of a bundled kernel (default: default)")
+    _add_kernel(annotate)
     annotate.add_argument("--cuda", action="store_true", help="lines of CUDA; the PTX must be made by nvcc -lineinfo")
 
 

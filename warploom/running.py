@@ -8,14 +8,15 @@ import numpy as np
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.layout import check_fits
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Execution, execute
 from warploom.kernels.launchfile import LaunchFile, load
-from warploom.kernels.library import kernel
+from warploom.kernels.library import kernel, kernels
+from warploom.programs.library import names
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ class Executed:
         return "as expected" + (", bit for bit" if all(e.exact for e in self.file.expectations) else "")
 
 
+def is_program(name: str) -> bool:
+    """Whether a name is that of a bundled program, and not of a bundled kernel or a launch file (.toml). Raises
+    `LaunchError` if it is none of these."""
+    known = [*(kernel.name for kernel in kernels()), *names()]
+    if not name.endswith(".toml") and name not in known:
+        raise LaunchError(f"{shown(name)} is no bundled kernel or program, which warploom kernels lists, and no launch "
+                          f"file (.toml){nearest(name, known)}")
+    return name in names()
+
+
 def find(name: str, size: str | None) -> LaunchFile:
     """The launch of a bundled kernel in a size (``default`` if None), or the launch file at a path.
 
@@ -61,16 +72,8 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     check_fits(config, program, file.launch)
     execution = execute(program, file.launch, record=record)
     found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
-    return Executed(file, program, execution, tuple(line for line in found if line is not None), _doubts(file, program))
-
-
-def _doubts(file: LaunchFile, program: Program) -> tuple[str, ...]:
-    """One line if the kernel reads module variables that are never set."""
-    unset = file.launch.unset(program)
-    if not unset:
-        return ()
-    names = ", ".join(f"{variable.name} (.{variable.space.name.lower()})" for variable in unset)
-    return (f"{file.path}: {program.name} reads what nothing sets, and finds zeros: {names}; set it with [[symbols]]",)
+    warnings = tuple(f"{file.path}: {line}; set it with [[symbols]]" for line in file.launch.warnings(program))
+    return Executed(file, program, execution, tuple(line for line in found if line is not None), warnings)
 
 
 def save(buffers: Mapping[str, np.ndarray], folder: Path) -> list[Path]:

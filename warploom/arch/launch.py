@@ -8,7 +8,7 @@ import numpy as np
 from warploom.arch.config import LANES
 from warploom.arch.errors import LaunchError, nearest
 from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, SHARED_WINDOW, after
-from warploom.arch.program import ModuleVariable, Program
+from warploom.arch.program import Program
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK_THREADS = 1024
@@ -114,10 +114,12 @@ class Launch:
         for symbol in self.symbols:
             _check_symbol(program, symbol)
 
-    def unset(self, program: Program) -> list[ModuleVariable]:
-        """The module variables that the kernel reads although they are never set; they hold zeros."""
+    def warnings(self, program: Program) -> list[str]:
+        """One line if the kernel reads module variables that are never set; they hold zeros."""
         given = {symbol.name for symbol in self.symbols}
-        return [variable for variable in program.module if variable.unset and variable.name not in given]
+        names = ", ".join(f"{variable.name} (.{variable.space.name.lower()})" for variable in program.module
+                          if variable.unset and variable.name not in given)
+        return [f"{program.name} reads what nothing sets, and finds zeros: {names}"] if names else []
 
 
 def _check_symbol(program: Program, symbol: Buffer) -> None:

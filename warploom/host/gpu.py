@@ -1,6 +1,6 @@
 """`Gpu`: one SM with its memory, on which a program in Python launches kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ from warploom.arch.errors import ConfigError, LaunchError, shown
 from warploom.arch.launch import Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
-from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
 from warploom.golden_model.simulate import simulate
@@ -30,30 +29,35 @@ if TYPE_CHECKING:
 Setting = str | int | Sequence[int]
 """The value of a field of the configuration."""
 
+Timing = Callable[[SmConfig, Traced], Statistics]
+"""Simulates a launch to its end."""
+
 
 class Gpu:
     """A GPU with one SM. `machine` is a preset, a configuration file or an `SmConfig`; `settings` are its fields, as in
     ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})`` for names with dots.
 
-    Without `timing` kernels are executed, but their cycles not simulated. With `traces` each launch has its trace. With
-    `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up contents from
-    `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each launch is written
-    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
+    Without `timing` kernels are executed, but their cycles not simulated; a function as `timing` simulates them and
+    returns their statistics, as `warploom.watch.recorder.Recording.launch` does. With `traces` each launch has its
+    trace. With `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up
+    contents from `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each
+    launch is written as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
 
     `launches` are the finished launches. Raises `ConfigError`.
     """
 
     def __init__(
-        self, machine: str | Path | SmConfig = "fermi", *, timing: bool = True, traces: bool = False,
-        rtl: bool = False, replay: bool = False, seed: int = 1, launch_files: str | Path | None = None,
-        **settings: Setting,
+        self, machine: str | Path | SmConfig = "fermi", *, timing: bool | Timing = True,
+        traces: bool = False, rtl: bool = False, replay: bool = False, seed: int = 1,
+        launch_files: str | Path | None = None, **settings: Setting,
     ) -> None:
         if not isinstance(machine, str | Path | SmConfig):
             raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
         config = machine if isinstance(machine, SmConfig) else SmConfig.preset(str(machine))
         self.config = config.with_settings([f"{field}={value}" for field, value in settings.items()], "settings")
         self.launches: list[Launched] = []
-        self._timing, self._traces = timing, traces
+        self._timing = _simulated if timing is True else timing
+        self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
@@ -110,15 +114,16 @@ class Gpu:
         for array in self._arrays.values():
             array.replace(execution.buffers[array.name])
         module.keep(program, execution)
+        warnings = tuple(f"{line}; set it with module.set(...)" for line in launch.warnings(program))
         launched = Launched(
             program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
-            _warnings(program, launch), timed, execution.trace, compared)
+            warnings, timed, execution.trace, compared)
         self.launches.append(launched)
         return launched
 
     def _simulate(self, traced: Traced, module: Module) -> tuple[Statistics | None, "Lockstep | None"]:
         """The cycles of a launch on the model and on the hardware, as far as they are asked for."""
-        timed = simulate(self.config, traced).statistics if self._timing else None
+        timed = self._timing(self.config, traced) if self._timing else None
         if self._hardware is None:
             return timed, None
         cycles = None if timed is None else timed.cycles
@@ -142,7 +147,6 @@ class Gpu:
             geometry.shared, symbols=symbols, mapped=tuple(array.buffer() for array in self._arrays.values()))
 
 
-def _warnings(program: Program, launch: Launch) -> tuple[str, ...]:
-    """One line if the kernel reads variables that nothing has set."""
-    names = ", ".join(variable.name for variable in launch.unset(program))
-    return (f"{program.name} reads what nothing sets, and finds zeros: {names}",) if names else ()
+def _simulated(config: SmConfig, trace: Traced) -> Statistics:
+    """The golden SM's statistics."""
+    return simulate(config, trace).statistics

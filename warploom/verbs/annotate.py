@@ -8,11 +8,14 @@ import numpy as np
 
 from warploom import report
 from warploom.golden_model.front_end.stalls import Stall
-from warploom.golden_model.functional.executor import Stream
-from warploom.running import find, run
+from warploom.golden_model.statistics import total
 from warploom.verbs import Body, configuration
-from warploom.watch.profile import Spent, profile
-from warploom.watch.source import Place, Source
+from warploom.watch.launches import launches
+from warploom.watch.profile import Profiles, Spent
+from warploom.watch.source import Place, at
+
+Texts = Mapping[str, Sequence[str]]
+"""The lines of each file."""
 
 GAP = 10
 """Lines without instructions that are shown between two lines with some."""
@@ -23,36 +26,32 @@ COLUMNS = ("line", "executed", "share", "stalls", "share", "mostly", "lanes", "r
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Run the kernel on the golden SM, and print its source with the counts of each line."""
+    """Run the kernel or program on the golden SM, and print its source with the counts of each line."""
     config = configuration(options)
-    file = find(options.kernel, options.size)
-    executed = run(file, config, record=False)
-    source = Source(executed.program)
-    if options.cuda:
-        source.need_cuda()
+    profiles = Profiles(cuda=options.cuda)
     with report.working("timing"):
-        found = profile(config, Stream(executed.program, file.launch))
-    spent = found.by_line([lines.cuda if options.cuda else lines.ptx for lines in source.lines])
-    statistics = found.statistics
+        runs = launches(options.kernel, options.size, config, profiles.launch)
+    spent, texts, statistics = profiles.by_line(), profiles.texts(), total(runs)
     body = {
         "configuration": dataclasses.asdict(config), "source": "cuda" if options.cuda else "ptx",
-        "kernel": statistics.kernel, "cycles": statistics.cycles, "warp_instructions": statistics.warp_instructions,
-        "stalls": statistics.stalls, "stalls_without_instruction": _causes(found.stalls.without),
-        "lines": [_described(place, line, source) for place, line in spent.items()],
+        "kernel": statistics.kernel, "launches": len(runs), "cycles": statistics.cycles,
+        "warp_instructions": statistics.warp_instructions, "stalls": statistics.stalls,
+        "stalls_without_instruction": _causes(profiles.without),
+        "lines": [_described(place, line, texts) for place, line in spent.items()],
     }
-    _show(spent, source, body)
+    _show(spent, texts, body)
     return body
 
 
-def _causes(counts: np.ndarray | list[int]) -> dict[str, float]:
+def _causes(counts: np.ndarray) -> dict[str, float]:
     """Cycles by cause, without those that have none; parts of cycles to three digits."""
     return {cause.name.lower(): round(float(counts[cause]), 3) for cause in Stall if counts[cause]}
 
 
-def _described(place: Place | None, line: Spent, source: Source) -> Body:
+def _described(place: Place | None, line: Spent, texts: Texts) -> Body:
     return {
-        "file": place and place.file, "line": place and place.line, "text": place and source.at(place),
-        "instructions": [source.lines[pc].machine for pc in line.pcs], "executed": line.executed,
+        "file": place and place.file, "line": place and place.line, "text": place and at(texts[place.file], place.line),
+        "instructions": line.instructions, "executed": line.executed,
         "stalls": _causes(line.stalls), "mean_lanes": line.lanes / line.executed if line.executed else None,
         "source_widths": line.sources.tolist(), "result_widths": line.results.tolist(),
     }
@@ -61,20 +60,20 @@ def _described(place: Place | None, line: Spent, source: Source) -> Body:
 # ---------------------------------------------------------------- the text
 
 
-def _show(spent: Mapping[Place | None, Spent], source: Source, body: Body) -> None:
+def _show(spent: Mapping[Place | None, Spent], texts: Texts, body: Body) -> None:
     """Print the files one after the other, with the lines around those that have instructions."""
     executed, idle = body["warp_instructions"], sum(body["stalls"].values())
-    for file in dict.fromkeys(place.file for place in spent if place):
+    for file, lines in texts.items():
         here = {place.line: line for place, line in spent.items() if place and place.file == file}
-        rows = [(_cells(number, here.get(number), executed, idle), text)
-                for number, text in _excerpt(here, source.text(file))]
+        rows = [(_cells(number, here.get(number), executed, idle), text) for number, text in _excerpt(here, lines)]
         print(file, *_aligned(rows), sep="\n")
     if None in spent:
         rows = [(_cells(0, spent[None], executed, idle), "")]
         print("without a line", *_aligned(rows), sep="\n")
     rest = ", ".join(f"{count:,.0f} {cause}" for cause, count in body["stalls_without_instruction"].items())
-    print(f"{body['kernel']}: {body['cycles']:,} cycles, {executed:,} warp instructions, {idle:,} stalls of schedulers"
-          f"{f', without an instruction: {rest}' if rest else ''}")
+    launched = f"{body['launches']:,} launches, " if body["launches"] > 1 else ""
+    print(f"{body['kernel']}: {launched}{body['cycles']:,} cycles, {executed:,} warp instructions, {idle:,} stalls of "
+          f"schedulers{f', without an instruction: {rest}' if rest else ''}")
 
 
 def _excerpt(lines: Mapping[int, Spent], text: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -6,15 +6,13 @@ from pathlib import Path
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, ToolError, nearest, shown
+from warploom.arch.errors import ConfigError, ExecutionError, ToolError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
-from warploom.kernels.library import kernels
-from warploom.programs.library import names
-from warploom.running import Executed, find, run, save
+from warploom.running import Executed, find, is_program, run, save
 from warploom.verbs import Body, configuration, need_simulator
 
 
@@ -22,14 +20,10 @@ def main(options: argparse.Namespace) -> Body:
     """Run a program, a bundled kernel, or a launch file."""
     if options.replay and (options.waves or not options.rtl):
         raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
-    if options.kernel in names():
+    if is_program(options.kernel):
         from warploom.verbs import run_program  # noqa: PLC0415  (it imports this module)
 
         return run_program.main(options)
-    known = [*(kernel.name for kernel in kernels()), *names()]
-    if not options.kernel.endswith(".toml") and options.kernel not in known:
-        raise LaunchError(f"{shown(options.kernel)} is no bundled kernel or program, which warploom kernels lists, and "
-                          f"no launch file (.toml){nearest(options.kernel, known)}")
     if options.launches:
         raise ConfigError(f"--launches: it writes the launches of a program; {options.kernel} is a single one")
     return run_launch(options)

@@ -5,25 +5,25 @@ import dataclasses
 
 from warploom import report
 from warploom.files import writing
-from warploom.golden_model.functional.executor import Stream
-from warploom.running import find, run
+from warploom.golden_model.statistics import total
 from warploom.verbs import Body, configuration
-from warploom.watch.recorder import record
-from warploom.watch.source import Source
+from warploom.watch.launches import launches
+from warploom.watch.recorder import Recording
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Run the kernel, and write what happens in each cycle."""
+    """Run the kernel or program, and write what happens in each cycle."""
     config = configuration(options)
-    file = find(options.kernel, options.size)
-    executed = run(file, config, record=False)
-    with report.working("timing"), writing(options.trace) as trace:
-        statistics, slices = record(config, Stream(executed.program, file.launch), Source(executed.program), trace)
-    size = options.trace.stat().st_size
-    report.fields(f"{statistics.kernel} on {config.name}: {options.trace}", {
-        "cycles": statistics.cycles, "warp instructions": statistics.warp_instructions, "slices": slices,
+    with report.working("timing"), writing(options.trace) as file:
+        recording = Recording(f"{options.kernel} on {config.name}", file)
+        runs = launches(options.kernel, options.size, config, recording.launch)
+        recording.close()
+    statistics, size = total(runs), options.trace.stat().st_size
+    report.fields(f"{options.kernel} on {config.name}: {options.trace}", {
+        "launches": len(runs), "cycles": statistics.cycles, "warp instructions": statistics.warp_instructions,
+        "slices": recording.slices,
         "bytes": f"{size:,}, {size / statistics.warp_instructions:.0f} for each warp instruction",
     })
     print("Open it at https://ui.perfetto.dev, or query it with Perfetto's trace_processor.")
-    return {"configuration": dataclasses.asdict(config), "trace": str(options.trace), "slices": slices, "bytes": size,
-            "timing": statistics.to_json()}
+    return {"configuration": dataclasses.asdict(config), "trace": str(options.trace), "launches": len(runs),
+            "slices": recording.slices, "bytes": size, "timing": statistics.to_json()}

@@ -14,13 +14,13 @@ from warploom.watch.tracks import Lanes
 @dataclass(slots=True)
 class Living:
     """An instruction in the datapath or in a unit behind it: its pc, warp slot, name, and cycles of issue and dispatch
-    (-1 before it). `number` counts such instructions, and `annotations` are those of its slices."""
+    (-1 before it). `flow` connects its slices, and `annotations` are those of the slices."""
 
     pc: int
     slot: int
     name: str
     issued: int
-    number: int
+    flow: int
     annotations: list[Any]
     dispatched: int = -1
     pipe: int = 0
@@ -35,7 +35,7 @@ class Flights:
                  lines: Callable[[int], Sequence[Any]]) -> None:
         config = self._config = sm.config
         self.living: dict[int, Living] = {}
-        self._writer, self._lines, self._count = writer, lines, 0
+        self._writer, self._lines = writer, lines
         self._warps = [Lanes(writer, "instructions", warp) for warp in warps]
         collectors = writer.track("collectors", root)
         names = [f"collector {number}" for number in range(config.collectors)]
@@ -73,20 +73,19 @@ class Flights:
         fields = sm.inputs.issue[port * config.issue_per_warp + second]
         assert fields is not None
         name = Op(fields["op"]).name
-        self._count += 1
         self.living[fields["tag"]] = Living(pc, warp.slot, name if name == op.name else f"{name} for {op.name}", cycle,
-                                            self._count, annotations)
+                                            self._writer.flow(), annotations)
 
     def _dispatched(self, living: Living, sent: Any, cycle: int) -> None:
         living.dispatched, living.pipe = cycle, sent["pipe"]
         self._holders[sent["collector"]].add((living.issued, cycle), living.name, "collector", living.annotations,
-                                             living.number)
+                                             living.flow)
         self._loading += self._loads_memory(living)
 
     def _end(self, living: Living, cycle: int) -> None:
         kind = self._kinds[living.pipe].name
-        self._warps[living.slot].add((living.issued, cycle), living.name, kind, living.annotations, living.number)
-        self._pipes[living.pipe].add((living.dispatched, cycle), living.name, kind, living.annotations, living.number)
+        self._warps[living.slot].add((living.issued, cycle), living.name, kind, living.annotations, living.flow)
+        self._pipes[living.pipe].add((living.dispatched, cycle), living.name, kind, living.annotations, living.flow)
         self._loading -= self._loads_memory(living)
 
     def _loads_memory(self, living: Living) -> bool:

@@ -20,30 +20,38 @@ _SEQUENCE = 1
 
 
 class Writer:
-    """Writes tracks, their slices and counters to a file. Texts are written once, then named by a number. `slices`
-    counts what was written."""
+    """Writes tracks, their slices and counters to a file. Texts are written once, then named by a number. Cycles count
+    from `start` on. `slices` and `flows` count what was written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._trace = file, Trace()
-        self._tracks = 0
+        self._tracks: dict[tuple[str, int | None, int], int] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._new: list[tuple[str, str, int]] = []
-        self.slices = 0
+        self.start = self.slices = self.flows = 0
         first = self._packet(0, TracePacket.SEQ_INCREMENTAL_STATE_CLEARED)
         first.first_packet_on_sequence = True
 
-    def track(self, name: str, parent: int | None = None, *, unit: str | None = None) -> int:
-        """A new track below a parent, after those that the parent has; with a `unit` a counter. Tracks of one name and
-        one parent are shown as one. Returns its number."""
-        self._tracks += 1
+    def track(self, name: str, parent: int | None = None, *, row: int = 0, unit: str | None = None) -> int:
+        """The number of the track of this name below a parent; a new one comes after those that the parent has, and is
+        a counter if it has a `unit`. Rows are tracks of one name and one parent, which are shown as one."""
+        known = self._tracks.get((name, parent, row))
+        if known is not None:
+            return known
+        number = self._tracks[name, parent, row] = len(self._tracks) + 1
         descriptor = self._packet(0).track_descriptor
-        descriptor.uuid, descriptor.name = self._tracks, name
-        descriptor.child_ordering, descriptor.sibling_order_rank = TrackDescriptor.EXPLICIT, self._tracks
+        descriptor.uuid, descriptor.name = number, name
+        descriptor.child_ordering, descriptor.sibling_order_rank = TrackDescriptor.EXPLICIT, number
         if parent is not None:
             descriptor.parent_uuid = parent
         if unit is not None:
             descriptor.counter.unit_name = unit
-        return self._tracks
+        return number
+
+    def flow(self) -> int:
+        """A new number for slices that are connected."""
+        self.flows += 1
+        return self.flows
 
     def annotation(self, name: str, value: str | int) -> DebugAnnotation:
         """An argument of slices."""
@@ -85,7 +93,8 @@ class Writer:
         if len(self._trace.packet) >= PACKETS:
             self.close()
         packet = self._trace.packet.add()
-        packet.timestamp, packet.trusted_packet_sequence_id, packet.sequence_flags = cycle, _SEQUENCE, flags
+        packet.timestamp = self.start + cycle
+        packet.trusted_packet_sequence_id, packet.sequence_flags = _SEQUENCE, flags
         for kind, text, number in self._new:
             interned = getattr(packet.interned_data, kind).add(iid=number)
             if kind == "debug_annotation_string_values":

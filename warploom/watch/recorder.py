@@ -1,4 +1,4 @@
-"""`record`: a run as a Perfetto trace (docs/seeing_a_run.md)."""
+"""`Recording`: launches as a Perfetto trace (docs/seeing_a_run.md)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -44,9 +44,8 @@ class Schedulers:
 
     def close(self, cycles: int) -> None:
         """The run is over; the last cycle of the schedulers may end later."""
-        end = -(-cycles // self._interval) * self._interval
         for track in self._tracks:
-            track.show(end, None)
+            track.show(_whole(cycles, self._interval), None)
 
 
 class Waits:
@@ -73,18 +72,49 @@ class Waits:
             track.show(cycles, None)
 
 
-def record(config: SmConfig, trace: Traced, source: Source, file: BinaryIO) -> tuple[Statistics, int]:
-    """Simulate a trace to its end, and write it to a file while it runs. Returns statistics, and the number of slices.
+class Recording:
+    """A Perfetto trace of launches on the golden SM, one after the other, written to a file while they run. The tracks
+    of all launches are the same ones, below `title`. `slices` counts what was written."""
 
-    Raises `LaunchError` if the launch does not fit the SM, `ExecutionError` if no warp can go on, `OSError` if the file
-    cannot be written.
-    """
-    sm, writer = Sm(config, trace), Writer(file)
-    root = writer.track(f"{trace.program.name} on {config.name}")
-    lines = _annotations(writer, source)
+    def __init__(self, title: str, file: BinaryIO) -> None:
+        self._writer, self._count = Writer(file), 0
+        self._root = self._writer.track(title)
+        self._launches = self._writer.track("launches", self._root)
+
+    @property
+    def slices(self) -> int:
+        """What was written."""
+        return self._writer.slices
+
+    def launch(self, config: SmConfig, trace: Traced) -> Statistics:
+        """Simulate a launch to its end. It begins where the last one ended, or in the next cycle of the schedulers.
+
+        Raises `LaunchError` if the launch does not fit the SM, `ExecutionError` if no warp can go on, `OSError` if the
+        file cannot be written.
+        """
+        sm, writer = Sm(config, trace), self._writer
+        _simulate(sm, writer, self._root)
+        end = _whole(sm.cycle, config.front_end_interval)
+        about: dict[str, str | int] = {
+            "launch": self._count, "grid": "x".join(map(str, trace.launch.grid)),
+            "block": "x".join(map(str, trace.launch.block)), "cycles": sm.cycle}
+        writer.slice(self._launches, (0, end), trace.program.name, "launch",
+                     [writer.annotation(name, value) for name, value in about.items()])
+        writer.start += end
+        self._count += 1
+        return collect(sm)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+
+def _simulate(sm: Sm, writer: Writer, root: int) -> None:
+    """A launch, on tracks below a root."""
+    lines = _annotations(writer, Source(sm.trace.program))
     schedulers = Schedulers(sm, writer, root)
     parent = writer.track("warps", root)
-    warps = [writer.track(f"warp slot {slot}", parent) for slot in range(config.warps)]
+    warps = [writer.track(f"warp slot {slot}", parent) for slot in range(sm.config.warps)]
     waits = Waits(sm, writer, warps, lines)
     flights = Flights(sm, writer, warps, root, lines)
     banks = Banks(sm, writer, root, flights.living)
@@ -96,8 +126,11 @@ def record(config: SmConfig, trace: Traced, source: Source, file: BinaryIO) -> t
     banks.settle()
     schedulers.close(sm.cycle)
     waits.close(sm.cycle)
-    writer.close()
-    return collect(sm), writer.slices
+
+
+def _whole(cycles: int, interval: int) -> int:
+    """The end of the last cycle of the schedulers."""
+    return -(-cycles // interval) * interval
 
 
 def _annotations(writer: Writer, source: Source) -> Any:

@@ -1,7 +1,7 @@
 """`Source`: the lines of PTX and CUDA that machine instructions come from."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -52,8 +52,7 @@ class Source:
 
     def at(self, place: Place) -> str:
         """The text of a line, without white space around it; empty if it cannot be read."""
-        lines = self.text(place.file)
-        return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+        return at(self.text(place.file), place.line)
 
     def need_cuda(self) -> None:
         """Raise `LaunchError` unless the PTX has line information."""
@@ -79,6 +78,11 @@ class Source:
             if here is not None:
                 located[number] = here
         return located
+
+
+def at(lines: Sequence[str], number: int) -> str:
+    """A line without white space around it; empty if there is none of this number."""
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def _read(path: Path) -> list[str]:

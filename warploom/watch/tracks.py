@@ -38,7 +38,7 @@ class Lanes:
         begin, end = cycles
         lane = next((lane for lane, last in enumerate(self._ends) if last <= begin), len(self._ends))
         if lane == len(self._ends):
-            self._tracks.append(self._writer.track(self._name, self._parent))
+            self._tracks.append(self._writer.track(self._name, self._parent, row=lane))
             self._ends.append(0)
         self._ends[lane] = end
         self._writer.slice(self._tracks[lane], cycles, name, category, annotations, flow)
