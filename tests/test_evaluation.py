@@ -179,7 +179,8 @@ def test_an_average_is_one_of_percentages():
     measured = figure.measure(runs)
     assert measured.average("reg") == pytest.approx(30)
     document = measured.to_json()["series"]["reg"]
-    assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "published": "31.8"}
+    assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "published": "31.8",
+                        "settings": ["x"]}
 
 
 def test_configurations_are_the_twelve_of_the_experiment():

@@ -1,7 +1,7 @@
 """Figures: the quantities measured for each kernel, and their values."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -28,6 +28,25 @@ class Run:
 Runs = Mapping[str, Run]
 """One kernel under each configuration of an experiment, by the configuration's name."""
 
+
+class Noted(Runs):
+    """The same runs; `settings` are those that were looked at."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.settings: list[str] = []
+        self._runs = runs
+
+    def __getitem__(self, setting: str) -> Run:
+        self.settings += [setting] * (setting not in self.settings)
+        return self._runs[setting]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+
 Compare = Callable[[Run, Run], float]
 """A percentage of a run and of its baseline."""
 
@@ -43,6 +62,15 @@ class Series:
 
     key: str
     value: Callable[[Any], float]
+
+    def settings(self, runs: Mapping[str, Any]) -> list[str]:
+        """The settings whose runs a bar is computed from; none if it is of no runs."""
+        of_kernel = next(iter(runs.values()))
+        if not isinstance(of_kernel, Mapping):
+            return []
+        noted = Noted(of_kernel)
+        self.value(noted)
+        return noted.settings
 
 
 @dataclass(frozen=True)
@@ -75,16 +103,18 @@ class Figure:
         """Every series for every kernel of `runs`."""
         values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
                   for series in self.series}
-        return Measured(self, tuple(runs), values)
+        settings = {series.key: series.settings(runs) for series in self.series}
+        return Measured(self, tuple(runs), values, settings)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure with its values, in percent: `values[series][kernel]`."""
+    """A figure with its values, in percent: `values[series][kernel]`; `settings[series]` are those of their runs."""
 
     figure: Figure
     kernels: tuple[str, ...]
     values: Mapping[str, Mapping[str, float]] = field(repr=False)
+    settings: Mapping[str, list[str]]
 
     def average(self, series: str) -> float:
         """The arithmetic mean over kernels of their percentages, as the source averages."""
@@ -94,7 +124,9 @@ class Measured:
         """Values, averages and published values, by series."""
         return {
             "figure": self.figure.number, "note": self.figure.note, "title": self.figure.title, "unit": "percent",
+            "stacked": self.figure.stacked,
             "series": {key: {"kernels": dict(values), "average": self.average(key),
-                             "published": str(self.figure.published[key]) if key in self.figure.published else None}
+                             "published": str(self.figure.published[key]) if key in self.figure.published else None,
+                             "settings": self.settings[key]}
                        for key, values in self.values.items()},
         }

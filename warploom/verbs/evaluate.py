@@ -21,6 +21,7 @@ from warploom.evaluation import (
     gating,
     hardware,
     placement,
+    repeating,
     tables,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
@@ -116,7 +117,8 @@ def _calibration(options: argparse.Namespace, config: SmConfig) -> Body:
     report.table(f"Instructions per cycle of {config.name} (kernels: {options.size}) beside GPGPU-Sim's (default)",
                  calibration.COLUMNS, [row.shown for row in rows])
     shown = [dict(zip(calibration.COLUMNS, row.shown, strict=True)) for row in rows]
-    return {"size": options.size, "calibration": shown, "runs": _statistics(runs)}
+    return {"size": options.size, "calibration": shown, "settings": _settings(options, runs),
+            "runs": _statistics(runs)}
 
 
 def _placement(options: argparse.Namespace) -> Body:
@@ -155,7 +157,14 @@ def _failures(failed: Mapping[Case, WarploomError]) -> Body:
 
 def _figures(options: argparse.Namespace, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
     """Draw and print figures, and keep the statistics of all runs; `presets` names the machine."""
-    return {**_measured(options, figures, runs, presets), "runs": _statistics(runs)}
+    return {**_measured(options, figures, runs, presets), "settings": _settings(options, runs),
+            "runs": _statistics(runs)}
+
+
+def _settings(options: argparse.Namespace, runs: Mapping[str, Runs]) -> Body:
+    """How to repeat a run of each setting."""
+    of_kernel = next(iter(runs.values()))
+    return {setting: repeating.options(run.config, options.preset) for setting, run in of_kernel.items()}
 
 
 def _measured(
