@@ -92,7 +92,7 @@ class Statistics:
 def total(runs: Sequence[Statistics]) -> Statistics:
     """The sum of one run or more on the same SM, one after the other. Counts add: those in lists element by element,
     those in dicts by name. IPC and occupancy are of all cycles; `kernel` has the name of each kernel once."""
-    counts = {field.name: _sum([getattr(run, field.name) for run in runs])
+    counts = {field.name: added([getattr(run, field.name) for run in runs])
               for field in fields(Statistics) if field.name not in NO_COUNTS}
     cycles = counts["cycles"]
     return Statistics(kernel=", ".join(dict.fromkeys(run.kernel for run in runs)), preset=runs[0].preset,
@@ -100,11 +100,11 @@ def total(runs: Sequence[Statistics]) -> Statistics:
                       occupancy=sum(run.occupancy * run.cycles for run in runs) / cycles, **counts)
 
 
-def _sum(values: Sequence[Any]) -> Any:
-    """The sum of numbers, lists or dicts; a short list ends in zeros."""
+def added(values: Sequence[Any]) -> Any:
+    """The sum of counts: of numbers, of lists element by element, of dicts by name; a short list ends in zeros."""
     if isinstance(values[0], dict):
         names = dict.fromkeys(name for value in values for name in value)
-        return {name: _sum([value[name] for value in values if name in value]) for name in names}
+        return {name: added([value[name] for value in values if name in value]) for name in names}
     if isinstance(values[0], list):
         return [sum(column) for column in zip_longest(*values, fillvalue=0)]
     return sum(values)

@@ -36,11 +36,12 @@ class Values:
     results: list[int] = field(default_factory=lambda: [0] * BYTES)
 
 
-def values(trace: Trace) -> Values:
-    """The counts of all threads of a trace."""
+def values(*traces: Trace) -> Values:
+    """The counts of all threads of traces."""
     counts = Values()
-    for warp in trace.warps:
-        _count(trace, warp, counts)
+    for trace in traces:
+        for warp in trace.warps:
+            _count(trace, warp, counts)
     return counts
 
 

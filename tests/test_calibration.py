@@ -5,9 +5,10 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.cli import main
-from warploom.evaluation import calibration, simulations
+from warploom.evaluation import calibration
 from warploom.evaluation.calibration import Row
 from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 
 GTX480 = SmConfig.preset("gtx480")
@@ -33,7 +34,7 @@ def test_differences_are_ours_over_theirs() -> None:
 
 def test_branches_enter_the_datapath() -> None:
     """The same instructions in the same order, of which none is a branch and more enter the datapath."""
-    trace = simulations.kernel_trace("reduction", "tiny")
+    (trace,) = traces("reduction", "tiny")
     changed = calibration.through_collectors(trace)
     assert changed.warp_instructions == trace.warp_instructions
     branches = sum(int((warp.pc == pc).sum()) for warp in trace.warps

@@ -12,7 +12,7 @@ from warploom.arch.program import Program
 from warploom.cli import main
 from warploom.evaluation import placement
 from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed, place, setting
-from warploom.evaluation.simulations import kernel_trace
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.kernels.library import kernels
 from warploom.placement.policy import Policy
@@ -76,8 +76,9 @@ def test_pieces_are_the_warps_and_their_lines_of_global_memory() -> None:
 
 
 def test_a_kernel_as_threads() -> None:
-    work = pieces(kernel_trace("hotspot", "tiny"))
-    assert sum(piece.instructions for piece in work) == kernel_trace("hotspot", "tiny").thread_instructions
+    (trace,) = traces("hotspot", "tiny")
+    work = pieces(trace)
+    assert sum(piece.instructions for piece in work) == trace.thread_instructions
     machine = Machine(cores=17, policy=Policy.PATCHED)
     few, many = (simulate(machine, threads(work, count, 1000, 800)).time for count in (9, 17))
     assert 1.3 < few / many < 2  # four of its 32 warps each, or two: more lines are fetched twice

@@ -19,6 +19,7 @@ from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.figures import Run
 from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
@@ -39,7 +40,7 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     wanted, heard = cases(["vector_add"], "tiny", PAIR), []
     first = simulate_all(wanted, heard.append)
     assert not first.failed
-    trace = simulations.kernel_trace("vector_add", "tiny")
+    (trace,) = traces("vector_add", "tiny")
     assert first.runs["vector_add"] == {
         name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
         for name, config in PAIR.items()
@@ -71,7 +72,7 @@ def test_a_damaged_file_is_made_again(folder, capfd):
 
 def test_another_configuration_or_source_has_another_file(folder):
     case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
-    others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, kernel="bfs"),
+    others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, workload="bfs"),
               dataclasses.replace(case, config=PAIR["wid_reg"])]
     paths = [simulations._key(case, sources).path for sources in ("sources", "changed")]
     paths += [simulations._key(other, "sources").path for other in others]
@@ -79,7 +80,7 @@ def test_another_configuration_or_source_has_another_file(folder):
 
 
 def test_cases_of_a_kernel_come_together():
-    order = [case.kernel for case in cases([kernel.name for kernel in kernels()], "tiny", PAIR)]
+    order = [case.workload for case in cases([kernel.name for kernel in kernels()], "tiny", PAIR)]
     assert sum(a != b for a, b in pairwise(order)) == len(kernels()) - 1
 
 
@@ -89,7 +90,7 @@ def test_a_case_that_fails_is_reported_and_its_kernel_left_out(folder):
     wanted = cases(["vector_add", "matmul"], "tiny", {"off": config, "on": config.with_settings(["coalescing=on"])})
     simulated = simulate_all(wanted, lambda case: None)
     assert list(simulated.runs) == ["vector_add"] and set(simulated.runs["vector_add"]) == {"off", "on"}
-    assert [(case.kernel, case.setting) for case in simulated.failed] == [("matmul", "off"), ("matmul", "on")]
+    assert [(case.workload, case.setting) for case in simulated.failed] == [("matmul", "off"), ("matmul", "on")]
     assert all("does not fit" in str(error) for error in simulated.failed.values())
 
 

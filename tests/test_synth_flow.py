@@ -275,7 +275,7 @@ def test_all_combinations_end_with_the_paths_above_a_limit(
 
     def simulated(wanted: Sequence[Case], _: object) -> Simulated:
         one: Any = SimpleNamespace(statistics=SimpleNamespace(ipc=0.6))
-        return Simulated({case.kernel: {other.setting: one for other in wanted} for case in wanted})
+        return Simulated({case.workload: {other.setting: one for other in wanted} for case in wanted})
 
     monkeypatch.setattr("warploom.synth.combinations.synthesise", made_up)
     monkeypatch.setattr("warploom.verbs.synth.simulate_all", simulated)

@@ -58,11 +58,12 @@ class Structure:
     able: list[int] = field(default_factory=_none)
 
 
-def structure(trace: Trace) -> Structure:
-    """All warps of a trace."""
+def structure(*traces: Trace) -> Structure:
+    """All warps of traces."""
     found = Structure()
-    for warp in trace.warps:
-        _Walk(trace, warp).count(found)
+    for trace in traces:
+        for warp in trace.warps:
+            _Walk(trace, warp).count(found)
     return found
 
 

@@ -7,17 +7,22 @@ after each one that names it. Storage is unlimited here, and instructions take e
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from warploom.arch.isa import RZ, Instruction, Pipe
-from warploom.arch.program import successors
+from warploom.arch.program import Program, successors
 from warploom.compiler.unallocated import without_rows
 from warploom.compiler.writeback_hints import Destination, annotate, destination, transient_registers
 from warploom.golden_model.cached.last_use import live_after, overwritten
+from warploom.golden_model.statistics import added
 from warploom.golden_model.trace import Trace, WarpTrace
 from warploom.golden_model.words import ALL_LANES
 
 WINDOWS = range(2, 8)
 """Window sizes that are counted; lists by window are in this order."""
+
+COUNTS = ("reads", "writes", "bypassed", "written", "needed", "classes")
+"""Fields of `Reuse` that count operands."""
 
 SEED_WINDOW = 3
 """The window of the source's design."""
@@ -32,7 +37,8 @@ def _none() -> list[int]:
 
 @dataclass
 class Reuse:
-    """Warp operands, counted. Lists are by window.
+    """Warp operands, counted. Lists are by window. From `registers` on all is about one kernel: of several the one with
+    the most operands.
 
     `reads` and `writes` are those of the baseline. `bypassed` reads find all executing lanes in the window. `written`
     are values that leave the window before they are overwritten, so that write-back writes them; `needed` are those of
@@ -56,23 +62,41 @@ class Reuse:
     rows: list[int] = field(default_factory=_none)
 
 
-def reuse(trace: Trace) -> Reuse:
-    """All warps of a trace."""
-    program = trace.program
-    found = Reuse(registers=program.registers, transient=[len(transient_registers(program, w)) for w in WINDOWS],
-                  live=most_live(program.instructions),
-                  kept=[most_live(annotate(program, w).instructions) for w in WINDOWS],
-                  rows=[without_rows(annotate(program, w), compact=False).registers for w in WINDOWS])
-    places = [destination(instruction) for instruction in annotate(program, SEED_WINDOW).instructions]
+def reuse(*traces: Trace) -> Reuse:
+    """All warps of traces, of one kernel or more."""
+    by_kernel: dict[Program, Reuse] = {}
+    for trace in traces:
+        _count(trace, by_kernel.setdefault(trace.program, Reuse()))
+    found = list(by_kernel.values())
+    largest = max(by_kernel, key=lambda program: by_kernel[program].reads + by_kernel[program].writes)
+    counts = {name: added([getattr(each, name) for each in found]) for name in COUNTS}
+    return Reuse(**counts, **_registers(largest))
+
+
+def _registers(program: Program) -> dict[str, Any]:
+    """The fields of `Reuse` that count registers."""
+    hinted = [annotate(program, window) for window in WINDOWS]
+    return {
+        "registers": program.registers, "transient": [len(transient_registers(program, w)) for w in WINDOWS],
+        "live": most_live(program.instructions), "kept": [most_live(each.instructions) for each in hinted],
+        "rows": [without_rows(each, compact=False).registers for each in hinted],
+    }
+
+
+def _count(trace: Trace, found: Reuse) -> None:
+    """Add the operands of a trace."""
+    code = trace.program.instructions
     executed: Counter[int] = Counter()
     for warp in trace.warps:
-        accesses = _accesses(program.instructions, warp, executed)
+        accesses = _accesses(code, warp, executed)
         found.reads += sum(len(sources) for _, sources, _ in accesses)
         found.writes += sum(written != RZ for _, _, written in accesses)
         for index, window in enumerate(WINDOWS):
             _slide(accesses, window, index, found)
-    found.classes = {place: sum(executed[pc] for pc, its in enumerate(places) if its is place) for place in Destination}
-    return found
+    places = [destination(instruction) for instruction in annotate(trace.program, SEED_WINDOW).instructions]
+    classes: dict[str, int] = {
+        place: sum(executed[pc] for pc, its in enumerate(places) if its is place) for place in Destination}
+    found.classes = added([classes, found.classes]) if found.classes else classes
 
 
 def _accesses(code: tuple[Instruction, ...], warp: WarpTrace, executed: Counter[int]) -> list[Access]:

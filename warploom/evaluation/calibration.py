@@ -4,19 +4,16 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
-from warploom.compiler.compile import compile_file
 from warploom.evaluation.figures import Runs
-from warploom.golden_model.functional.executor import execute
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
-from warploom.kernels.library import kernel
 
 COLUMNS = ("kernel", "machine", "IPC", "GPGPU-Sim", "IPC, %", "cycles, %", "experiment, %")
 """The percentages: ours over theirs."""
@@ -101,7 +98,8 @@ def rows(runs: Mapping[str, Runs], size: str) -> list[Row]:
 def _experiment(row: Row, config: SmConfig, size: str) -> float:
     """The IPC of an experiment."""
     changed = config.with_settings(EXPERIMENTS.get(row.kernel, []))
-    return simulate(changed, through_collectors(_trace(row.kernel, size))).statistics.ipc
+    (trace,) = traces(row.kernel, size)
+    return simulate(changed, through_collectors(trace)).statistics.ipc
 
 
 def through_collectors(trace: Trace) -> Trace:
@@ -120,12 +118,3 @@ def _moved(instruction: Instruction) -> Instruction:
     if instruction.op is not Op.BRA:
         return instruction
     return Instruction(op=Op.MOV, imm_slot=0, guard=instruction.guard, guard_not=instruction.guard_not)
-
-
-@lru_cache(maxsize=1)
-def _trace(name: str, size: str) -> Trace:
-    """The trace of a kernel."""
-    file = kernel(name).load(size)
-    trace = execute(compile_file(file.ptx, file.entry), file.launch).trace
-    assert trace is not None
-    return trace

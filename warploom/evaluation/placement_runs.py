@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from warploom import points, store
 from warploom.arch.errors import WarploomError
-from warploom.evaluation.simulations import kernel_trace
+from warploom.evaluation.workloads import traces
 from warploom.placement.outcome import Outcome
 from warploom.placement.policy import Policy
 from warploom.placement.programs import Piece, pieces, threads
@@ -28,7 +28,7 @@ LOADED = 12
 """Threads and cores in Fig. 5.6."""
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/placement",
-           "warploom/evaluation/placement_runs.py")
+           "warploom/evaluation/placement_runs.py", "warploom/evaluation/workloads.py")
 """The inputs of a result."""
 
 
@@ -86,7 +86,7 @@ def place(work: Sequence[Piece]) -> Placed:
 
 def _place(point: tuple[str, str, Key]) -> Placed:
     name, size, key = point
-    return store.text(key, lambda _: json.dumps(asdict(place(pieces(kernel_trace(name, size))))), Placed.from_json)
+    return store.text(key, lambda _: json.dumps(asdict(place(pieces(*traces(name, size))))), Placed.from_json)
 
 
 def _inputs(name: str, size: str, sources: str) -> dict[str, Any]:

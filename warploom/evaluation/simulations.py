@@ -1,11 +1,11 @@
-"""Every kernel under every configuration of an experiment: simulated once, cached, on all processors or on a cluster.
+"""Every workload under every configuration of an experiment: simulated once, cached, on all processors or on a cluster.
 
 A result is cached, with all its inputs as its key, so that an interrupted evaluation continues where it stopped, and a
 second one has nothing to simulate. A simulation that fails does not stop the others.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -14,44 +14,42 @@ from socket import gethostname
 
 from warploom import points, store
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ExecutionError, ToolError, WarploomError
-from warploom.compiler.compile import compile_file
+from warploom.arch.errors import ToolError, WarploomError
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
-from warploom.golden_model.functional.executor import execute
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
-from warploom.golden_model.statistics import Statistics
-from warploom.golden_model.trace import Trace
+from warploom.golden_model.statistics import Statistics, total
 from warploom.golden_model.values import Values, values
-from warploom.kernels.library import kernel
 from warploom.store import Key, Kind
 
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model",
-           "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py")
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
+           "warploom/programs", "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
+           "warploom/evaluation/workloads.py")
 """The inputs of a result, beside its configuration."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation: a kernel in a size, under a configuration that the experiment calls `setting`."""
+    """One simulation: a workload in a size, under a configuration that the experiment calls `setting`."""
 
-    kernel: str
+    workload: str
     size: str
     setting: str
     config: SmConfig
 
 
-def cases(kernels: Sequence[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
-    """All cases, kernel by kernel, so that a process can use its cached trace for the next case."""
-    return [Case(name, size, setting, config) for name in kernels for setting, config in configurations.items()]
+def cases(workloads: Iterable[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
+    """All cases, workload by workload, so that a process can use its cached traces for the next case."""
+    return [Case(name, size, setting, config) for name in workloads for setting, config in configurations.items()]
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """The runs of each kernel, by setting, and the errors of the cases that failed. A kernel is left out if one of its
-    cases failed."""
+    """The runs of each workload, by setting, and the errors of the cases that failed. A workload is left out if one of
+    its cases failed."""
 
     runs: dict[str, Runs]
     failed: dict[Case, WarploomError] = field(default_factory=dict)
@@ -59,7 +57,7 @@ class Simulated:
 
 def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Simulated:
     """Simulate what is not cached: on this machine, or on the cluster with this address. Calls `done` with each case
-    when it ends. Raises the first error if every kernel has one, `ToolError` if there is no such cluster."""
+    when it ends. Raises the first error if every workload has one, `ToolError` if there is no such cluster."""
     store.need_place()
     sources = _sources()
     keys = {case: _key(case, sources) for case in wanted}
@@ -75,14 +73,14 @@ def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None], scheduler
             else:
                 found[case] = store.text(key, partial(_given, result), partial(_decode, case))
             done(case)
-    left_out = {case.kernel for case in failed}
-    kernels: dict[str, dict[str, Run]] = {}
+    left_out = {case.workload for case in failed}
+    runs: dict[str, dict[str, Run]] = {}
     for case in wanted:
-        if case.kernel not in left_out:
-            kernels.setdefault(case.kernel, {})[case.setting] = found[case]
-    if failed and not kernels:
+        if case.workload not in left_out:
+            runs.setdefault(case.workload, {})[case.setting] = found[case]
+    if failed and not runs:
         raise next(iter(failed.values()))
-    return Simulated(dict(kernels), failed)
+    return Simulated(dict(runs), failed)
 
 
 @cache
@@ -92,8 +90,8 @@ def _sources() -> str:
 
 
 def _key(case: Case, sources: str) -> Key:
-    return Key(Kind.SIMULATIONS, f"{case.kernel}-{case.size}", {
-        "configuration": asdict(case.config), "kernel": case.kernel, "size": case.size, "sources": sources,
+    return Key(Kind.SIMULATIONS, f"{case.workload}-{case.size}", {
+        "configuration": asdict(case.config), "workload": case.workload, "size": case.size, "sources": sources,
     })
 
 
@@ -125,41 +123,35 @@ def _checked(case: Case, text: str) -> str:
 
 def _run(case: Case) -> str:
     """A run, to be cached."""
-    trace = kernel_trace(case.kernel, case.size)
-    hinted = replace(trace, program=annotate_for(trace.program, case.config))
+    name, size = case.workload, case.size
     return json.dumps({
-        "statistics": simulate(case.config, hinted).statistics.to_json(),
-        "values": asdict(_values(case.kernel, case.size)), "reuse": asdict(_reuse(case.kernel, case.size)),
-        "structure": asdict(_structure(case.kernel, case.size)),
+        "statistics": _statistics(case).to_json(), "values": asdict(_values(name, size)),
+        "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
     })
 
 
-@lru_cache(maxsize=1)
-def kernel_trace(name: str, size: str) -> Trace:
-    """A kernel's trace, which all configurations share. Raises `ExecutionError` if its results are wrong."""
-    file = kernel(name).load(size)
-    program = compile_file(file.ptx, file.entry)
-    execution = execute(program, file.launch)
-    for expectation in file.expectations:
-        if wrong := expectation.mismatch(execution.buffers[expectation.name]):
-            raise ExecutionError(f"{name} ({size}): not what its reference computes: {wrong}")
-    assert execution.trace is not None
-    return execution.trace
+def _statistics(case: Case) -> Statistics:
+    """The statistics of all launches."""
+    launches = traces(case.workload, case.size)
+    hinted = {id(launch.program): annotate_for(launch.program, case.config) for launch in launches}
+    found = [simulate(case.config, replace(launch, program=hinted[id(launch.program)])).statistics
+             for launch in launches]
+    return total(found) if len(found) > 1 else found[0]
 
 
 @lru_cache(maxsize=1)
 def _values(name: str, size: str) -> Values:
-    """The values of a kernel, whatever the configuration."""
-    return values(kernel_trace(name, size))
+    """The values of a workload, whatever the configuration."""
+    return values(*traces(name, size))
 
 
 @lru_cache(maxsize=1)
 def _reuse(name: str, size: str) -> Reuse:
-    """The reuse of a kernel's values, whatever the configuration."""
-    return reuse(kernel_trace(name, size))
+    """The reuse of a workload's values, whatever the configuration."""
+    return reuse(*traces(name, size))
 
 
 @lru_cache(maxsize=1)
 def _structure(name: str, size: str) -> Structure:
-    """The structure in a kernel, whatever the configuration."""
-    return structure(kernel_trace(name, size))
+    """The structure in a workload, whatever the configuration."""
+    return structure(*traces(name, size))

@@ -140,7 +140,7 @@ def _simulate(
     out."""
     wanted = cases(names or [kernel.name for kernel in kernels()], options.size, configurations)
     with report.counting("simulating", len(wanted)) as done:
-        simulated = simulate_all(wanted, lambda case: done(f"{case.kernel}, {case.setting}"), options.scheduler)
+        simulated = simulate_all(wanted, lambda case: done(f"{case.workload}, {case.setting}"), options.scheduler)
     options.failed.update(simulated.failed)
     return simulated.runs
 
@@ -149,7 +149,7 @@ def _failures(failed: Mapping[Case, WarploomError]) -> Body:
     """The simulations that failed, which the figures are without."""
     if not failed:
         return {}
-    rows = [(case.kernel, case.setting, one_line(str(error))) for case, error in failed.items()]
+    rows = [(case.workload, case.setting, one_line(str(error))) for case, error in failed.items()]
     report.table("Failed: without these kernels, above", ("kernel", "setting", "error"), rows)
     return {"failed": [dict(zip(("kernel", "setting", "error"), row, strict=True)) for row in rows],
             "failure": f"{len(rows)} simulations failed, the first one {rows[0][0]}, {rows[0][1]}: {rows[0][2]}"}

@@ -62,7 +62,7 @@ def _speeds(wanted: Sequence[Combination], rows: Sequence[Row], size: str) -> li
     names = [kernel.name for kernel in kernels()]
     needed = cases(names, size, {str(one): one.config for one in wanted})
     with report.counting("simulating", len(needed)) as done:
-        simulated = simulate_all(needed, lambda case: done(f"{case.kernel}, {case.setting}"))
+        simulated = simulate_all(needed, lambda case: done(f"{case.workload}, {case.setting}"))
     for error in simulated.failed.values():
         raise error
     runs = simulated.runs

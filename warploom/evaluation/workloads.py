@@ -1,0 +1,91 @@
+"""Workloads of the evaluation: bundled kernels, of one launch each, and bundled programs, of one or more."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from warploom.arch.errors import ExecutionError, LaunchError, nearest, shown
+from warploom.compiler.compile import compile_file
+from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.trace import Trace
+from warploom.host.gpu import Gpu
+from warploom.kernels.library import kernel, kernels
+from warploom.programs import library
+
+KERNELS, PROGRAMS, ALL = "kernels", "programs", "all"
+"""What may be chosen beside names."""
+
+SEVEN = "seven kernels"
+"""The group of all bundled kernels."""
+
+Groups = dict[str, tuple[str, ...]]
+"""The workloads over which an experiment averages, by the name of the average; the first is beside published ones."""
+
+
+def names() -> list[str]:
+    """All workloads: kernels, then programs."""
+    return [*(one.name for one in kernels()), *library.names()]
+
+
+def listed(source: str) -> list[str]:
+    """The programs that stand for a source's benchmarks; `source` is a key of docs/sources.md."""
+    return [program.name for program in library.programs()
+            if any(key.partition(" ")[0] == source for key in program.suite)]
+
+
+def usual(source: str) -> Groups:
+    """The groups of an experiment of a source: the programs on its list, and the kernels."""
+    programs = listed(source)
+    return {f"{len(programs)} programs of [{source}]": tuple(programs), SEVEN: _kernels()}
+
+
+def chosen(wanted: Iterable[str], source: str) -> Groups:
+    """The groups that a user has chosen: names, `KERNELS`, `PROGRAMS` or `ALL`; without any those of the source. Raises
+    `LaunchError` for what is no workload."""
+    wanted = list(dict.fromkeys(wanted))
+    groups: Groups = {}
+    if PROGRAMS in wanted or ALL in wanted:
+        groups[f"{len(library.names())} programs"] = tuple(library.names())
+    if KERNELS in wanted or ALL in wanted:
+        groups[SEVEN] = _kernels()
+    if named := tuple(_known(name) for name in wanted if name not in (KERNELS, PROGRAMS, ALL)):
+        groups[", ".join(named)] = named
+    return groups or usual(source)
+
+
+@lru_cache(maxsize=1)
+def traces(name: str, size: str) -> tuple[Trace, ...]:
+    """The traces of a workload's launches, in order, which all configurations share. Raises `ExecutionError` if its
+    results are wrong, `LaunchError` for an unknown workload or size."""
+    return _of_program(name, size) if name in library.names() else (_of_kernel(name, size),)
+
+
+def _of_kernel(name: str, size: str) -> Trace:
+    file = kernel(name).load(size)
+    execution = execute(compile_file(file.ptx, file.entry), file.launch)
+    _check(name, size, (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations))
+    assert execution.trace is not None
+    return execution.trace
+
+
+def _of_program(name: str, size: str) -> tuple[Trace, ...]:
+    program, gpu = library.program(name), Gpu(timing=False, traces=True)
+    given = program.inputs(size)
+    _check(name, size, program.mismatches(given, program.run(gpu, given)))
+    return tuple(launched.trace for launched in gpu.launches)
+
+
+def _check(name: str, size: str, mismatches: Iterable[str | None]) -> None:
+    for wrong in filter(None, mismatches):
+        raise ExecutionError(f"{name} ({size}): not what its reference computes: {wrong}")
+
+
+def _kernels() -> tuple[str, ...]:
+    return tuple(one.name for one in kernels())
+
+
+def _known(name: str) -> str:
+    """The name of a workload."""
+    if name not in names():
+        raise LaunchError(f"{shown(name)} is no workload: name bundled kernels or programs, or give {KERNELS}, "
+                          f"{PROGRAMS} or {ALL}{nearest(name, names())}")
+    return name
