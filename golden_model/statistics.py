@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import zip_longest
 from operator import attrgetter
 from typing import Any
@@ -98,6 +98,22 @@ def total(runs: Sequence[Statistics]) -> Statistics:
     return Statistics(kernel=", ".join(dict.fromkeys(run.kernel for run in runs)), preset=runs[0].preset,
                       ipc=counts["warp_instructions"] / cycles,
                       occupancy=sum(run.occupancy * run.cycles for run in runs) / cycles, **counts)
+
+
+def scaled(run: Statistics, factor: float) -> Statistics:
+    """A run with its counts multiplied and rounded: an estimate of the whole from a sample of its blocks."""
+    counts = {field.name: _times(getattr(run, field.name), factor)
+              for field in fields(Statistics) if field.name not in NO_COUNTS}
+    return replace(run, **counts)
+
+
+def _times(value: Any, factor: float) -> Any:
+    """A number, or all those in a list or dict, multiplied and rounded."""
+    if isinstance(value, dict):
+        return {name: _times(inner, factor) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_times(inner, factor) for inner in value]
+    return round(value * factor)
 
 
 def added(values: Sequence[Any]) -> Any:

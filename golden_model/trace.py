@@ -39,7 +39,8 @@ class WarpTrace:
 
 
 class Traced(Protocol):
-    """A kernel's execution, whole (`Trace`) or made in parts as they are needed (`functional.executor.Stream`)."""
+    """A kernel's execution: whole (`Trace`), made in parts as they are needed (`functional.executor.Stream`), or a
+    sample of it (`sample.Sampled`)."""
 
     @property
     def program(self) -> Program:
@@ -49,8 +50,12 @@ class Traced(Protocol):
     def launch(self) -> Launch:
         """Its launch."""
 
+    @property
+    def blocks(self) -> int:
+        """Number of the blocks that `parts` has."""
+
     def parts(self) -> Iterator["Trace"]:
-        """The traces of consecutive sets of blocks, all in all of every block once."""
+        """The traces of consecutive sets of blocks, each block once."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,11 @@ class Trace:
     results: np.ndarray
     addresses: np.ndarray
     spaces: np.ndarray
+
+    @property
+    def blocks(self) -> int:
+        """Number of its blocks."""
+        return len(self.warps) // self.launch.warps_per_block
 
     def parts(self) -> Iterator["Trace"]:
         """See `Traced`: one part."""

@@ -172,6 +172,9 @@ def _add_run(verbs: _Verbs) -> None:
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     run.add_argument("--launches", type=Path, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
+    run.add_argument("--blocks", type=_sample, metavar="N",
+                     help="time N blocks of each launch (2 or more; first, last, and evenly spaced between them) "
+                          "instead of all; all are executed and checked (docs/sampling.md)")
     _add_optimise(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
@@ -218,6 +221,14 @@ def _add_compile(verbs: _Verbs) -> None:
     _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors with a window of N instructions (2 to 8)")
+
+
+def _sample(text: str) -> int:
+    """A number of blocks that a sample may have."""
+    count = int(text)
+    if count < 2:
+        raise argparse.ArgumentTypeError("must be at least 2: the first block and the last one")
+    return count
 
 
 def _add_optimise(verb: argparse.ArgumentParser) -> None:

@@ -32,7 +32,7 @@ class Residency:
         self._free_slots = list(range(resident_warps(config, program.registers)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self._next = 0
-        self._blocks = launch.blocks
+        self._blocks = trace.blocks
         self.pending = self._blocks > 0
         """Blocks are still to come."""
         self.warps = 0
@@ -44,8 +44,9 @@ class Residency:
             return None
         if not self._free_blocks or self._shared > self._free_shared:
             return None
-        block, first = Block(), self._next * self._warps
-        for number, (trace, warp) in enumerate(islice(self._coming, self._warps), start=first):
+        block = Block()
+        for trace, warp in islice(self._coming, self._warps):
+            number = warp.block * self._warps + warp.warp
             block.warps.append(Warp(Walk(warp, self._exits), number, self._free_slots.pop(0), block, trace))
         block.running = self._warps
         self._free_blocks -= 1

@@ -202,6 +202,11 @@ class Stream:
     def __init__(self, program: Program, launch: Launch) -> None:
         self.program, self.launch = program, launch
 
+    @property
+    def blocks(self) -> int:
+        """Number of the launch's blocks."""
+        return self.launch.blocks
+
     def parts(self) -> Iterator[Trace]:
         """See `Traced`."""
         live = to_masks(launched_lanes(self.launch))

@@ -13,6 +13,7 @@ from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
+from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.trace import Traced
@@ -38,10 +39,11 @@ class Gpu:
     ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})`` for names with dots.
 
     Without `timing` kernels are executed, but their cycles not simulated; a function as `timing` simulates them and
-    returns their statistics, as `warploom.watch.recorder.Recording.launch` does. With `traces` each launch has its
-    trace. With `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up
-    contents from `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each
-    launch is written as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
+    returns their statistics, as `warploom.watch.recorder.Recording.launch` does. With `sample` at most so many blocks
+    of each launch are simulated, at least 2, evenly spaced (docs/sampling.md). With `traces` each launch has its trace.
+    With `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up contents from
+    `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each launch is written
+    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
 
     `launches` are the finished launches. Raises `ConfigError`.
     """
@@ -49,7 +51,7 @@ class Gpu:
     def __init__(
         self, machine: str | Path | SmConfig = "fermi", *, timing: bool | Timing = True,
         traces: bool = False, rtl: bool = False, replay: bool = False, seed: int = 1,
-        launch_files: str | Path | None = None, **settings: Setting,
+        launch_files: str | Path | None = None, sample: int | None = None, **settings: Setting,
     ) -> None:
         if not isinstance(machine, str | Path | SmConfig):
             raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
@@ -60,6 +62,9 @@ class Gpu:
         self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
+        if sample is not None and (rtl or not timing or sample < 2):
+            raise ConfigError(f"sample = {sample}: must be at least 2 blocks, of a Gpu with timing and without rtl")
+        self._sample = sample
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
         self._files = None if launch_files is None else Path(launch_files)
         self._arrays: dict[str, DeviceArray] = {}
@@ -93,7 +98,8 @@ class Gpu:
 
     @property
     def statistics(self) -> Statistics:
-        """The sum of the statistics of all launches. Raises `ConfigError` if there are none."""
+        """The sum of the statistics of all launches, of samples scaled to the whole. Raises `ConfigError` if there are
+        none."""
         return summed(self.launches)
 
     def table(self) -> list[dict[str, Any]]:
@@ -110,14 +116,18 @@ class Gpu:
         if self._files is not None:
             save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
         execution = execute(program, launch, record=self._traces)
-        timed, compared = self._simulate(execution.trace or Stream(program, launch), module)
+        traced = execution.trace or Stream(program, launch)
+        sampled = None if self._sample is None else Sampled(traced, self._sample)
+        timed, compared = self._simulate(sampled or traced, module)
         for array in self._arrays.values():
             array.replace(execution.buffers[array.name])
         module.keep(program, execution)
         warnings = tuple(f"{line}; set it with module.set(...)" for line in launch.warnings(program))
         launched = Launched(
             program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
-            warnings, timed, execution.trace, compared)
+            warnings, timed, execution.trace, compared,
+            None if sampled is None or timed is None
+            else sampled.sample(execution.warp_instructions, timed.warp_instructions))
         self.launches.append(launched)
         return launched
 

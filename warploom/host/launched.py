@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warploom.arch.errors import ConfigError
-from warploom.golden_model.statistics import Statistics, total
+from warploom.golden_model.sample import Sample
+from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.host.module import Geometry
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Launched:
     """A finished launch: kernel, geometry, counts of executed instructions, the printed text, and warnings. `timed` are
-    the statistics of its cycles, `recorded` its trace, `compared` its lockstep with the hardware; None if the `Gpu`
-    was not asked for it."""
+    the statistics of its cycles, of the blocks in `sample` if that is not None; `recorded` its trace, `compared` its
+    lockstep with the hardware; None if the `Gpu` was not asked for it."""
 
     kernel: str
     geometry: Geometry
@@ -28,13 +29,19 @@ class Launched:
     timed: Statistics | None
     recorded: Trace | None
     compared: "Lockstep | None"
+    sample: Sample | None = None
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of its cycles. Raises `ConfigError` without timing."""
+        """The statistics of its cycles, or of those of its sample. Raises `ConfigError` without timing."""
         if self.timed is None:
             raise ConfigError(f"{self.kernel}: the launch was not timed; make the Gpu without timing=False")
         return self.timed
+
+    @property
+    def estimated(self) -> Statistics:
+        """The statistics, with counts of a sample scaled to the whole launch. Raises `ConfigError` without timing."""
+        return self.statistics if self.sample is None else scaled(self.statistics, self.sample.factor)
 
     @property
     def trace(self) -> Trace:
@@ -52,10 +59,11 @@ class Launched:
 
 
 def summed(launches: Sequence[Launched]) -> Statistics:
-    """The sum of the statistics of launches on one `Gpu`. Raises `ConfigError` if there are none."""
+    """The sum of the statistics of launches on one `Gpu`, of samples scaled to the whole. Raises `ConfigError` if there
+    are none."""
     if not launches:
         raise ConfigError("no kernel has been launched: there are no statistics")
-    return total([launched.statistics for launched in launches])
+    return total([launched.estimated for launched in launches])
 
 
 def _flat(path: str, value: Any) -> list[tuple[str, Any]]:

@@ -9,6 +9,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
+from warploom.golden_model.sample import Sample, Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
@@ -20,6 +21,9 @@ def main(options: argparse.Namespace) -> Body:
     """Run a program, a bundled kernel, or a launch file."""
     if options.replay and (options.waves or not options.rtl):
         raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
+    if options.blocks is not None and (options.rtl or options.functional):
+        raise ConfigError("--blocks: only the cycle model takes a sample of the blocks: leave out --rtl and "
+                          "--functional")
     if is_program(options.kernel):
         from warploom.verbs import run_program  # noqa: PLC0415  (it imports this module)
 
@@ -50,15 +54,35 @@ def run_launch(options: argparse.Namespace) -> Body:
         body["outputs"] = [str(path) for path in paths]
     show(executed)
     if not options.functional:
-        with report.working("timing"):
-            statistics = simulate(config, Stream(executed.program, file.launch)).statistics
-        body["timing"] = statistics.to_json()
-        show_timing(statistics)
+        statistics = _time(options, config, executed, body)
     if options.rtl:
         body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves, replay=options.replay)
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
+
+
+def _time(options: argparse.Namespace, config: SmConfig, executed: Executed, body: Body) -> Statistics:
+    """Time all blocks or a sample of them, add the result to `body`, and print it."""
+    stream = Stream(executed.program, executed.file.launch)
+    sampled = None if options.blocks is None else Sampled(stream, options.blocks)
+    with report.working("timing"):
+        statistics = simulate(config, sampled or stream).statistics
+    body["timing"] = statistics.to_json()
+    show_timing(statistics)
+    if sampled is not None:
+        sample = sampled.sample(executed.execution.warp_instructions, statistics.warp_instructions)
+        body["sample"] = dataclasses.asdict(sample)
+        _show_sample(sample)
+    return statistics
+
+
+def _show_sample(sample: Sample) -> None:
+    """Print which blocks the timing is of."""
+    report.fields("Timed, a sample of the blocks: all counts of the timing are of it", {
+        "blocks": f"{len(sample.blocks)} of {sample.of:,}, evenly spaced", "which": ", ".join(map(str, sample.blocks)),
+        "factor from its counts to those of all blocks, estimated": sample.factor,
+    })
 
 
 def check_waves(path: Path, *, rtl: bool) -> None:

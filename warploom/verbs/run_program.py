@@ -23,7 +23,7 @@ def main(options: argparse.Namespace) -> Body:
         need_simulator()
     this, size = program(options.kernel), options.size or "default"
     gpu = Gpu(configuration(options), timing=not options.functional, rtl=options.rtl, replay=options.replay,
-              seed=options.seed, launch_files=options.launches)
+              seed=options.seed, launch_files=options.launches, sample=options.blocks)
     given = this.inputs(size)
     try:
         with report.working("running"):
@@ -76,6 +76,8 @@ def _launch(launched: Launched) -> Body:
     }
     if launched.timed is not None:
         body["timing"] = launched.timed.to_json()
+    if launched.sample is not None:
+        body["sample"] = dataclasses.asdict(launched.sample)
     if launched.compared is not None:
         body["rtl"] = launched.compared.to_json()
     return body
@@ -86,7 +88,8 @@ def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     for warning in body["warnings"]:
         report.warn(warning)
     report.table(f"{this.name} ({size}): launches on {gpu.config.name}",
-                 ("", "kernel", "grid", "block", "warp instructions", "cycles", "IPC", "occupancy", "in lockstep"),
+                 ("", "kernel", "grid", "block", "warp instructions", "cycles", "IPC", "occupancy", "in lockstep",
+                  "blocks timed"),
                  [(str(number), *_row(launched)) for number, launched in enumerate(gpu.launches)])
     execution = body["execution"]
     report.fields("All launches", {
@@ -96,15 +99,24 @@ def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     show_printed(_printed(gpu))
     if any(launched.timed for launched in gpu.launches):
         show_timing(gpu.statistics)
+    samples = [launched.sample for launched in gpu.launches if launched.sample is not None]
+    if samples:
+        report.fields("Timed, a sample of each launch's blocks", {
+            "blocks": f"{sum(len(sample.blocks) for sample in samples):,} of {sum(sample.of for sample in samples):,}, "
+                      "evenly spaced in each grid, first and last among them",
+            "counts of a launch": "are of its sample",
+            "the timing above": "the launches' counts times their factors: an estimate of the whole",
+        })
     if body["mismatches"]:
         report.table("Not as expected", ("what",), [[line] for line in body["mismatches"]])
 
 
 def _row(launched: Launched) -> tuple[object, ...]:
     """A launch in the table."""
-    s, geometry = launched.timed, launched.geometry
+    s, geometry, sample = launched.timed, launched.geometry, launched.sample
     return (launched.kernel, extents(geometry.grid), extents(geometry.block), launched.warp_instructions,
-            *((None, None, None) if s is None else (s.cycles, s.ipc, s.occupancy)), launched.compared is not None)
+            *((None, None, None) if s is None else (s.cycles, s.ipc, s.occupancy)), launched.compared is not None,
+            "all" if sample is None else f"{len(sample.blocks)} of {sample.of}")
 
 
 def _verdict(this: Program, body: Body) -> str:

@@ -65,6 +65,10 @@ class _Counted:
     def launch(self) -> Launch:
         return self.trace.launch
 
+    @property
+    def blocks(self) -> int:
+        return self.trace.blocks
+
     def parts(self) -> Iterator[Trace]:
         for part in self.trace.parts():
             self.counts.add(part)
