@@ -1,10 +1,10 @@
-"""`Placement`: the physical address of every warp register, cached."""
+"""`Placement`: the physical address of every warp register, cached; and `owners`, the register at each address."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import address, left, metadata_address, metadata_rows
+from warploom.arch.layout import address, left, metadata_address, metadata_rows, rows_per_warp
 
 
 class Address(NamedTuple):
@@ -52,3 +52,14 @@ class Placement(dict[int, Address]):
         found = Address(bank, row % config.rows, left(config, register), group, entry % self._entries)
         self[key] = found
         return found
+
+
+def owners(config: SmConfig, registers: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """The warp slot and register of each bank and row, for a number of registers of a thread."""
+    placement = Placement(config, rows_per_warp(config, registers))
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for slot in range(config.warps):
+        for register in range(registers):
+            address = placement[slot << 8 | register]
+            found.setdefault((address.bank, address.row), (slot, register))
+    return found

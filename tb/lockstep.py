@@ -18,8 +18,9 @@ from amaranth.lib import wiring
 from warploom import report, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.compiler.compile import compile_file
 from warploom.kernels.launchfile import LaunchFile
-from warploom.tb import runner
+from warploom.tb import gtkwave, runner
 from warploom.tb.identity import identity
 from warploom.tb.player import play
 from warploom.tb.tape import Refused, tape
@@ -110,7 +111,7 @@ def lockstep(
     if waves:
         with _folder(made, file, seed) as folder:
             _run(made, folder, [file], seed, waves_from=0, cycles=waves)
-            done = replace(done, waveform=str(_keep_waveform(made, folder, file, seed)))
+            done = replace(done, waveform=str(_keep_waveform(made, folder, file, _place(made, file, seed))))
     return done
 
 
@@ -174,9 +175,8 @@ def _compare(
                     raise LockstepError(file, seed, outcome["found"]) from error
             raise
         finally:
-            waveform = folder / f"waves.{made.waves}"
-            if record and waveform.exists():
-                shutil.move(waveform, record)
+            if record and (folder / f"waves.{made.waves}").exists():
+                _keep_waveform(made, folder, files[0], record)
         return [_outcome(made, *one, seed, record) for one in zip(files, _read(folder), strict=True)]
 
 
@@ -220,12 +220,18 @@ def _record(
         with _folder(made, file, seed) as folder:
             with contextlib.suppress(runner.BenchError):  # it differs again, as expected
                 _run(made, folder, [file], seed, waves_from=max(cycle - WINDOW, 0))
-            return _keep_waveform(made, folder, file, seed)
+            return _keep_waveform(made, folder, file, _place(made, file, seed))
     except (ToolError, OSError):
         return None
 
 
-def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, seed: int) -> Path:
-    """Move a run's waveform to a path where the next run of the same launch replaces it."""
-    waveform = store.runs() / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
-    return (folder / f"waves.{made.waves}").replace(waveform)
+def _place(made: runner.Build, file: LaunchFile, seed: int) -> Path:
+    """The path of a waveform that the next run of the same launch replaces."""
+    return store.runs() / f"{file.path.stem}-{identity(made.config, file, seed)[:16]}.{made.waves}"
+
+
+def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, waveform: Path) -> Path:
+    """Move a run's waveform to a path, with a save file for GTKWave beside it."""
+    shutil.move(folder / f"waves.{made.waves}", waveform)
+    gtkwave.save(waveform, made.config, compile_file(file.ptx, file.entry, optimise=file.optimise), made)
+    return waveform

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from warploom.golden_model.observation import Part
-from warploom.golden_model.placement import Placement
+from warploom.golden_model.placement import owners
 from warploom.golden_model.sm import Sm
 from warploom.watch.flights import Living
 from warploom.watch.perfetto import Writer
@@ -38,7 +38,7 @@ class Banks:
         names = self._part.observed if self._part is not None else ()
         self._ports = [(int("".join(filter(str.isdigit, name))), place) for place, name in enumerate(names)
                        if name.startswith("bank") and name.endswith(_ENABLE)]
-        self._registers = _registers(sm) if self._ports else {}
+        self._registers = owners(sm.config, sm.trace.program.registers) if self._ports else {}
 
     def see(self, sm: Sm, cycle: int) -> None:
         """A cycle, after the last one: the counters of the register file have the requests of that one."""
@@ -86,14 +86,3 @@ class Banks:
                         register in instruction.sources and waits):
                     return living
         return None
-
-
-def _registers(sm: Sm) -> dict[tuple[int, int], tuple[int, int]]:
-    """The warp slot and register of each bank and row."""
-    placement = Placement(sm.config, sm.stride)
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    for slot in range(sm.config.warps):
-        for register in range(sm.trace.program.registers):
-            address = placement[slot << 8 | register]
-            found.setdefault((address.bank, address.row), (slot, register))
-    return found
