@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for add in (_add_library, _add_run, _add_views, _add_compile, _add_verilog, _add_checks, _add_synth,
-                _add_evaluate, _add_cache):
+                _add_evaluate, _add_report, _add_cache):
         add(verbs)
     return parser
 
@@ -298,6 +298,14 @@ def _add_evaluate(verbs: _Verbs) -> None:
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
+
+
+def _add_report(verbs: _Verbs) -> None:
+    page = _verb(verbs, "report", "the documents of experiments as one page for a browser (docs/report.md)",
+                 "warploom report docs/results/*.json --out report.html", configured=False)
+    page.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help="what evaluate --json has written")
+    page.add_argument("--out", type=Path, metavar="FILE", dest="page", default=Path("build/evaluation/report.html"),
+                      help="the page (default: build/evaluation/report.html)")
 
 
 def _add_cache(verbs: _Verbs) -> None:

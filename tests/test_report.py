@@ -1,0 +1,324 @@
+"""The report: its numbers are those of the documents, it is whole in itself, and everybody can read it."""
+
+import base64
+import copy
+import csv
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+from lxml import html
+
+from warploom.cli import main
+from warploom.evaluation.published import published
+from warploom.pages import panels, rendering, report
+from warploom.pages.document import DocumentError, checked, read
+from warploom.pages.rendering import MINUS
+from warploom.pages.why import reasons
+
+RESULTS = sorted((Path(__file__).resolve().parents[1] / "docs" / "results").glob("*.json"))
+
+STATISTICS = {"cycles": 1000, "ipc": 0.5, "stalls": {"memory": 30, "collector": 10}, "source_widths": [4, 3, 2, 1],
+              "destination_widths": [0, 0, 0, 8]}
+UNIT = {"unit": "Arbiter", "instances": 1, "logic_um2": 294.4, "sram_bits": 0, "sram_um2": 0.0, "delay_ps": 568.0,
+        "start": "slot", "end": "grant"}
+EVALUATED: dict[str, Any] = {
+    "schema": 2, "verb": "evaluate", "version": "0.1.0", "commit": "0123456789abcdef+", "experiment": "coalescing",
+    "size": "tiny", "configuration": {"name": "fermi", "banks": 4, "pipes": [{"name": "sp0", "lanes": 16}]},
+    "figures": [
+        {"figure": "Fig. 3.21", "note": "", "title": "Bank accesses saved", "unit": "percent", "stacked": False,
+         "series": {"reg": {"kernels": {"bfs": 10.25, "nw": -3.5}, "average": 3.375, "published": "31.8",
+                            "settings": ["wid_reg", "wid_off"]},
+                    "ideal": {"kernels": {"bfs": 20.5, "nw": 1.0}, "average": 10.75, "published": "<= 33.8",
+                              "settings": ["wid_ideal", "wid_off"]}}},
+        {"figure": "Fig. 4.7", "note": "", "title": "Columns saved", "unit": "percent", "stacked": True,
+         "series": {"inactive": {"kernels": {"bfs": 70.0, "nw": 5.0}, "average": 37.5, "published": "15.0"},
+                    "zeros": {"kernels": {"bfs": 10.0, "nw": 15.0}, "average": 12.5, "published": "35.0"}}}],
+    "pressure": [{"kernel": "bfs", "setting": "wid_off", "ipc": 1.0, "requests": 0.5, "conflicts": 0.1,
+                  "issuing": 60.0, "collector": 30.0, "port": 0.0, "other": 10.0}],
+    "settings": {"wid_off": ["--preset", "fermi", "--set", "layout=wid"], "wid_reg": ["--preset", "fermi"]},
+    "runs": {"bfs": {"wid_off": STATISTICS, "wid_reg": {**STATISTICS, "cycles": 900}}, "nw": {"wid_off": STATISTICS}},
+}
+HARDWARE: dict[str, Any] = {
+    "schema": 2, "verb": "evaluate", "version": "0.1.0", "commit": None, "experiment": "hardware",
+    "configuration": {"name": "small"},
+    "units": [{"unit": "Arbiter", "before": UNIT, "after": {**UNIT, "logic_um2": 2850.0, "delay_ps": 579.0},
+               "area_ratio": 9.7, "added_um2": 2555.6, "added_sram_bits": 0, "delay_ratio": 1.02},
+              {"unit": "MaskBuffer", "before": None, "after": {**UNIT, "unit": "MaskBuffer", "end": ""},
+               "area_ratio": None, "added_um2": 294.4, "added_sram_bits": 0, "delay_ratio": None}],
+}
+
+
+def written(path: Path, *documents: dict[str, Any]) -> html.HtmlElement:
+    """The page of documents, parsed as HTML 5 without an error, then with lxml."""
+    report.write(documents, path)
+    text = path.read_text(encoding="utf-8")
+    html5lib.HTMLParser(strict=True).parse(text)
+    return html.document_fromstring(text)
+
+
+def unpacked(page: html.HtmlElement, name: str) -> str:
+    """What is packed into the page."""
+    return gzip.decompress(base64.b64decode(page.get_element_by_id(name).text)).decode()
+
+
+def data(page: html.HtmlElement) -> dict[str, Any]:
+    """Charts, files and runs."""
+    return json.loads(unpacked(page, "data"))
+
+
+def rows(table: html.HtmlElement) -> dict[str, list[str]]:
+    """The cells of a table by the first one of their row."""
+    cells = [[cell.text_content().strip() for cell in row] for row in table.iter("tr")]
+    return {first: others for first, *others in cells}
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], html.HtmlElement]:
+    """The documents of docs/results, and their page."""
+    documents = [json.loads(path.read_text()) for path in RESULTS]
+    assert len(documents) >= 6
+    return documents, written(tmp_path_factory.mktemp("report") / "report.html", *documents)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> html.HtmlElement:
+    """The page of two small documents."""
+    return written(tmp_path / "report.html", EVALUATED, HARDWARE)
+
+
+# ---------------------------------------------------------------- numbers
+
+def panels_of(page: html.HtmlElement, slug: str) -> list[html.HtmlElement]:
+    """The figures of an experiment on the page, in order."""
+    return [one for one in page.get_element_by_id(slug).iter("section") if one.get("class") == "panel"]
+
+
+def test_every_number_of_every_figure(committed: tuple[list[dict[str, Any]], html.HtmlElement]) -> None:
+    documents, page = committed
+    packed, numbers = data(page), 0
+    for slug, document in zip(report._slugs([checked(one, "") for one in documents]), documents, strict=True):
+        for section, figure in zip(panels_of(page, slug), document.get("figures", ()), strict=False):
+            key, series = section.get("id"), figure["series"]
+            table = rows(next(one for one in section.iter("table") if one.get("class") is None))
+            chart, file = packed["charts"][key]["data"], packed["files"][key]
+            lines = {line[0]: line[1:] for line in csv.reader(io.StringIO(file["csv"]))}
+            for number, (name, bar) in enumerate(series.items()):
+                heights = dict(zip(chart[number]["x"], chart[number]["y"], strict=True))
+                assert chart[number]["name"] == name
+                for workload, value in {**bar["kernels"], "average": bar["average"]}.items():
+                    assert heights[workload] == value == float(lines[workload][number])
+                    assert table[workload][number] == f"{value:,.1f}".replace("-", MINUS)
+                    numbers += 1
+                assert {name: row[number] for name, row in file["json"]["rows"].items()} == bar["kernels"]
+                assert file["json"]["published"].get(name) == bar["published"]
+                if bar["published"]:
+                    assert table["published"][number] == rendering.typeset(bar["published"])
+    assert numbers > 2000
+
+
+def test_published_and_ours(page: html.HtmlElement) -> None:
+    section = panels_of(page, "coalescing")[0]
+    compared = next(one for one in section.iter("table") if one.get("class") == "compared")
+    assert rows(compared) == {"bar": ["published", "ours", "difference"], "reg": ["31.8", "3.4", f"{MINUS}28.4"],
+                              "ideal": ["≤ 33.8", "10.8", f"{MINUS}23.0"]}
+    assert "Only requests for one bank" in section.text_content()
+    overview = data(page)["charts"]["overview"]["data"][0]
+    assert list(zip(overview["x"], overview["y"], strict=True)) == [
+        (31.8, 3.375), (33.8, 10.75), (15.0, 37.5), (35.0, 12.5)]
+
+
+@pytest.mark.parametrize(("text", "ours", "expected"), [
+    ("31.8", 30.0, -1.8), ("~ 60.0", 61.0, 1.0), ("<= 2.0", 3.0, 1.0), ("4.0 to 17.0", 10.0, 0.0),
+    ("4.0 to 17.0", 3.0, -1.0), ("4.0 to 17.0", 20.0, 3.0),
+])
+def test_differences(text: str, ours: float, expected: float) -> None:
+    assert panels.difference(text, ours) == pytest.approx(expected)
+
+
+def test_stacked_bars_have_sums(page: html.HtmlElement) -> None:
+    section = panels_of(page, "coalescing")[1]
+    table = rows(list(section.iter("table"))[-1])
+    assert table["program"] == ["inactive", "zeros", "in all"]
+    assert [table[name][-1] for name in ("bfs", "nw", "average", "published")] == ["80.0", "20.0", "50.0", "50.0"]
+    assert data(page)["charts"][section.get("id")]["layout"]["barmode"] == "relative"
+
+
+def test_breakdowns(page: html.HtmlElement) -> None:
+    files = {file["json"]["title"]: file["json"] for file in data(page)["files"].values()}
+    stalls = files["Scheduler cycles without an issue, by cause, wid_off"]
+    assert stalls["columns"] == ["memory", "collector"] and stalls["rows"]["nw"] == [75.0, 25.0]
+    assert files["Cycles of the schedulers, wid_off"]["rows"] == {"bfs": [60.0, 30.0, 0.0, 10.0]}
+    assert files["Register sources by bytes"]["rows"]["bfs"] == [40.0, 30.0, 20.0, 10.0]
+    assert files["Register results by bytes"]["averages"]["average"] == [0.0, 0.0, 0.0, 100.0]
+
+
+def test_areas_and_paths(page: html.HtmlElement) -> None:
+    area, path = panels_of(page, "hardware")
+    assert rows(area.find(".//table"))["Arbiter"] == ["294", "2,850", "+2,556", "1"]
+    assert rows(path.find(".//table")) == {
+        "unit": ["without", "with", "from and to"], "Arbiter": ["568", "579", "slot → grant"],
+        "MaskBuffer": [panels.NONE] * 3}
+
+
+def test_runs_and_their_commands(page: html.HtmlElement) -> None:
+    found = data(page)["runs"]
+    assert found.keys() == {"coalescing"} and found["coalescing"]["runs"] == EVALUATED["runs"]
+    assert found["coalescing"]["commands"] == {
+        "wid_off": "warploom run KERNEL --size tiny --preset fermi --set layout=wid",
+        "wid_reg": "warploom run KERNEL --size tiny --preset fermi"}
+    links = [link.get("href") for link in panels_of(page, "coalescing")[0].iter("a")]
+    assert links == ["#run=coalescing/bfs/wid_reg%7Cwid_off", "#run=coalescing/nw/wid_off"]
+
+
+# ---------------------------------------------------------------- one file for everybody
+
+ADDRESSES = ("href", "src", "action", "srcset", "data", "poster", "formaction")
+
+
+def test_no_network(committed: tuple[list[dict[str, Any]], html.HtmlElement]) -> None:
+    _, page = committed
+    for one in page.iter():
+        assert all(one.get(name, "#").startswith(("#", "data:,")) for name in ADDRESSES), html.tostring(one)
+    style = "".join(one.text for one in page.iter("style"))
+    assert style and not re.search(r"url\(|@import", style)
+    policy = next(one.get("content") for one in page.iter("meta") if one.get("http-equiv"))
+    assert policy.startswith("default-src 'none';") and "http" not in policy
+    assert unpacked(page, "plotly").startswith("/**\n* plotly.js v")
+
+
+def test_structure(committed: tuple[list[dict[str, Any]], html.HtmlElement]) -> None:
+    _, page = committed
+    assert page.get("lang") == "en" and page.find(".//title").text
+    for landmark in ("main", "nav", "footer"):
+        assert len(list(page.iter(landmark))) == 1
+    levels = [int(one.tag[1]) for one in page.find(".//main").iter("h1", "h2", "h3", "h4")]
+    assert len(list(page.iter("h1"))) == 1
+    assert all(following <= level + 1 for level, following in zip([1, *levels], levels, strict=False))
+    names = [one.get("id") for one in page.iter() if one.get("id")]
+    assert len(names) == len(set(names))
+    targets = [one.get("href")[1:] for one in page.iter("a") if not one.get("href").startswith("#run=")]
+    assert targets and set(targets) <= set(names)
+    assert all(one.get("aria-labelledby", names[0]) in names for one in page.iter())
+
+
+def test_tables_and_charts_are_named(committed: tuple[list[dict[str, Any]], html.HtmlElement]) -> None:
+    _, page = committed
+    for table in page.iter("table"):
+        assert table[0].tag == "caption" and table[0].text_content().strip()
+        assert all(cell.get("scope") for cell in table.iter("th"))
+    charts = [one for one in page.iter() if one.get("role") == "img"]
+    assert len(charts) == len(data(page)["charts"]) > 100
+    for chart in charts:
+        assert "the table below" in chart.get("aria-label")
+        section = next(one for one in chart.iterancestors("section"))
+        assert section.find(".//table") is not None
+    assert all(one.text_content().strip() for one in page.iter("button", "a", "summary"))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of ``#rgb`` or ``#rrggbb``, as the contrast of WCAG 2 needs it."""
+    digits = colour.lstrip("#")
+    parts = [int(digits[2 * i : 2 * i + 2], 16) / 255 if len(digits) == 6 else int(digits[i] * 2, 16) / 255
+             for i in range(3)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of WCAG 2."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast() -> None:
+    assert contrast("#000", "#ffffff") == pytest.approx(21)
+    style = (rendering.FOLDER / "page.css").read_text()
+    blocks = re.findall(r"\{([^{}]*--ink:[^{}]*)\}", style)
+    themes = [dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in blocks]
+    assert len(themes) == 2
+    for theme in themes:
+        for text in ("ink", "soft", "accent"):
+            assert min(contrast(theme[text], theme[behind]) for behind in ("paper", "panel")) >= 4.5
+        series = [theme[f"series-{number}"] for number in range(9)]
+        assert min(contrast(colour, theme["paper"]) for colour in series) >= 3
+        assert len(set(series)) == 9
+
+
+# ---------------------------------------------------------------- documents
+
+def test_the_same_documents_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        report.write([EVALUATED, HARDWARE], tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_part_of_an_evaluation(tmp_path: Path) -> None:
+    part = {"schema": 2, "verb": "evaluate", "version": "0.1.0", "experiment": "new_one", "failure": "a < b failed",
+            "figures": [], "another key": 1}
+    page = written(tmp_path / "report.html", part)
+    assert page.get_element_by_id("new_one").text_content().split() == [
+        "New", "one", "Failed.", "a", "<", "b", "failed", "Made", "bywarploom", "evaluate", "new_one", "--json",
+        "new_one.json"]
+    assert data(page) == {"charts": {}, "files": {}, "runs": {}}
+
+
+def test_names_are_text(tmp_path: Path) -> None:
+    hostile = copy.deepcopy(EVALUATED)
+    hostile["figures"][0]["title"] = hostile["configuration"]["name"] = "</script><b id=x onclick=y>&amp;"
+    page = written(tmp_path / "report.html", hostile)
+    assert not list(page.iter("b")) and "</script><b id=x onclick=y>&amp;" in page.text_content()
+
+
+def test_documents_of_one_experiment(tmp_path: Path) -> None:
+    other = {**EVALUATED, "configuration": {"name": "gtx480"}}
+    page = written(tmp_path / "report.html", EVALUATED, other, other)
+    assert [page.get_element_by_id(name).find("h2").text for name in (
+        "coalescing-fermi", "coalescing-gtx480", "coalescing-gtx480-2")] == [
+        "Coalescing of accesses, fermi", "Coalescing of accesses, gtx480", "Coalescing of accesses, gtx480-2"]
+
+
+def test_a_reason_for_every_published_figure() -> None:
+    assert reasons().keys() == published().keys()
+    root = Path(__file__).resolve().parents[1]
+    assert all((root / reason.page).is_file() for reason in reasons().values())
+
+
+def without(key: str) -> str:
+    """A document that lacks a key."""
+    return json.dumps({name: value for name, value in EVALUATED.items() if name != key})
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "not JSON: Expecting value"), ("[" * 100_000, "not JSON: "), ("[]", "not a document of warploom evaluate"),
+    ('{"verb": "run"}', "not a document of warploom evaluate"), ("NaN", "not JSON: NaN is no number"),
+    (json.dumps({**EVALUATED, "schema": 1}), "schema 1: this version reads 2; run the experiment again"),
+    (without("experiment"), "not as docs/json.md describes it: Object missing required field `experiment`"),
+    (json.dumps(EVALUATED).replace("10.25", '"many"'),
+     "not as docs/json.md describes it: Expected `float`, got `str` - at `$.figures[0].series[...].kernels[...]`"),
+])
+def test_bad_documents(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = tmp_path / "bad.json", tmp_path / "report.html"
+    path.write_text(text)
+    assert main(["report", str(path), "--out", str(page)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"warploom: error: {path}: {message}") and error.count("\n") == 1
+    assert not page.exists()
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page, summary = tmp_path / "one.json", tmp_path / "new" / "report.html", tmp_path / "summary.json"
+    path.write_text(json.dumps(EVALUATED))
+    assert main(["report", str(path), "--out", str(page), "--json", str(summary)]) == 0
+    assert json.loads(summary.read_text())["bytes"] == page.stat().st_size
+    assert "coalescing" in page.read_text() and "report.html" in capsys.readouterr().out
+    assert read(path).workloads == ["bfs", "nw"]
+    assert main(["report", str(tmp_path / "none.json"), "--out", str(page)]) == 1
+    assert "none.json: No such file" in capsys.readouterr().err
+    with pytest.raises(DocumentError):
+        checked([], "here")

@@ -1,0 +1,99 @@
+"""Panels as charts of Plotly. Colours and fonts are the page's (`page.js`): a trace names the number of its colour."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from warploom.evaluation.published import Published
+from warploom.pages.panels import PUBLISHED, Panel
+
+COLOURS = 9
+"""Colours of the page, ``--series-0`` and following."""
+
+HATCHED = "/"
+
+BAR, GROUP, LEAST = 7, 10, 480
+"""Pixels of a bar, of the space between groups, and of the narrowest chart: with many programs a chart scrolls."""
+
+Json = dict[str, Any]
+
+
+def bars(panel: Panel) -> Json:
+    """Bars side by side or stacked: rows, then averages, then the published values, hatched."""
+    groups = [*panel.rows, *panel.averages, *([PUBLISHED] if panel.published else [])]
+    figure = go.Figure([_trace(panel, number, groups) for number in range(len(panel.columns))])
+    figure.update_layout(barmode="relative" if panel.stacked else "group", bargap=0.25, bargroupgap=0.04,
+                         hovermode="closest", dragmode=False, showlegend=len(panel.columns) > 1)
+    figure.update_yaxes(title_text=panel.unit, fixedrange=True)
+    figure.update_xaxes(type="category", fixedrange=True, showgrid=False)
+    if panel.averages:
+        figure.add_vline(x=len(panel.rows) - 0.5, line_dash="dot", line_width=1)
+    return _plain(figure, width=_width(panel, len(groups)))
+
+
+def _trace(panel: Panel, number: int, groups: Sequence[str]) -> go.Bar:
+    column = panel.columns[number]
+    values = [row[number] for row in (*panel.rows.values(), *panel.averages.values())]
+    starts = [0.0 for _ in values]
+    if panel.published:
+        start, height = _extent(panel, column)
+        values, starts = [*values, height], [*starts, start]
+    hatches = [HATCHED if group == PUBLISHED else "" for group in groups]
+    return go.Bar(
+        name=column, x=list(groups), y=values, base=starts if any(starts) else None,
+        marker_pattern_shape=hatches, meta={"colour": number % COLOURS, "settings": list(_of(panel, number))},
+        hovertemplate=f"%{{x}}, %{{fullData.name}}: %{{y:,.{panel.digits}f}} {panel.unit}<extra></extra>",
+    )
+
+
+def _of(panel: Panel, number: int) -> Sequence[str]:
+    return panel.settings[number] if panel.settings else ()
+
+
+def _extent(panel: Panel, column: str) -> tuple[float, float | None]:
+    """Start and height of the bar of a published value; a stacked bar has no start of its own, so a range no bar."""
+    if column not in panel.published:
+        return 0.0, None
+    known = Published.of(panel.published[column])
+    if known.most is None:
+        return 0.0, known.value
+    return (0.0, None) if panel.stacked else (known.value, known.most - known.value)
+
+
+def _width(panel: Panel, groups: int) -> int:
+    """The narrowest legible width."""
+    return max(LEAST, groups * (GROUP + BAR * (2 if panel.stacked else len(panel.columns))))
+
+
+def scatter(points: Sequence[tuple[str, str, float, float]]) -> Json:
+    """Ours over the published value of each average: part, name, published, ours; with the line on which both are
+    equal."""
+    parts = list(dict.fromkeys(part for part, *_ in points))
+    figure = go.Figure([_scattered(part, number, [point for point in points if point[0] == part])
+                        for number, part in enumerate(parts)])
+    least, most = min(0.0, *(x for *_, x, _ in points)), max(x for *_, x, _ in points)
+    figure.add_shape(type="line", x0=least, y0=least, x1=most, y1=most, line_dash="dot", line_width=1)
+    figure.update_layout(hovermode="closest", dragmode=False, showlegend=True)
+    figure.update_xaxes(title_text="published, %", fixedrange=True)
+    figure.update_yaxes(title_text="ours, %", fixedrange=True)
+    return _plain(figure, width=0)
+
+
+MARKS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
+
+
+def _scattered(part: str, number: int, points: Sequence[tuple[str, str, float, float]]) -> go.Scatter:
+    return go.Scatter(
+        name=part, mode="markers", x=[x for *_, x, _ in points], y=[y for *_, y in points],
+        text=[name for _, name, _, _ in points], marker={"symbol": MARKS[number % len(MARKS)], "size": 9},
+        meta={"colour": number % COLOURS},
+        hovertemplate="%{text}<br>published %{x:.1f} %, ours %{y:.1f} %<extra></extra>",
+    )
+
+
+def _plain(figure: go.Figure, width: int) -> Json:
+    """The figure without Plotly's colours, and its least width."""
+    found: Json = figure.to_plotly_json()
+    found["layout"].pop("template", None)
+    return {"data": found["data"], "layout": found["layout"], "least": width}

@@ -1,0 +1,124 @@
+"""The documents of ``warploom evaluate --json`` (docs/json.md), as far as the report shows them.
+
+Keys that are not named here are ignored, and figures that a document lacks are left out.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warploom.arch.errors import WarploomError, shorten
+from warploom.report import SCHEMA_VERSION
+
+
+class DocumentError(WarploomError):
+    """A file that is no document of the evaluation."""
+
+
+class Series(msgspec.Struct):
+    """One bar of each workload; `settings` are the runs that it is computed from."""
+
+    kernels: dict[str, float]
+    average: float
+    published: str | None = None
+    settings: list[str] = []
+
+
+class Figure(msgspec.Struct):
+    """A figure, or a row of a table, of a source."""
+
+    figure: str
+    title: str
+    series: dict[str, Series]
+    note: str = ""
+    stacked: bool = False
+
+
+class Unit(msgspec.Struct):
+    """A unit of the hardware: logic of one instance, and its longest path, empty `end` without one."""
+
+    unit: str
+    instances: int
+    logic_um2: float
+    sram_bits: int
+    delay_ps: float
+    start: str
+    end: str
+
+
+class Comparison(msgspec.Struct):
+    """A unit without and with a mechanism; None where there is none."""
+
+    unit: str
+    before: Unit | None
+    after: Unit | None
+    added_um2: float
+
+
+class Network(msgspec.Struct):
+    """The units between collectors and banks."""
+
+    configuration: str
+    units: list[Comparison]
+
+
+class Document(msgspec.Struct):
+    """What an experiment found. `runs` are statistics, by workload and setting; `settings` how to repeat them."""
+
+    schema: int
+    verb: str
+    version: str
+    experiment: str
+    commit: str | None = None
+    size: str | None = None
+    configuration: dict[str, Any] | None = None
+    failure: str | None = None
+    figures: list[Figure] = []
+    runs: dict[str, dict[str, dict[str, Any]]] = {}
+    settings: dict[str, list[str]] = {}
+    pressure: list[dict[str, str | float]] = []
+    calibration: list[dict[str, str | float]] = []
+    failed: list[dict[str, str]] = []
+    units: list[Comparison] = []
+    gating_units: list[Comparison] = []
+    affine_units: list[Comparison] = []
+    networks: list[Network] = []
+
+    @property
+    def preset(self) -> str | None:
+        """The name of the configuration."""
+        return None if self.configuration is None else str(self.configuration.get("name", ""))
+
+    @property
+    def workloads(self) -> list[str]:
+        """The programs and kernels whose bars the figures have."""
+        return list(dict.fromkeys(name for figure in self.figures for series in figure.series.values()
+                                  for name in series.kernels))
+
+
+def read(path: Path) -> Document:
+    """The document in a file. Raises `DocumentError`, and `OSError`."""
+    try:
+        return checked(json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse), str(path))
+    except (ValueError, RecursionError) as error:  # RecursionError: brackets nested too deeply
+        raise DocumentError(f"{path}: not JSON: {shorten(str(error))}") from None
+
+
+def checked(document: Mapping[str, Any], where: str) -> Document:
+    """A document, its keys and their types checked; `where` names it. Raises `DocumentError`."""
+    if not isinstance(document, Mapping) or document.get("verb") != "evaluate":
+        raise DocumentError(f"{where}: not a document of warploom evaluate --json FILE")
+    if document.get("schema") != SCHEMA_VERSION:
+        raise DocumentError(f"{where}: schema {shorten(repr(document.get('schema')))}: this version reads "
+                            f"{SCHEMA_VERSION}; run the experiment again")
+    try:
+        return msgspec.convert(document, Document)
+    except msgspec.ValidationError as error:
+        raise DocumentError(f"{where}: not as docs/json.md describes it: {error}") from None
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no number")

@@ -1,0 +1,277 @@
+"""Panels: one chart, the table of its numbers, and what stands beside them."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isclose
+from statistics import fmean
+
+from warploom.evaluation.published import Published
+from warploom.pages.document import Comparison, Document, Figure, Unit
+from warploom.pages.links import run_link
+from warploom.pages.why import Why, why
+
+AVERAGE, PUBLISHED, IN_ALL = "average", "published", "in all"
+
+NONE = "\u2013"
+"""The cell of a number that there is not: a dash."""
+
+PRESSURE = ("issuing", "collector", "port", "other")
+"""What schedulers do with their cycles, in the document's *pressure*."""
+
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A published average beside ours, in percent; `difference` in points, from the nearer end of a range."""
+
+    bar: str
+    published: str
+    ours: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Numbers by row and column. `averages` are further rows; `published` has texts as the source prints them; `links`
+    lead from a row to the statistics of its runs, `settings` names these by column; `notes` are columns of text."""
+
+    key: str
+    title: str
+    columns: Sequence[str]
+    rows: Mapping[str, Values]
+    row_name: str = "program"
+    unit: str = "%"
+    digits: int = 1
+    stacked: bool = False
+    averages: Mapping[str, Values] = field(default_factory=dict)
+    published: Mapping[str, str] = field(default_factory=dict)
+    compared: Sequence[Compared] = ()
+    why: Why | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+    settings: Sequence[Sequence[str]] = ()
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def in_all(self) -> bool:
+        """Whether the sums of stacked bars say something: they are not all 100."""
+        return self.stacked and not all(isclose(total, 100, abs_tol=0.1) for total in map(total_of, self.rows.values()))
+
+    @property
+    def table_columns(self) -> list[str]:
+        """Columns of numbers in the table."""
+        return [*self.columns, *([IN_ALL] if self.in_all else [])]
+
+    def cells(self, values: Values) -> list[str]:
+        """A row of the table."""
+        shown = [*values, *([total_of(values)] if self.in_all else [])]
+        return [NONE if value is None else f"{value:,.{self.digits}f}" for value in shown]
+
+    @property
+    def published_cells(self) -> list[str]:
+        """The row of published values; the sum where all are numbers."""
+        cells = [self.published.get(column, NONE) for column in self.columns]
+        if self.in_all:
+            known = [Published.of(text).value for text in self.published.values()]
+            cells.append(f"{sum(known):.1f}" if len(known) == len(self.columns) else NONE)
+        return cells
+
+    @property
+    def described(self) -> str:
+        """The chart in words, for who cannot see it."""
+        bars = "; ".join(f"{column} {cell}" for column, cell in zip(self.columns, self._summary(), strict=False))
+        kind = "Stacked bars" if self.stacked else "Bars"
+        return f"{kind} of {self.title}, {self.unit}, by {self.row_name}. {bars}. All numbers are in the table below."
+
+    def _summary(self) -> list[str]:
+        first = next(iter(self.averages.values()), None)
+        if first is not None:
+            return [f"{cell} on average" for cell in self.cells(first)]
+        return [f"from {min(known):,.{self.digits}f} to {max(known):,.{self.digits}f}" if known else "none"
+                for known in ([value for value in column if value is not None] for column in self._by_column())]
+
+    def _by_column(self) -> list[tuple[float | None, ...]]:
+        return list(zip(*self.rows.values(), strict=True))
+
+    def to_csv(self) -> str:
+        """All numbers in full, a line for each row."""
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow([self.row_name, *self.columns])
+        lines.writerows([name, *values] for name, values in {**self.rows, **self.averages}.items())
+        if self.published:
+            lines.writerow([PUBLISHED, *(self.published.get(column) for column in self.columns)])
+        return text.getvalue()
+
+    def to_json(self) -> dict[str, object]:
+        """The same by column; `null` where there is no number."""
+        return {
+            "title": self.title, "unit": self.unit, "columns": list(self.columns),
+            "rows": {name: list(values) for name, values in self.rows.items()},
+            "averages": {name: list(values) for name, values in self.averages.items()},
+            "published": dict(self.published),
+        }
+
+
+def of_figure(document: Document, slug: str, figure: Figure) -> Panel:
+    """A figure of a source."""
+    kernels = list(dict.fromkeys(name for series in figure.series.values() for name in series.kernels))
+    published = {key: series.published for key, series in figure.series.items() if series.published is not None}
+    settings = list(dict.fromkeys(name for series in figure.series.values() for name in series.settings))
+    return Panel(
+        f"{slug}-{_key(figure.figure, figure.note)}",
+        f"{figure.figure}: {figure.title}{f', {figure.note}' if figure.note else ''}", list(figure.series),
+        {name: [series.kernels.get(name) for series in figure.series.values()] for name in kernels},
+        stacked=figure.stacked or _are_shares(figure),
+        averages={AVERAGE: [series.average for series in figure.series.values()]},
+        published=published,
+        compared=_compared(figure, published),
+        why=why(figure.figure) if published else None,
+        links=_links(document, slug, kernels, settings),
+        settings=[series.settings for series in figure.series.values()],
+    )
+
+
+def _compared(figure: Figure, published: Mapping[str, str]) -> list[Compared]:
+    """Every published average beside ours."""
+    return [Compared(key, text, average := figure.series[key].average, difference(text, average))
+            for key, text in published.items()]
+
+
+def of_pressure(document: Document, slug: str) -> list[Panel]:
+    """What the schedulers do with their cycles, under some of the settings."""
+    found = []
+    for setting in dict.fromkeys(str(entry["setting"]) for entry in document.pressure):
+        entries = [entry for entry in document.pressure if entry["setting"] == setting]
+        rows = {str(entry["kernel"]): [float(entry[key]) for key in PRESSURE] for entry in entries}
+        found.append(_shares(document, slug, f"Cycles of the schedulers, {setting}", PRESSURE, rows,
+                             settings=[setting]))
+    return found
+
+
+def of_stalls(document: Document, slug: str) -> list[Panel]:
+    """Cycles without an issue by cause, under the settings of the pressure, or the first one."""
+    settings = list(dict.fromkeys(str(entry["setting"]) for entry in document.pressure)) or _settings(document)[:1]
+    found = []
+    for setting in settings:
+        stalls = {name: of[setting]["stalls"] for name, of in document.runs.items() if setting in of}
+        causes = list(dict.fromkeys(cause for by_cause in stalls.values() for cause in by_cause))
+        rows = {name: percent([by_cause[cause] for cause in causes]) for name, by_cause in stalls.items()}
+        title = f"Scheduler cycles without an issue, by cause, {setting}"
+        found.append(_shares(document, slug, title, causes, rows, settings=[setting]))
+    return found
+
+
+def of_widths(document: Document, slug: str) -> list[Panel]:
+    """Bytes that register operands need, which are the same under every setting."""
+    settings = _settings(document)[:1]
+    bytes_ = ["1 byte", "2 bytes", "3 bytes", "4 bytes"]
+    return [_shares(document, slug, f"Register {what} by bytes", bytes_,
+                    {name: percent(of[setting][f"{key}_widths"]) for name, of in document.runs.items()},
+                    settings=[setting])
+            for setting in settings for what, key in (("sources", "source"), ("results", "destination"))]
+
+
+def of_calibration(document: Document, slug: str) -> list[Panel]:
+    """Instructions per cycle beside those of GPGPU-Sim."""
+    if not document.calibration:
+        return []
+    rows = {f"{row['kernel']}, {row['machine']}": [float(row["IPC"]), float(row["GPGPU-Sim"])]
+            for row in document.calibration}
+    links = {f"{row['kernel']}, {row['machine']}": link for row in document.calibration
+             if (link := _link(document, slug, str(row["kernel"]), [str(row["machine"])]))}
+    return [Panel(f"{slug}-ipc", "Instructions per cycle", ["ours", "GPGPU-Sim"], rows, "kernel and machine",
+                  "instructions per cycle", 2, links=links)]
+
+
+def of_hardware(document: Document, slug: str) -> list[Panel]:
+    """Areas and longest paths of units, without and with each mechanism."""
+    parts = {"coalescing": document.units, "gating": document.gating_units, "the affine unit": document.affine_units,
+             **{f"windows, {network.configuration}": network.units for network in document.networks}}
+    return [panel for name, compared in parts.items() if compared
+            for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
+
+
+def _areas(slug: str, name: str, compared: Sequence[Comparison]) -> Panel:
+    rows = {entry.unit: [_area(entry.before), _area(entry.after)] for entry in compared}
+    notes = {entry.unit: [f"{entry.added_um2:+,.0f}", f"{(entry.after or entry.before or _NONE).instances}"]
+             for entry in compared}
+    return Panel(f"{slug}-area-{_key(name)}", f"Logic of one instance, without and with {name}", ["without", "with"],
+                 rows, "unit", "µm²", 0, notes={"": ["adds in all, µm²", "instances"], **notes})
+
+
+def _paths(slug: str, name: str, compared: Sequence[Comparison]) -> Panel:
+    rows = {entry.unit: [_delay(entry.before), _delay(entry.after)] for entry in compared}
+    notes = {entry.unit: [_path(entry.after or entry.before)] for entry in compared}
+    return Panel(f"{slug}-path-{_key(name)}", f"Longest path, without and with {name}", ["without", "with"],
+                 rows, "unit", "ps", 0, notes={"": ["from and to"], **notes})
+
+
+_NONE = Unit("", 0, 0.0, 0, 0.0, "", "")
+
+
+def _area(unit: Unit | None) -> float | None:
+    return unit.logic_um2 if unit else None
+
+
+def _delay(unit: Unit | None) -> float | None:
+    return unit.delay_ps if unit and unit.end else None
+
+
+def _path(unit: Unit | None) -> str:
+    return f"{unit.start} → {unit.end}" if unit and unit.end else NONE
+
+
+def percent(counts: Sequence[float]) -> list[float]:
+    """Counts as shares of their sum."""
+    total = sum(counts)
+    return [100 * count / total if total else 0.0 for count in counts]
+
+
+def total_of(values: Values) -> float:
+    """The sum of what is known."""
+    return sum(value for value in values if value is not None)
+
+
+def difference(published: str, ours: float) -> float:
+    """Ours minus the published value; from the nearer end of a range, 0 inside it."""
+    known = Published.of(published)
+    if known.most is None:
+        return ours - known.value
+    return min(ours - known.value, 0.0) + max(ours - known.most, 0.0)
+
+
+def _shares(document: Document, slug: str, title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float]], *,
+            settings: list[str]) -> Panel:
+    averages = {AVERAGE: [fmean(column) for column in zip(*rows.values(), strict=True)]} if rows else {}
+    return Panel(f"{slug}-{_key(title)}", title, columns, rows, stacked=True, averages=averages,
+                 links=_links(document, slug, list(rows), settings), settings=[settings] * len(columns))
+
+
+def _are_shares(figure: Figure) -> bool:
+    """Whether the bars of each workload add up to 100, in a document that does not say what is stacked."""
+    every = list(figure.series.values())
+    return len(every) > 1 and all(isclose(sum(series.kernels[name] for series in every), 100, abs_tol=0.1)
+                                  for name in every[0].kernels if all(name in series.kernels for series in every))
+
+
+def _settings(document: Document) -> list[str]:
+    return list(next(iter(document.runs.values()), {}))
+
+
+def _links(document: Document, slug: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, str]:
+    return {name: link for name in names if (link := _link(document, slug, name, settings))}
+
+
+def _link(document: Document, slug: str, name: str, settings: Sequence[str]) -> str | None:
+    """The place of a workload's statistics under some settings; None if the document does not have them."""
+    known = [setting for setting in settings if setting in document.runs.get(name, {})]
+    return run_link(slug, name, known) if known else None
+
+
+def _key(*words: str) -> str:
+    """Words as a part of an identifier."""
+    text = "".join(character if character.isalnum() else " " for character in " ".join(words).lower())
+    return "-".join(text.split())
