@@ -57,6 +57,46 @@ def test_arrays_of_any_layout_are_copied(gpu: Gpu) -> None:
     assert held.numpy().tolist() == [[7] * 3] * 4
 
 
+def test_freed_arrays(gpu: Gpu) -> None:
+    add = gpu.module(PTX)["vector_add"]
+    a, b, c = gpu.array(ONES, "a"), gpu.array(ONES, "b"), gpu.array(ONES)
+    addresses = [array.address for array in (a, b, c)]
+    b.free()
+    assert repr(b) == "<b: freed>"
+    d = gpu.zeros(32, np.float32)
+    assert d.name not in {a.name, b.name, c.name}
+    again = gpu.zeros(32, np.float32, "b")
+    assert [array.address for array in (a, c)] == addresses[::2]
+    assert len({array.address for array in (a, c, d, again)} | {addresses[1]}) == 5, "no address is used again"
+    add[1, 32](a, c, again, 32)
+    assert (again.numpy() == 2).all()
+    uses: list[Callable[[], object]] = [
+        b.numpy, b.free, b.buffer, lambda: b.set(1.0), lambda: b.at(0), lambda: b.address, lambda: b.shape,
+        lambda: b.dtype, lambda: add[1, 32](a, b, c, 32)]
+    for use in uses:
+        with pytest.raises(LaunchError, match="b: the array was freed"):
+            use()
+    with pytest.raises(ExecutionError, match=f"{addresses[1]:#x}"):
+        add[1, 32](a, c, np.uint64(addresses[1]), 32)
+
+
+def test_the_limit_of_a_launch(tmp_path: Path) -> None:
+    gpu = Gpu("small", timing=False, limit=100, launch_files=tmp_path)
+    a = gpu.array(np.ones(256, np.float32))
+    add = gpu.module(PTX)["vector_add"]
+    with pytest.raises(ExecutionError, match=r"limit = 100 is too low: raise it \(in the launch file or Gpu\)"):
+        add[8, 32](a, a, a, 256)
+    with pytest.raises(LaunchError, match=r"101 warps and limit = 100 .* raise the limit \(of the launch file or Gpu"):
+        add[101, 32](a, a, a, 32)
+    assert load(tmp_path / "0-vector_add" / "launch.toml").launch.limit == 100
+    more = Gpu("small", timing=False, limit=10_000)
+    a = more.array(np.ones(256, np.float32))
+    more.module(PTX)["vector_add"][8, 32](a, a, a, 256)
+    for limit in (0, -1, 1.5, "many"):
+        with pytest.raises(ConfigError, match=r"limit = .*: must be a whole number"):
+            Gpu("small", limit=limit)  # type: ignore[arg-type]
+
+
 def test_variables(gpu: Gpu) -> None:
     module = gpu.module(SYMBOLS)
     (entry,) = module.entries

@@ -86,7 +86,7 @@ class _Run:
         warps = launch.blocks * launch.warps_per_block
         if warps > launch.limit:
             raise LaunchError(f"{program.name}: the grid has {warps} warps and limit = {launch.limit} instructions: "
-                              "use a smaller grid, or raise it in the launch file")
+                              "use a smaller grid, or raise the limit (of the launch file or Gpu)")
         self.program, self.launch = program, launch
         self.resident = min(launch.blocks, max(1, RESIDENT_WARPS // launch.warps_per_block))
         self.memory = Memory(program, launch, self.resident)
@@ -160,7 +160,7 @@ class _Run:
                 f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions, which count "
                 f"as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps execute together), and is still "
                 "here: an endless loop, lanes of one warp that wait for each other, or "
-                f"limit = {self.launch.limit} is too low: raise it in the launch file"
+                f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu)"
             )
 
     def _report_stuck(self, state: ResidentWarps) -> None:

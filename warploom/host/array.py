@@ -10,13 +10,17 @@ KINDS = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "com
 
 
 class DeviceArray:
-    """An array in global memory. Its dtype and shape are those of the numpy array that it was made from."""
+    """An array in global memory, until it is freed. Its dtype and shape are those of the numpy array that it was made
+    from. `memory` are the arrays of a `Gpu` by name, to which it adds itself."""
 
-    def __init__(self, name: str, address: int, contents: np.ndarray) -> None:
-        self._name, self._address = name, address
-        self._contents = contents
+    def __init__(self, memory: dict[str, "DeviceArray"], name: str, address: int, contents: np.ndarray) -> None:
+        self._memory, self._name, self._address = memory, name, address
+        self._held: np.ndarray | None = contents
+        memory[name] = self
 
     def __repr__(self) -> str:
+        if self._held is None:
+            return f"<{self._name}: freed>"
         return f"<{self._name}: {self.dtype} of shape {self.shape} at {self._address:#x}>"
 
     @property
@@ -27,21 +31,40 @@ class DeviceArray:
     @property
     def address(self) -> int:
         """The address of its first byte. It never changes, so that other arrays may hold it."""
+        self._live()
         return self._address
 
     @property
     def dtype(self) -> np.dtype:
         """Type of the elements."""
-        return self._contents.dtype
+        return self._live().dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents."""
-        return self._contents.shape
+        return self._live().shape
+
+    def _live(self) -> np.ndarray:
+        """The contents, which a freed array has no more."""
+        if self._held is None:
+            raise LaunchError(f"{self._name}: the array was freed: use it before free(), or make another one")
+        return self._held
+
+    def is_in(self, memory: dict[str, "DeviceArray"]) -> bool:
+        """Whether it is one of these arrays. Raises `LaunchError` if it was freed."""
+        self._live()
+        return self._memory is memory
+
+    def free(self) -> None:
+        """Remove it from global memory (cudaFree). Its address is not used again: a kernel that reads or writes there
+        fails. Every later use of the array raises `LaunchError`."""
+        self._live()
+        del self._memory[self._name]
+        self._held = None
 
     def numpy(self) -> np.ndarray:
         """A copy of the contents."""
-        return self._contents.copy()
+        return self._live().copy()
 
     def set(self, values: np.ndarray | np.generic | float) -> None:
         """Copy values in. They must have this dtype and shape, or be one number for all elements.
@@ -52,21 +75,21 @@ class DeviceArray:
         if array.dtype != self.dtype or array.shape not in (self.shape, ()):
             raise LaunchError(f"{self._name}: {array.dtype} of shape {array.shape} given, the array holds {self.dtype} "
                               f"of shape {self.shape}: convert it first")
-        self._contents = np.broadcast_to(array, self.shape).copy()
+        self._held = np.broadcast_to(array, self.shape).copy()
 
     def at(self, *index: int) -> int:
         """The address of an element, for a kernel that takes a pointer into the array. Raises `LaunchError`."""
         if len(index) != len(self.shape) or not all(0 <= i < n for i, n in zip(index, self.shape, strict=True)):
             raise LaunchError(f"{self._name}: no element {index} in shape {self.shape}")
-        return self._address + self.dtype.itemsize * (int(np.ravel_multi_index(index, self.shape)) if index else 0)
+        return self.address + self.dtype.itemsize * (int(np.ravel_multi_index(index, self.shape)) if index else 0)
 
     def buffer(self) -> Buffer:
         """The array as a launch maps it. A launch never changes its contents; it makes new ones."""
-        return Buffer(self._name, self._contents, self._address)
+        return Buffer(self._name, self._live(), self.address)
 
     def replace(self, contents: np.ndarray) -> None:
         """Take what a launch has left in it."""
-        self._contents = contents
+        self._held = contents
 
     def _number(self, value: float) -> np.ndarray:
         """One Python number in this dtype."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, LaunchError, shown
-from warploom.arch.launch import Launch
+from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
 from warploom.compiler.writeback_hints import annotate_for
@@ -43,7 +43,8 @@ class Gpu:
     of each launch are simulated, at least 2, evenly spaced (docs/sampling.md). With `traces` each launch has its trace.
     With `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up contents from
     `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each launch is written
-    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``.
+    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``. A launch that has not ended after `limit` warp
+    instructions counts as an endless loop.
 
     `launches` are the finished launches. Raises `ConfigError`.
     """
@@ -51,7 +52,8 @@ class Gpu:
     def __init__(
         self, machine: str | Path | SmConfig = "fermi", *, timing: bool | Timing = True,
         traces: bool = False, rtl: bool = False, replay: bool = False, seed: int = 1,
-        launch_files: str | Path | None = None, sample: int | None = None, **settings: Setting,
+        launch_files: str | Path | None = None, sample: int | None = None, limit: int = DEFAULT_LIMIT,
+        **settings: Setting,
     ) -> None:
         if not isinstance(machine, str | Path | SmConfig):
             raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
@@ -68,18 +70,21 @@ class Gpu:
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
         self._files = None if launch_files is None else Path(launch_files)
         self._arrays: dict[str, DeviceArray] = {}
-        self._free = HEAP_BASE
+        self._free, self._made = HEAP_BASE, 0
+        if not isinstance(limit, int) or limit < 1:
+            raise ConfigError(f"limit = {shown(limit)}: must be a whole number of warp instructions, at least 1")
+        self._limit = limit
 
     def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
         """A copy of `values` in global memory. `name` is for messages and launch files. Raises `LaunchError`."""
-        name = f"array_{len(self._arrays)}" if name is None else name
+        name = f"array_{self._made}" if name is None else name
         if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
             raise LaunchError(f"name = {shown(name)}: must be letters, digits, - and _: it may name a file")
         if name in self._arrays:
             raise LaunchError(f"{name}: an array of this name is in memory already; names must differ")
-        made = DeviceArray(name, self._free, np.array(checked(name, values), order="C"))
+        made = DeviceArray(self._arrays, name, self._free, np.array(checked(name, values), order="C"))
         self._free = after(self._free, values.nbytes)
-        self._arrays[name] = made
+        self._made += 1
         return made
 
     def zeros(
@@ -145,7 +150,7 @@ class Gpu:
         if len(arguments) != len(program.parameters):
             raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, {len(arguments)} are given")
         for value in arguments:
-            if isinstance(value, DeviceArray) and self._arrays.get(value.name) is not value:
+            if isinstance(value, DeviceArray) and not value.is_in(self._arrays):
                 raise LaunchError(f"{program.name}: {value.name} is in the memory of another Gpu")
         if both := self._arrays.keys() & {symbol.name for symbol in symbols}:
             raise LaunchError(f"{program.name}: {min(both)} names an array and a variable of the module: give the "
@@ -154,7 +159,8 @@ class Gpu:
             geometry.grid, geometry.block,
             tuple(encode(program.name, parameter, value)
                   for parameter, value in zip(program.parameters, arguments, strict=True)),
-            geometry.shared, symbols=symbols, mapped=tuple(array.buffer() for array in self._arrays.values()))
+            geometry.shared, limit=self._limit, symbols=symbols,
+            mapped=tuple(array.buffer() for array in self._arrays.values()))
 
 
 def _simulated(config: SmConfig, trace: Traced) -> Statistics:
