@@ -14,47 +14,50 @@ class Decision(NamedTuple):
     """The grants and refusals of one cycle."""
 
     writes: tuple[bool, ...]  # by writer
-    reads: tuple[int | None, ...]  # collector granted to each bank
+    reads: tuple[tuple[int, int], ...]  # bank and collector of each grant, by bank
     all_written: bool  # no write latch was refused
     bank_conflicts: int  # requests refused because another one got their bank or write path
     port_conflicts: int  # read requests refused because their collector got another bank
 
 
 class Wave(NamedTuple):
-    """The reads granted in one cycle, by bank, and the requests refused because of banks and of collectors."""
+    """The reads granted in one cycle, bank and collector of each, by bank, and the requests refused because of banks
+    and of collectors."""
 
-    grants: tuple[int | None, ...]
+    grants: tuple[tuple[int, int], ...]
     bank_conflicts: int
     port_conflicts: int
 
 
-@lru_cache(maxsize=1 << 14)
-def wavefront(requests: tuple[int, ...]) -> Wave:
-    """The wave that visits diagonal 0 first. `requests` holds for each bank a mask over collectors; there are at least
-    as many banks as collectors. Cached, since few patterns recur."""
+@lru_cache(maxsize=1 << 15)
+def wavefront(requests: tuple[int, ...], diagonal: int, size: int) -> Wave:
+    """The wave that visits this diagonal first. `requests` holds for each bank a mask over collectors; there are at
+    most `size` banks and as many collectors. Cached, since few patterns recur."""
     grants: list[int | None] = [None] * len(requests)
     taken = 0
-    turns = [(_steps(bank, mask, len(requests)), bank) for bank, mask in enumerate(requests) if mask]
+    turns = [(_steps(bank - diagonal, mask, size), bank) for bank, mask in enumerate(requests) if mask]
     heapify(turns)
     while turns:
         step, bank = heappop(turns)
-        collector = (step - bank) % len(requests)
+        collector = (diagonal + step - bank) % size
         if not taken >> collector & 1:
             grants[bank] = collector
             taken |= 1 << collector
         elif mask := requests[bank] & ~taken:  # those before it are taken, too
-            heappush(turns, (_steps(bank, mask, len(requests)), bank))
+            heappush(turns, (_steps(bank - diagonal, mask, size), bank))
     conflicts = ports = 0
     for mask, grant in zip(requests, grants, strict=True):
         if grant is None:
             ports += mask.bit_count()
         else:
             conflicts += mask.bit_count() - 1
-    return Wave(tuple(grants), conflicts, ports)
+    pairs = tuple((bank, collector) for bank, collector in enumerate(grants) if collector is not None)
+    return Wave(pairs, conflicts, ports)
 
 
 def _steps(bank: int, mask: int, size: int) -> int:
-    """The number of diagonals before the one in which a bank finds a collector of the mask."""
+    """The number of diagonals before the one in which a bank, counted from the first diagonal, finds a collector of the
+    mask."""
     ahead = mask >> (first := -bank % size)
     return lowest(ahead) if ahead else size - first + lowest(mask)
 
@@ -108,8 +111,6 @@ class Arbiter:
     def __init__(self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._banks = banks
-        self._further = (0,) * (self.size - banks)  # requests at banks that the wave visits but do not exist
         self._turns = Turns(paths, rotating)
         self.observed = ("diagonal", *self._turns.observed)
 
@@ -131,20 +132,14 @@ class Arbiter:
             for bank in written:
                 conflicts += reads[bank].bit_count()
                 reads[bank] = 0
-        wave = self._wave(reads)
+        wave = wavefront(tuple(reads), self.diagonal, self.size)
         return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
-
-    def _wave(self, reads: Sequence[int]) -> Wave:
-        """The grants of reads. Banks are counted from the one where the priority diagonal begins."""
-        first, back = self.diagonal, self.size - self.diagonal
-        reads = (*reads, *self._further)
-        grants, conflicts, ports = wavefront(reads[first:] + reads[:first])
-        return Wave((grants[back:] + grants[:back])[: self._banks], conflicts, ports)
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""
         decision = self.decide(writes, reads)
-        return list(decision.writes), list(decision.reads)
+        granted = dict(decision.reads)
+        return list(decision.writes), [granted.get(bank) for bank in range(len(reads))]
 
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several cycles without requests: the priority moves on."""

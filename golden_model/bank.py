@@ -1,6 +1,6 @@
 """`Bank`: one register bank, a warp register wide."""
 
-from warploom.golden_model.words import merge
+from warploom.golden_model.words import ALL_BITS, merge
 
 
 class Bank:
@@ -34,5 +34,5 @@ class Bank:
 
     def write_bytes(self, row: int, data: int, byte_mask: int) -> None:
         """A cycle that writes the bits of the 1024-bit mask, which covers whole bytes."""
-        self.data[row] = self.data[row] & ~byte_mask | data & byte_mask
+        self.data[row] = data if byte_mask == ALL_BITS else self.data[row] & ~byte_mask | data & byte_mask
         self.word = None

@@ -87,7 +87,7 @@ class Checker:
             return self._registers.get((warp.number, fields[f"src{slot}"]), (0, 0))
         return (broadcast(fields["imm"]) if fields["imm_slot"] == slot else 0), ALL_LANES
 
-    def dispatched(self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int) -> Defined:
+    def dispatched(self, static: Static, dispatch: dict[str, Any], result: int, pred_out: int) -> Defined:
         """Operands leave a collector. Returns the lanes in which they and the instruction's result are defined."""
         operands, defined = self._expected.pop(dispatch["tag"])
         known = dispatch["lanes"] & operands[0][1] & operands[1][1] & operands[2][1]

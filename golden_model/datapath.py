@@ -9,10 +9,9 @@ from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.inputs import NO_INPUTS, Inputs, Issues
-from warploom.golden_model.integer import Evaluate, IntegerUnit, evaluate
+from warploom.golden_model.integer import LAST_INTEGER, Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
-from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import RegisterFile, Write
@@ -48,6 +47,8 @@ class Datapath:
         self._nothing: Sequence[dict[str, Any] | None] = (None,) * len(config.dispatch_ports)
         self.sent: Sequence[dict[str, Any] | None] = self._nothing
         self.dispatch: Sequence[dict[str, Any] | None] = self._nothing
+        self.leaving: Sequence[dict[str, Any]] = ()  # the instructions of `dispatch`
+        self._executing: Sequence[dict[str, Any]] = ()  # those of `sent` for the integer lanes
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
@@ -66,8 +67,12 @@ class Datapath:
         register_file.arbitrate()
         self.done, self.ready = operands.completed(register_file.done), register_file.ready
         chosen = self._chosen = operands.choose()
-        self.dispatch = self._nothing if chosen is operands.dispatcher.nobody else [
-            None if index is None else self._dispatch(port, index) for port, index in enumerate(chosen)]
+        if chosen is operands.dispatcher.nobody:
+            self.dispatch, self.leaving = self._nothing, ()
+        else:
+            self.dispatch = [
+                None if index is None else self._dispatch(port, index) for port, index in enumerate(chosen)]
+            self.leaving = [dispatch for dispatch in self.dispatch if dispatch is not None]
         if self.affine is not None:
             self.affine.settle()
 
@@ -75,21 +80,19 @@ class Datapath:
         """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
         issue, outside, given, attempts, first_port = inputs
-        operands, register_file, dispatch = self.operands, self.register_file, self.dispatch
-        leaves = dispatch is not self._nothing
-        if leaves:
-            self._count(dispatch)  # before their holders take other instructions
+        operands, register_file, leaving = self.operands, self.register_file, self.leaving
+        if leaving:
+            self._count(self.dispatch)  # before their holders take other instructions
         if issue:
             first = first_port * self._per_port
             self._issue([*issue[first:], *issue[:first]])
         operands.read()
         register_file.write(operands.results(self.done, self._results(outside)))
-        self.sent = dispatch
-        if leaves:
-            for sent in dispatch:
-                if sent is not None:
-                    operands.release(sent["collector"])
-        operands.dispatcher.step(self._chosen, dispatch, given)
+        self.sent = self.dispatch
+        self._executing = [sent for sent in leaving if sent["op"] <= LAST_INTEGER] if leaving else ()
+        for sent in leaving:
+            operands.release(sent["collector"])
+        operands.dispatcher.step(self._chosen, self.dispatch, given)
         register_file.arbiter.advance()
         operands.clock()
         if self.affine is not None:
@@ -106,8 +109,8 @@ class Datapath:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
         full."""
         cycle, results = self.operands.dispatcher.cycle, None
-        if self.sent is not self._nothing:
-            self._enter(cycle)
+        for sent in self._executing:  # they enter the lanes
+            self.integer[sent["pipe"]].enter(cycle, sent)
         if outside:
             results = list(outside)
             for writer in self._stalling:
@@ -123,19 +126,13 @@ class Datapath:
             return queues.step(results or list(self._no_results), self.ready)
         return results or self._no_results
 
-    def _enter(self, cycle: int) -> None:
-        """Instructions at the dispatch ports enter the lanes."""
-        for sent in self.sent:
-            if sent is not None and sent["pipe"] < len(self.integer):
-                self.integer[sent["pipe"]].enter(cycle, sent)
-
     # ------------------------------------------------------------------ passing time
 
     @property
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
         cycle = self.operands.dispatcher.cycle
-        return (not any(self.dispatch) and not any(self.sent)
+        return (not self.leaving and not any(self.sent)
                 and not any(cycle in unit.results for unit in self.integer)
                 and self.register_file.quiet and self.operands.quiet
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
@@ -177,16 +174,16 @@ class Datapath:
     def _addresses_of(self, fields: Mapping[str, Any]) -> tuple[list[Address], Address]:
         """The addresses of an instruction's sources, and of its destination."""
         warp, addresses = fields["warp"] << 8, self._addresses
-        return [addresses[warp | fields[source]] for source in SOURCES], addresses[warp | fields["dst"]]
+        a, b, c = fields["src0"], fields["src1"], fields["src2"]
+        return [addresses[warp | a], addresses[warp | b], addresses[warp | c]], addresses[warp | fields["dst"]]
 
     def _dispatch(self, port: int, index: int) -> dict[str, Any]:
-        """The fields of a dispatch port for the instruction in a holder."""
+        """The fields of a dispatch port for the instruction in a holder: its own, extended."""
         holder = self.operands.holders[index]
-        fields, operands = holder.fields, holder.operands()
+        dispatch: dict[str, Any] = holder.fields
+        dispatch["collector"], dispatch["operands"] = index, holder.operands()
         if self.affine is not None:
-            a, b, c = map(_expanded, fields["compact"], operands)
-            operands = a, b, c
-        dispatch = {**fields, "collector": index, "operands": operands}
+            dispatch["operands"] = tuple(map(_expanded, dispatch["compact"], dispatch["operands"]))
         if self.lanes.has_outcomes:
             dispatch["trivial"] = self.lanes.outcomes(port, dispatch, self._known_zero(holder))
         return dispatch

@@ -39,10 +39,11 @@ class OldestFirst:
         chosen: list[int | None] | None = None
         left = len(pipes.nobody)
         passed = 0  # pipes of the instructions passed over: in-order pipes accept none behind them
+        free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
             collector = collectors[index]
             pipe = collector.fields["pipe"]
-            if collector.present == ALL_SLOTS and pipes.free_at[pipe] <= pipes.cycle:
+            if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
                 port = pipes.port_of[pipe]
                 if (chosen is None or chosen[port] is None) and (
                     pipes.has_slot(pipe, collector.fields["timing"]) if pipe in pipes.sp
@@ -119,8 +120,9 @@ class Dispatcher:
 
     def _dispatched(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None]) -> None:
         """The selected instructions leave their collectors."""
-        for port, (index, fields) in enumerate(zip(chosen, sent, strict=True)):
-            if index is not None and fields is not None:
+        for port, fields in enumerate(sent):
+            index = chosen[port]
+            if fields is not None and index is not None:
                 self._order.left(port, index)
                 pipe, timing = fields["pipe"], fields["timing"]
                 self.free_at[pipe] = self.cycle + self._interval[pipe][timing]

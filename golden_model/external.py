@@ -17,21 +17,22 @@ class OutsideSp:
 
     def __init__(self, pipe: PipeConfig) -> None:
         self._latency = latencies(pipe)
-        self._results: dict[int, Result] = {}
+        self.results: dict[int, Result] = {}
+        """By cycle."""
 
     def accept(self, cycle: int, timing: int, result: Result) -> None:
         """An instruction dispatched in `cycle`."""
         due = cycle + self._latency[timing]
-        assert due not in self._results, "two results in one write-back slot"
-        self._results[due] = result
+        assert due not in self.results, "two results in one write-back slot"
+        self.results[due] = result
 
     def result(self, cycle: int) -> Result | None:
         """The result of this cycle."""
-        return self._results.pop(cycle, None) if self._results else None
+        return self.results.pop(cycle, None) if self.results else None
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""
-        return min(self._results, default=None)
+        return min(self.results, default=None)
 
 
 class Sfu:

@@ -1,6 +1,6 @@
 """`IntegerUnit`: 32 integer lanes, and the delay line of their results (docs/contract/pipes.md)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from warploom.arch.config import LANES
@@ -13,7 +13,7 @@ from warploom.golden_model.writeback import Result, result_of
 LAST_INTEGER = int(Op.SEL)
 """Operations up to this one execute in the integer lanes."""
 
-Dispatch = Mapping[str, Any]
+Dispatch = dict[str, Any]
 """The fields of the dispatch port and `operands`, three 1024-bit words."""
 
 Evaluate = Callable[[Dispatch], tuple[int, int]]

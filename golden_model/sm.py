@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
-from warploom.arch.isa import KINDS, Op
+from warploom.arch.isa import KINDS
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
 from warploom.golden_model.affine.uniform import UniformUnit
@@ -19,6 +19,7 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Inputs, Issues
+from warploom.golden_model.integer import LAST_INTEGER
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Traced
@@ -51,8 +52,13 @@ class Sm:
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions)
         self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
+        # By place in a pair: the issue input that each warp uses.
+        self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
+                        for place in range(config.issue_per_warp)]
+        self._no_issues: list[dict[str, int] | None] = [None] * config.issue_inputs
         sp, (self._sfu,), (self._mem,) = map(config.numbers, KINDS)
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
+        self._outside_sp = [outside.results for outside in self.outside_sp]
         self.sfu = Sfu(config.pipes[self._sfu])
         self.memory = MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}
@@ -137,47 +143,53 @@ class Sm:
             self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
+        given = (left is not None) << self._sfu | taken << self._mem
+        if sfu is None and mem is None and not any(self._outside_sp):
+            return (), given
         results = [*[outside.result(cycle) for outside in self.outside_sp], sfu, mem]
-        return results if any(results) else (), (left is not None) << self._sfu | taken << self._mem
+        return results if any(results) else (), given
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
         """What enters the datapath, by issue input, and the port whose claim goes first."""
-        ports, per_port = self.config.issue_ports, self.config.issue_per_warp
+        ports = self.config.issue_ports
         first = cycle // self.config.front_end_interval % ports
-        seconds = [follower for follower in self._seconds if follower.enters]
-        entering: list[Warp | Follower] = [*self._entering, *seconds]
-        entering.sort(key=lambda warp: (warp.slot - first) % ports)
-        issues: list[dict[str, int] | None] = [None] * (ports * per_port)
+        entering: list[Warp | Follower] = [*self._entering]
+        if self._seconds:
+            entering += [follower for follower in self._seconds if follower.enters]
+        if len(entering) > 1:
+            entering.sort(key=lambda warp: (warp.slot - first) % ports)
+        issues, tag = self._no_issues.copy(), self._tag
         for warp in entering:
-            while self._tag in self._flights:
-                self._tag = (self._tag + 1) % _TAGS
-            fields = self.decisions.fields(warp)
-            fields["tag"], fields["pipe"] = self._tag, self._pipes[fields["pipe"]][warp.slot]
-            issues[warp.slot % ports * per_port + isinstance(warp, Follower)] = fields
-            self._tag = (self._tag + 1) % _TAGS
+            while tag in self._flights:
+                tag = (tag + 1) % _TAGS
+            slot, fields = warp.slot, self.decisions.fields(warp)
+            fields["tag"], fields["pipe"] = tag, self._pipes[fields["pipe"]][slot]
+            issues[self._inputs[warp.place][slot]] = fields
+            tag = (tag + 1) % _TAGS
+        self._tag = tag
         return issues, first
 
     # ------------------------------------------------------------------ the end of a cycle
 
     def _clock(self) -> None:
         inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
-        dispatches, done, mem_ready = datapath.dispatch, datapath.done, datapath.ready[self._mem]
+        dispatches, done, mem_ready = datapath.leaving, datapath.done, datapath.ready[self._mem]
         datapath.clock(inputs)
         self.occupied += front_end.residency.warps
         if front_end.dispatches:
             front_end.dispatch_block()
         if inputs.results and inputs.results[self._mem] is not None and mem_ready:
             self.memory.taken()
-        for result in done:
-            if result is not None:
-                self._end(self._flights[result["tag"]])
+        if any(done):
+            for result in done:
+                if result is not None:
+                    self._end(self._flights[result["tag"]])
         for flight in self._ended:
             self._end(flight)
         for slot, register in datapath.operands.granted:
             front_end.read(slot, register)
         for dispatch in dispatches:
-            if dispatch is not None:
-                self._dispatched(dispatch)
+            self._dispatched(dispatch)
         for warp in self._entering:
             self._launch(warp, place=0)
         for warp in self._picked:
@@ -199,22 +211,21 @@ class Sm:
 
     def _launch(self, warp: Warp, place: int) -> None:
         """The warp's next instruction, at this place in a pair, enters the datapath."""
-        config = self.config
-        fields = self.inputs.issue[warp.slot % config.issue_ports * config.issue_per_warp + place]
+        fields = self.inputs.issue[self._inputs[place][warp.slot]]
         assert fields is not None
         flight = self.decisions.flight(warp, fields["tag"], self.cycle)
         self._flights[flight.tag] = flight
         if self.checker is not None:
             self.checker.issued(flight, fields)
 
-    def _dispatched(self, dispatch: Mapping[str, Any]) -> None:
+    def _dispatched(self, dispatch: dict[str, Any]) -> None:
         """An instruction has left its collector: the outside unit that executes it takes it."""
         flight = self._flights[dispatch["tag"]]
         static = flight.static
         self.times.dispatched(self.cycle, flight)
         if self.checker is not None:
             self.defined[dispatch["tag"]] = self.checker.dispatched(static, dispatch, flight.word, flight.pred_out)
-        if dispatch["op"] <= Op.SEL:
+        if dispatch["op"] <= LAST_INTEGER:
             return
         result: Result | None = None
         if static.returns:

@@ -9,6 +9,9 @@ from warploom.arch.config import LANES
 WORD_MASK = (1 << 32) - 1
 """Ones in all bits of one lane."""
 
+ALL_BITS = (1 << 32 * LANES) - 1
+"""Ones in all bits of all lanes."""
+
 ALL_LANES = (1 << LANES) - 1
 """Lane mask of a full warp."""
 

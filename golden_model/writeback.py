@@ -7,19 +7,11 @@ Result = Mapping[str, int]
 """The fields of a result port and `data`, the 1024-bit word."""
 
 
-_STORED = ("group", "entry", "size", "sign", "zero", "reorder", "to_collector", "to_file")
-"""What else `interfaces.address_fields`, `interfaces.stored_fields` and `interfaces.hint_fields` may be; which of them
-there are, the configuration says."""
-
-
-def result_of(dispatch: Mapping[str, Any], data: int, pred: int) -> Result:
-    """The result of an instruction that was dispatched."""
-    result = {"tag": dispatch["tag"], "writes": dispatch["writes"], "bank": dispatch["bank"], "row": dispatch["row"],
-              "left": dispatch["left"], "lanes": dispatch["lanes"], "full": dispatch["full"], "pred": pred,
-              "warp": dispatch["warp"], "dst": dispatch["dst"], "data": data}
-    for name in _STORED:
-        if name in dispatch:
-            result[name] = dispatch[name]
+def result_of(dispatch: dict[str, Any], data: int, pred: int) -> Result:
+    """The result of an instruction that was dispatched: its fields, of which those of `interfaces.result_fields` count,
+    with the word and the predicate result."""
+    result = dispatch.copy()
+    result["data"], result["pred"] = data, pred
     return result
 
 
@@ -62,6 +54,8 @@ class Latches(Generic[Request]):
 
     def ready(self, grants: Sequence[bool]) -> list[bool]:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
+        if not self.held_back:
+            return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
         return [
             granted or (wanted is None and not self.held_back >> writer & 1)
             for writer, (wanted, granted) in enumerate(zip(self._wanted, grants, strict=True))
@@ -77,6 +71,10 @@ class Latches(Generic[Request]):
 
     def leave(self, ready: Sequence[bool]) -> None:
         """The end of a cycle: completed latches, which are `ready`, empty."""
+        if all(ready):
+            self.latches, self._wanted = [None] * len(ready), [None] * len(ready)
+            self.held = 0
+            return
         for writer, completes in enumerate(ready):
             if completes and self.latches[writer] is not None:
                 self.latches[writer] = self._wanted[writer] = None

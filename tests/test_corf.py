@@ -168,7 +168,7 @@ def test_nothing_else_is_coalesced() -> None:
             break
         register_file = corf_file(sm)
         writes = [write.bank for write in register_file.writes()]
-        reads = [bank for bank, collector in enumerate(register_file.decision.reads) if collector is not None]
+        reads = [bank for bank, _ in register_file.decision.reads]
         assert len({*reads, *writes}) == len(reads) + len(writes)
         seen["both"] += bool(reads and writes)
         seen["reads"] += len(reads)

@@ -1,6 +1,6 @@
 """`CachedCollector`: an operand comes from the register file, from its cache, or partly from both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from warploom.golden_model.operands.collector import Slots
@@ -18,7 +18,7 @@ class CachedCollector(Slots):
         self.missing = [0, 0, 0]
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
+        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its addresses."""
         self._take(fields, sources, destination)

@@ -133,14 +133,15 @@ class CachedFile:
     # ------------------------------------------------------------------ the end of a cycle
 
     def grants(self) -> Sequence[Grant]:
-        """The grants of clients, with the words that they get."""
+        """The grants of clients, with the words that they get. These requests end."""
         self.bank_conflicts += self.decision.bank_conflicts + self._refused
         self.port_conflicts += self.decision.port_conflicts
         return [self._fetch(bank, client, self._offers[bank, client])
-                for bank, client in enumerate(self.decision.reads) if client is not None]
+                for bank, client in self.decision.reads]
 
     def _fetch(self, bank: int, client: int, offer: Read) -> Grant:
         """A slot is granted a bank."""
+        self._asked.end(client, offer.key)
         address = offer.address
         if bank < len(self.banks):
             word = self.banks[bank].data[address.row]

@@ -74,17 +74,17 @@ class CorfFile:
         return not self.writeback.held and not self._asked.reads
 
     def grants(self) -> Sequence[Grant]:
-        """The grants of clients, with the words that they get."""
+        """The grants of clients, with the words that they get. These requests end."""
         self.bank_conflicts += self.decision.bank_conflicts
         self.port_conflicts += self.decision.port_conflicts
         return [
-            grant for bank, client in enumerate(self.decision.reads) if client is not None
+            grant for bank, client in self.decision.reads
             for grant in self._read(bank, client)
         ]
 
     def _read(self, bank: int, client: int) -> list[Grant]:
         """One access of a bank, for one operand of a client or two."""
-        reads = self._asked.reads[client]
+        reads = self._asked.reads.pop(client)
         sub_banks = sum(read.metadata.width for read in reads)
         self.bank_reads[bank] += len(reads)
         self._operands += len(reads)

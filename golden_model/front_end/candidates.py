@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from warploom.golden_model.front_end.decisions import COUNTS, NO_PORT
+from warploom.golden_model.front_end.decisions import ALL_FREE, COUNTS, NO_PORT
 from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
 
@@ -25,10 +25,13 @@ class Candidates:
         """Two sets of ready slots: those whose instruction needs no issue port, and those whose instruction may enter
         the datapath. `free[k]` are the slots that may issue an instruction that reads k registers (0 to 3)."""
         demanding, entering = self._demanding, 0
+        portless = self.ready & demanding[NO_PORT]
+        if free is ALL_FREE:
+            return portless, self.ready ^ portless
         for first in self._firsts:
             none, one, two, three = demanding[first : first + COUNTS]
             entering |= none & free[0] | one & free[1] | two & free[2] | three & free[3]
-        return self.ready & demanding[NO_PORT], self.ready & entering
+        return portless, self.ready & entering
 
     def claiming(self, collectors: int) -> int:
         """The slots whose instruction needs a collector of a set."""
@@ -51,22 +54,24 @@ class Candidates:
 
     def enter(self, slot: int, state: int | None) -> int | None:
         """Set the slot's state (`None`: nothing to issue). Returns the old one."""
-        bit, old = 1 << slot, self.states[slot]
+        old = self.states[slot]
         if state != old:
+            bit, in_state = 1 << slot, self._in_state
             if old is not None:
-                self._in_state[old] &= ~bit
+                in_state[old] ^= bit
             if state is not None:
-                self._in_state[state] |= bit
+                in_state[state] ^= bit
             self.states[slot] = state
-            self.ready = self._in_state[READY]
+            self.ready = in_state[READY]
         return old
 
     def demand(self, slot: int, demand: int | None) -> None:
         """What the slot's next instruction needs (`Decisions.demand`)."""
-        bit, old = 1 << slot, self._demands[slot]
+        old = self._demands[slot]
         if demand != old:
+            bit = 1 << slot
             if old is not None:
-                self._demanding[old] &= ~bit
+                self._demanding[old] ^= bit
             if demand is not None:
-                self._demanding[demand] |= bit
+                self._demanding[demand] ^= bit
             self._demands[slot] = demand

@@ -23,6 +23,9 @@ COUNTS = 4
 NONE_FREE = (0,) * COUNTS
 """For each number of registers: no warp may issue into the datapath."""
 
+ALL_FREE = (-1,) * COUNTS
+"""For each number of registers: all warps may issue into the datapath."""
+
 
 def demand_of(collectors: int, registers: int) -> int:
     """The demand of an instruction that needs a collector of the set with this number, to read so many registers."""

@@ -8,12 +8,17 @@ from warploom.golden_model.front_end.hazards import Hazards
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.trace import Traced
 
+_DYNAMIC = ("tag", "warp", "lanes", "full", "pred", "first", "bank", "row", "left", "group", "entry", "collector",
+            "operands")
+"""Fields that an instruction gets when it issues, and on its way through the datapath."""
+
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
 """Operations without any result, which do not reach write-back."""
 
 
 class Static:
-    """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits.
+    """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits. The
+    fields have the others as well, as 0: each dynamic instruction is a copy, which is fast if it need not grow.
 
     `then` is the MOV that writes the register result of a BARRED to the register file; its immediate is set later.
     """
@@ -23,6 +28,7 @@ class Static:
         self.op = instruction.op
         self.control = instruction.pipe is Pipe.CONTROL
         self.memory = instruction.pipe is Pipe.MEM
+        self.is_barrier = instruction.op in (Op.BAR, Op.BARRED)
         self.returns = instruction.op not in NEVER_RETURN
         self.hazards = Hazards(instruction)
         self.needs = self.hazards.needs
@@ -31,7 +37,8 @@ class Static:
             move = Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0, to_collector=instruction.to_collector,
                                to_file=instruction.to_file)
             self.then = Static(move, parameter_word)
-        self.fields: dict[str, int] = {} if self.control else issue_fields(instruction, parameter_word)
+        self.fields: dict[str, int] = (
+            {} if self.control else issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0))
 
 
 def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int]) -> dict[str, int]:

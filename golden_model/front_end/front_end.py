@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Op
-from warploom.golden_model.front_end.decisions import ATTEMPT, NO_PORT, PARTIAL, Decisions
+from warploom.golden_model.front_end.decisions import NO_PORT, PARTIAL, Decisions
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.issue import Issue
@@ -75,7 +74,7 @@ class FrontEnd:
         entering, sources, again, holds = self._decisions.issued(warp)
         if entering is not None:
             self._enter(warp, entering, sources)
-        elif static.op in (Op.BAR, Op.BARRED) and lanes:
+        elif static.is_barrier and lanes:
             self._arrive(warp, static)
         if holds:
             self._scoreboard.hold(warp.slot, holds)
@@ -137,9 +136,10 @@ class FrontEnd:
         """`static` issues next, with this demand."""
         warp.next, warp.enters = static, demand >= 0
         needs = static.needs
-        if demand in (ATTEMPT, PARTIAL):
+        if demand < NO_PORT:
             needs &= ~(1 << UNANSWERED | (static.hazards.written if demand == PARTIAL else 0))
-        self._issue.comes(warp.slot, max(demand, NO_PORT), self._scoreboard.look(warp.slot, needs))
+        state = self._scoreboard.look(warp.slot, needs)
+        self._issue.comes(warp.slot, demand if demand > NO_PORT else NO_PORT, state)
 
     def _refresh(self, slot: int) -> None:
         """Update the state of the next instruction of the slot's warp."""

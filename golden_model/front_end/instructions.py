@@ -23,9 +23,9 @@ class Instructions:
 
     def fields(self, warp: Warp | Follower) -> dict[str, int]:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
-        walk = warp.walk
-        fields = {**warp.next.fields, "warp": warp.slot, "lanes": walk.lanes, "full": walk.full, "pred": walk.pred_in,
-                  "first": int(not warp.entered)}
+        walk, fields = warp.walk, warp.next.fields.copy()
+        fields["warp"], fields["lanes"], fields["full"] = warp.slot, walk.lanes, walk.full
+        fields["pred"], fields["first"] = walk.pred_in, int(not warp.entered)
         if walk.pc in self._counts:
             lane = (walk.lanes & -walk.lanes).bit_length() - 1
             fields["imm"] = int(warp.trace.results[walk.result, lane])

@@ -26,8 +26,9 @@ class Issue:
         self._interval = config.front_end_interval
         self._pickers = pickers_of(config)
         count = len(self._pickers)
-        self._turns = [[(first + turn) % count for turn in range(count)] for first in range(count)]
-        self._ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
+        ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
+        served = list(zip(self._pickers, ports, strict=True))  # with the slots of the port that the scheduler claims
+        self._turns = [served[first:] + served[:first] for first in range(count)]
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
     def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> Sequence[int]:
@@ -48,15 +49,15 @@ class Issue:
         portless, entering = candidates.able(self._decisions.free_entries(free) if tags else NONE_FREE)
         apart, served = self._decisions.apart, 0  # slots whose port has been claimed
         left = [*collectors]
-        entering = self._served(entering, left, apart)
-        for number in self._turns[cycle // self._interval % len(self._turns)]:
-            picker = self._pickers[number]
+        if not all(left):
+            entering = self._served(entering, left, apart)
+        for picker, port in self._turns[cycle // self._interval % len(self._turns)]:
             able = picker.scope & (portless | entering)
             if able:
                 slot = picker.pick(able)
                 picked.append(slot)
                 if not portless >> slot & 1:
-                    served |= self._ports[number]
+                    served |= port
                     tags -= 1
                     entering &= ~served if tags else 0
                     if not apart >> slot & 1:

@@ -1,10 +1,13 @@
 """`Scoreboard`: the hazards that hold a warp's next instruction (docs/contract/front_end.md, *Hazards*)."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from warploom.golden_model.front_end.hazards import BARRIER, MEMORY, READ, READ_MASK, Hazards
 from warploom.golden_model.front_end.stalls import READY, Stall
+
+_REGISTERS = 256
+_STILL_READ = [1 << READ + register for register in range(_REGISTERS)]
+"""The hazard bit of each register that is still to be read."""
 
 
 class Scoreboard:
@@ -15,8 +18,9 @@ class Scoreboard:
         self._pending = [0] * warps
         self._memory = [0] * warps  # bits of them that a memory instruction will clear
         self._needs = [0] * warps
-        self._shared: Counter[tuple[int, int]] = Counter()
-        self._reads: Counter[int] = Counter()
+        # For each warp: how many instructions hold a shared bit, and how many reads of each register are outstanding.
+        self._shared = [[0] * READ for _ in range(warps)]
+        self._reads = [[0] * _REGISTERS for _ in range(warps)]
         self._tracks_reads = tracks_reads
 
     def state(self, warp: int) -> int:
@@ -45,31 +49,32 @@ class Scoreboard:
         """An instruction enters the datapath, where it will read the registers `sources`."""
         pending = hazards.produces
         for bit in hazards.shared:
-            self._shared[warp, bit] += 1
+            self._shared[warp][bit] += 1
         if self._tracks_reads:
+            reads = self._reads[warp]
             for register in sources:
-                self._reads[warp << 8 | register] += 1
-                pending |= 1 << READ + register
+                reads[register] += 1
+                pending |= _STILL_READ[register]
         self._pending[warp] |= pending
         if memory:
             self._memory[warp] |= hazards.own
 
     def read(self, warp: int, register: int) -> bool:
         """A collector was granted the register. Returns whether this clears a hazard of the next instruction."""
-        key = warp << 8 | register
-        self._reads[key] -= 1
-        if self._reads[key]:
+        reads = self._reads[warp]
+        reads[register] -= 1
+        if reads[register]:
             return False
-        cleared = 1 << READ + register
-        self._pending[warp] &= ~cleared
+        cleared = _STILL_READ[register]
+        self._pending[warp] ^= cleared
         return bool(self._needs[warp] & cleared)
 
     def done(self, warp: int, hazards: Hazards) -> bool:
         """An instruction is done. Returns whether this clears a hazard of the next instruction."""
         cleared = hazards.own
         for bit in hazards.shared:
-            self._shared[warp, bit] -= 1
-            if not self._shared[warp, bit]:
+            self._shared[warp][bit] -= 1
+            if not self._shared[warp][bit]:
                 cleared |= 1 << bit
         self._pending[warp] &= ~cleared
         self._memory[warp] &= ~cleared

@@ -21,7 +21,7 @@ class Stall(IntEnum):
 HOLDS = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
 """Causes that may hold a warp's next instruction."""
 
-LONG = (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
+LONG = tuple(map(int, (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
 """Causes for which a two-level scheduler removes a warp from its active set."""
 
 READY = len(Stall)

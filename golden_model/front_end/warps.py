@@ -26,6 +26,9 @@ class Block:
 class Warp:
     """A resident warp and its state. `number` is its index in the grid; `trace` has the rows of its walk."""
 
+    place = 0
+    """Of its next instruction in a pair."""
+
     def __init__(self, walk: Walk, number: int, slot: int, block: Block, trace: Trace) -> None:
         self.walk, self.number, self.slot, self.block, self.trace = walk, number, slot, block, trace
         self.next: Static  # what issues next: the current instruction, or one that follows from it
@@ -39,6 +42,7 @@ class Follower:
     in the trace. `plan` belongs to the `Decisions`."""
 
     entered = True
+    place = 1
 
     def __init__(self, warp: Warp, static: Static, walk: Position) -> None:
         self.warp, self.next, self.walk = warp, static, walk

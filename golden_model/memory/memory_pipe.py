@@ -6,7 +6,12 @@ are timed in the cycle in which it leaves the input queue.
 
 import heapq
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+
+import numpy as np
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.isa import Op
@@ -100,8 +105,7 @@ class MemoryPipe:
 
     def _addresses(self, flight: Flight) -> list[int]:
         """Byte addresses of the executing lanes."""
-        row = flight.warp.trace.addresses[flight.address].tolist()
-        return [address for lane, address in enumerate(row) if flight.lanes >> lane & 1]
+        return list(compress(flight.warp.trace.addresses[flight.address].tolist(), _bits(flight.lanes)))
 
     def _lines(self, flight: Flight, space: Space) -> list[int]:
         """Distinct lines, in order of the lowest lane; for a vector request all lines from the first to the last."""
@@ -110,20 +114,19 @@ class MemoryPipe:
             base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
             row = flight.warp.trace.addresses[flight.address].tolist()
             interleaved = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
-            return list(dict.fromkeys(a >> shift for lane, a in enumerate(interleaved) if flight.lanes >> lane & 1))
+            return list(dict.fromkeys(address >> shift for address in compress(interleaved, _bits(flight.lanes))))
         window = _WINDOW[space]
         if flight.vector:
             addresses, size = self._addresses(flight), flight.static.instruction.access.size
             return list(range(window + addresses[0] >> shift, (window + addresses[-1] + size - 1 >> shift) + 1))
-        return list(dict.fromkeys(window + address >> shift for address in self._addresses(flight)))
+        return list(dict.fromkeys([window + address >> shift for address in self._addresses(flight)]))
 
     def _shared_passes(self, flight: Flight) -> int:
-        words = [address >> 2 for address in self._addresses(flight)]
+        addresses = flight.warp.trace.addresses[flight.address].tobytes()
         if flight.static.op in _ATOMICS:
-            passes = max(Counter(words).values())
+            passes = _atomic_passes(addresses, flight.lanes)
         else:
-            banks = self._config.shared_banks
-            passes = max(Counter(word % banks for word in set(words)).values())
+            passes = _passes(addresses, flight.lanes, self._config.shared_banks)
         self.counts.shared_instructions += 1
         self.counts.shared_passes += passes
         return passes
@@ -149,3 +152,26 @@ class MemoryPipe:
 
     def _count(self, start: int, end: int, lines: list[int]) -> None:
         self.counts.stall_cycles += end - start - len(lines)
+
+
+@lru_cache(maxsize=1 << 14)
+def _passes(addresses: bytes, lanes: int, banks: int) -> int:
+    """How often the bank is accessed that has the most distinct words. Cached, since patterns recur."""
+    return max(Counter([word % banks for word in set(_words(addresses, lanes))]).values())
+
+
+@lru_cache(maxsize=1 << 14)
+def _atomic_passes(addresses: bytes, lanes: int) -> int:
+    """How often the word is accessed that has the most accesses."""
+    return max(Counter(_words(addresses, lanes)).values())
+
+
+def _words(addresses: bytes, lanes: int) -> list[int]:
+    """The words that the executing lanes access; `addresses` is a row of `Trace.addresses`."""
+    return [address >> 2 for address in compress(np.frombuffer(addresses, np.uint64).tolist(), _bits(lanes))]
+
+
+@lru_cache(maxsize=1 << 12)
+def _bits(lanes: int) -> Sequence[int]:
+    """A lane mask as bits, lane 0 first."""
+    return [lanes >> lane & 1 for lane in range(LANES)]

@@ -40,7 +40,19 @@ _SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
 """The slots of a mask."""
 
 ALL_COLUMNS = (COLUMNS,) * 3
-"""All columns of each slot."""
+"""The number of columns of each slot, without gating."""
+
+EVERY = ((1 << COLUMNS) - 1,) * 3
+"""The columns of each slot, without gating."""
+
+
+def _sum_of(columns: Sequence[int], slots: int) -> int:
+    """The columns of the slots of a mask, in all."""
+    if columns is ALL_COLUMNS:
+        return COLUMNS * slots.bit_count()
+    a, b, c = columns
+    return a * (slots & 1) + b * (slots >> 1 & 1) + c * (slots >> 2)
+
 
 NOTHING_STORED: Mapping[str, int] = {}
 """The metadata of a register if there is only one stored form."""
@@ -61,30 +73,31 @@ class Slots:
         self.index = index
         self.busy = False
         self.waiting = self.present = 0
-        self.fields: Mapping[str, Any] = {}
+        self.fields: dict[str, Any] = {}
         self._fills = (0, 0, 0)
         self.sources: Sequence[Address] = ()
         self.words = [0, 0, 0]
         self.columns: Sequence[int] = ALL_COLUMNS
         self.columns_stored = 0
-        self._arrived = [0, 0, 0]  # columns of each slot that operands fill at the end of this cycle
+        self._filled = 0  # slots that operands fill at the end of this cycle
+        self._filling: Sequence[int] = ALL_COLUMNS  # the columns of each that they fill
 
     def _take(
-        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address,
+        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address,
         stored: Mapping[str, int] = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
     ) -> None:
         """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
         `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
         self.busy = True
-        bank, row, left, group, entry = destination
-        self.fields = {**fields, "bank": bank, "row": row, "left": left, "group": group, "entry": entry, **stored}
+        self.fields = fields
+        fields["bank"], fields["row"], fields["left"], fields["group"], fields["entry"] = destination
+        fields.update(stored)
         reads, imm_slot = fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
-        self.present = ALL_SLOTS & ~reads
+        present = self.present = ALL_SLOTS & ~reads
         self.sources, self.columns = sources, columns
-        for slot in _SLOTS_OF[self.present]:
-            self.columns_stored += columns[slot]
-            self._arrived[slot] = 0
+        self.columns_stored += _sum_of(columns, present)
+        self._filled &= reads
         self.words = [0, 0, 0]
         if imm_slot < 3:
             self.words[imm_slot] = broadcast(fields["imm"])
@@ -93,15 +106,17 @@ class Slots:
         """The word of a slot arrives, for it and all that repeat it."""
         filled = self._fills[slot]
         self.present |= filled
-        for repeating in _SLOTS_OF[filled]:
-            self.words[repeating] = word
-            self._arrived[repeating] = self.columns[slot]
+        self._filled |= filled
+        self._filling = self.columns
+        self.words[slot] = word
+        if filled & filled - 1:
+            for repeating in _SLOTS_OF[filled]:
+                self.words[repeating] = word
 
     def store(self) -> None:
         """The end of a cycle in which operands arrived: they are stored, except where a constant is taken."""
-        a, b, c = self._arrived
-        self.columns_stored += a + b + c
-        self._arrived = [0, 0, 0]
+        self.columns_stored += _sum_of(self._filling, self._filled)
+        self._filled = 0
 
     @property
     def ready(self) -> bool:
@@ -144,27 +159,33 @@ class Collector(WholeSlots):
         self.metadata: Sequence[Metadata] = ()
         self.needed: Sequence[int] = ()
         self._form = form
+        self._reads: Sequence[tuple[Sequence[Port], Read]] = ()  # ports and read of each slot that reads, lowest first
 
     def issue(
-        self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
+        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
-        metadata of its slots and, last, of its destination."""
+        metadata of its slots and, last, of its destination. The fields are extended by what belongs to the
+        destination."""
+        form = self._form
         *self.metadata, written = metadata
-        a, b, c = self.needed = self._form.needed(fields["lanes"], self.metadata)
-        columns = a.bit_count(), b.bit_count(), c.bit_count()
-        self._take(fields, sources, destination, self._form.fields(written), columns)
+        a, b, c = needed = self.needed = form.needed(fields["lanes"], self.metadata)
+        columns = ALL_COLUMNS if needed is EVERY else (a.bit_count(), b.bit_count(), c.bit_count())
+        self._take(fields, sources, destination, form.fields(written), columns)
+        self._reads = [
+            (form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
+            for slot in _SLOTS_OF[self.waiting]]
 
     def requests(self) -> dict[Port, Read]:
         """The request at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
-        ports = self._form.ports
-        for slot in _SLOTS_OF[self.waiting]:
-            address, metadata = self.sources[slot], self.metadata[slot]
-            for port in ports(address, metadata):
-                if port not in found:
-                    found[port] = Read(slot, address, metadata, self.needed[slot])
-                    break
+        waiting = self.waiting
+        for ports, read in self._reads:
+            if waiting >> read.key & 1:
+                for port in ports:
+                    if port not in found:
+                        found[port] = read
+                        break
         return found
 
     def operands(self) -> tuple[int, int, int]:

@@ -7,15 +7,14 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import address_names
 from warploom.arch.isa import Op
 from warploom.golden_model.dispatch import Chosen, Dispatcher, OldestFirst
+from warploom.golden_model.front_end.decisions import ALL_FREE
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
-from warploom.golden_model.register_file.ports import Grant, Port, Read, RegisterFile
+from warploom.golden_model.register_file.ports import Grant, RegisterFile
 from warploom.golden_model.writeback import Result
 
 _LD = int(Op.LD)
-_NOTHING: Mapping[Port, Read] = {}
-_ALL_FREE = (-1,) * (len(SOURCES) + 1)
 
 
 class SlotStore:
@@ -34,7 +33,7 @@ class SlotStore:
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []
-        self.free: Sequence[int] = _ALL_FREE
+        self.free: Sequence[int] = ALL_FREE
         self._file = register_file
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]
@@ -70,7 +69,7 @@ class SlotStore:
         if self._arriving and not self._arrival_delay:
             self._capture()
         chosen = self.dispatcher.select(self.holders)
-        if not self._turnaround:
+        if not self._turnaround and chosen is not self.dispatcher.nobody:
             for index in chosen:
                 if index is not None and index < len(self.collectors):
                     self._free |= 1 << index
@@ -120,11 +119,14 @@ class SlotStore:
             self._store()
         self._arriving = self._file.grants()
         self.granted = []
+        holders = self.holders
         for client, read, _ in self._arriving:
-            holder = self.holders[client]
+            holder = holders[client]
             if holder.grant(read):
                 self.granted.append((holder.fields["warp"], holder.fields[SOURCES[read.key]]))
-            self._file.request(client, holder.requests() if holder.waiting else _NOTHING)
+        for client, _, _ in self._arriving:
+            if holders[client].waiting:
+                self._file.request(client, holders[client].requests())
 
     def _capture(self) -> None:
         """Words granted in the cycle before arrive."""

@@ -12,8 +12,14 @@ class Asked:
         self.reads: dict[int, Sequence[Read]] = {}
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """Set the requests of a client from the next cycle on."""
+        """Set the requests of a client from the next cycle on, in place of those that it has."""
         if reads:
             self.reads[client] = list(reads.values())
         else:
             self.reads.pop(client, None)
+
+    def end(self, client: int, key: int) -> None:
+        """A client's request of this key has been granted."""
+        self.reads[client] = [read for read in self.reads[client] if read.key != key]
+        if not self.reads[client]:
+            del self.reads[client]

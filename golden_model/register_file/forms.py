@@ -10,7 +10,7 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
-from warploom.golden_model.operands.collector import NOTHING_STORED, SLOTS
+from warploom.golden_model.operands.collector import EVERY, NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Address, Entries
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
@@ -26,7 +26,6 @@ ALL_COLUMNS = (1 << COLUMNS) - 1
 NO_REGISTER = Encoding(width=SUB_BANKS, sign=0, left=False)
 """The encoding of an operand that comes from no register: it passes unchanged."""
 
-_EVERY = (ALL_COLUMNS,) * len(SLOTS)
 _NONE = (None,) * (len(SLOTS) + 1)
 _RIGHT = (False,) * (len(SLOTS) + 1)
 
@@ -57,7 +56,7 @@ class Plain:
         return ((address.bank, 0),)
 
     def needed(self, lanes: int, metadata: Sequence[None]) -> Sequence[int]:
-        return _EVERY[: len(metadata)]
+        return EVERY[: len(metadata)]
 
     def restore(self, word: int, metadata: None) -> int:
         return word

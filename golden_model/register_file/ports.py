@@ -98,7 +98,8 @@ class RegisterFile(Protocol):
     """The interface of a register file to operand stores and pipes.
 
     Within a cycle call `arbitrate`; then `done` and `ready`, by writer, are valid. At its end call `lookup` for issued
-    instructions, `grants` and `write`, and let the arbiter `advance`; a `request` is for the next cycle on.
+    instructions, `grants` and `write`, and let the arbiter `advance`; a `request` is for the next cycle on, until it is
+    granted.
     """
 
     @property
@@ -156,10 +157,10 @@ class RegisterFile(Protocol):
         """Compute grants, `done` and `ready`."""
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
-        """Set the requests of a client from the next cycle on."""
+        """Set the requests of a client from the next cycle on, in place of those that it has."""
 
     def grants(self) -> Sequence[Grant]:
-        """The grants of clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get. These requests end."""
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""

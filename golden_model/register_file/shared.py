@@ -115,7 +115,7 @@ class SharedFile:
             self._asked.pop(client, None)
 
     def grants(self) -> Sequence[Grant]:
-        """The grants of clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get. These requests end."""
         decision = self.decision
         self.bank_conflicts += self.writeback.held_back.bit_count()
         if decision is self._idle:
@@ -125,9 +125,13 @@ class SharedFile:
         encoding = self.form.encoding
         self._shared.count([(latch["bank"], encoding(written.metadata).width) for _, latch, written in self._writing],
                            decision.reads)
-        return [self._read(read.collector, self._asked[read.collector][read]) for read in decision.reads]
+        return [self._read(read.collector, read) for read in decision.reads]
 
-    def _read(self, client: int, read: Read) -> Grant:
+    def _read(self, client: int, granted: arbiter.Read) -> Grant:
+        asked = self._asked[client]
+        read = asked.pop(granted)
+        if not asked:
+            del self._asked[client]
         bank, row = read.address.bank, read.address.row
         self.bank_reads[bank] += 1
         if self.meter is not None:

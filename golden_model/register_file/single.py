@@ -20,8 +20,6 @@ _ACCESS = ("enable", "write", "row", "who")
 
 _IDLE = (0,) * len(_ACCESS)
 
-_NOTHING: Mapping[int, Read] = {}
-
 
 class SingleFile:
     """A bank access serves one request, or reads one operand of one client. `meter` counts columns, with gating."""
@@ -38,7 +36,7 @@ class SingleFile:
         self.banks = [Bank(config.rows) for _ in range(config.banks)]
         self.bank_reads, self.bank_writes = [0] * config.banks, [0] * config.banks  # requests granted
         self.bank_conflicts = self.port_conflicts = 0
-        self._asked: list[Mapping[int, Read]] = [_NOTHING] * config.holders  # by client and bank
+        self._asked: list[dict[int, Read]] = [{} for _ in range(config.holders)]  # by client and bank
         self._requests = [0] * config.banks  # masks of clients
         self._asking = 0  # clients with a request
         self._none_done: list[Result | None] = [None] * len(config.writers)
@@ -70,8 +68,7 @@ class SingleFile:
 
     def _granted(self) -> list[tuple[int, Read]]:
         """Clients and their grants."""
-        return [(client, self._asked[client][bank])
-                for bank, client in enumerate(self.decision.reads) if client is not None]
+        return [(client, self._asked[client][bank]) for bank, client in self.decision.reads]
 
     def _writing(self) -> list[tuple[int, Result, Written]]:
         """Writer, result and write of each granted latch."""
@@ -94,34 +91,35 @@ class SingleFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """Set the requests of a client from the next cycle on."""
-        requests, bit = self._requests, 1 << client
-        for bank in self._asked[client]:
-            requests[bank] ^= bit
-        if not reads:
-            self._asked[client] = _NOTHING
-            self._asking &= ~bit
-            return
-        asked = self._asked[client] = {bank: read for (bank, _), read in reads.items()}
+        requests, bit, asked = self._requests, 1 << client, self._asked[client]
         for bank in asked:
+            requests[bank] ^= bit
+        asked.clear()
+        for (bank, _), read in reads.items():
+            asked[bank] = read
             requests[bank] |= bit
-        self._asking |= bit
+        self._asking = self._asking | bit if asked else self._asking & ~bit
 
     def grants(self) -> Sequence[Grant]:
-        """The grants of clients, with the bytes that they get."""
+        """The grants of clients, with the bytes that they get. These requests end."""
         decision = self.decision
         self.bank_conflicts += self.writeback.held_back.bit_count()
         if decision is self._nothing:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
+        requests, banks, bank_reads, meter = self._requests, self.banks, self.bank_reads, self.meter
         found: list[Grant] = []
-        for bank, client in enumerate(decision.reads):
-            if client is not None:
-                read = self._asked[client][bank]
-                self.bank_reads[bank] += 1
-                if self.meter is not None:
-                    self.meter.read(read.columns)
-                found.append((client, read, self.banks[bank].data[read.address.row]))
+        for bank, client in decision.reads:
+            asked = self._asked[client]
+            read = asked.pop(bank)
+            requests[bank] ^= 1 << client
+            if not asked:
+                self._asking ^= 1 << client
+            bank_reads[bank] += 1
+            if meter is not None:
+                meter.read(read.columns)
+            found.append((client, read, banks[bank].data[read.address.row]))
         return found
 
     def write(self, results: Sequence[Result | None]) -> None:
@@ -132,9 +130,10 @@ class SingleFile:
                 if granted:
                     self._store(writer)
             writeback.leave(self.ready)
-        for writer, result in enumerate(results):
-            if result is not None:
-                writeback.enter(writer, result)
+        if any(results):
+            for writer, result in enumerate(results):
+                if result is not None:
+                    writeback.enter(writer, result)
 
     def _store(self, writer: int) -> None:
         latch, written = self.writeback.latches[writer], self.writeback.written[writer]

@@ -181,7 +181,7 @@ class StoreBench:
         file = self._model.register_file
         if self._config.has_sides:
             return [(read.collector, (read.bank, read.side)) for read in file.decision.reads]
-        return [(client, (bank, 0)) for bank, client in enumerate(file.decision.reads) if client is not None]
+        return [(client, (bank, 0)) for bank, client in file.decision.reads]
 
     def _metadata(self, port: int, issue: dict[str, int] | None) -> Stimulus:
         """Early metadata of the instruction at a port, and late ones of the previous instruction."""

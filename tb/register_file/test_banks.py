@@ -89,8 +89,7 @@ class BanksBench:
         masks = [sum(((bank, 0) in reads) << client for client, reads in enumerate(self._reads))
                  for bank in range(self._config.banks)]
         decision = self._arbiter.decide([None if write is None else write[0] for write in self._writes], masks)
-        return list(decision.writes), [(client, bank, 0) for bank, client in enumerate(decision.reads)
-                                       if client is not None]
+        return list(decision.writes), [(client, bank, 0) for bank, client in decision.reads]
 
     def _write_port(self) -> Stimulus:
         """Requests, and the data of those that are granted."""
