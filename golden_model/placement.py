@@ -26,7 +26,9 @@ class Entries:
 
     def at(self, address: Address) -> tuple[int, int, bool]:
         """Those of an address, and its side."""
-        return address.group * self._banks + address.bank, address.entry, address.left
+        if self._divided:
+            return address.group * self._banks + address.bank, address.entry, address.left
+        return address.bank, address.row, address.left
 
     def of(self, result: Mapping[str, int]) -> tuple[int, int]:
         """Those of the register that a result writes."""

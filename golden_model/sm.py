@@ -186,8 +186,8 @@ class Sm:
                     self._end(self._flights[result["tag"]])
         for flight in self._ended:
             self._end(flight)
-        for slot, register in datapath.operands.granted:
-            front_end.read(slot, register)
+        if datapath.operands.granted:
+            front_end.read(datapath.operands.granted)
         for dispatch in dispatches:
             self._dispatched(dispatch)
         for warp in self._entering:
@@ -222,7 +222,7 @@ class Sm:
         """An instruction has left its collector: the outside unit that executes it takes it."""
         flight = self._flights[dispatch["tag"]]
         static = flight.static
-        self.times.dispatched(self.cycle, flight)
+        flight.dispatched = self.cycle
         if self.checker is not None:
             self.defined[dispatch["tag"]] = self.checker.dispatched(static, dispatch, flight.word, flight.pred_out)
         if dispatch["op"] <= LAST_INTEGER:

@@ -14,10 +14,8 @@ class Times:
         self.collecting = dict.fromkeys(KINDS, 0)
         self.living = dict.fromkeys(KINDS, 0)
 
-    def dispatched(self, cycle: int, flight: Flight) -> None:
-        """An instruction left its collector in this cycle."""
-        self.collecting[KINDS[flight.static.memory]] += cycle - flight.issued
-
     def ended(self, cycle: int, flight: Flight) -> None:
         """An instruction was done in this cycle."""
-        self.living[KINDS[flight.static.memory]] += cycle - flight.issued
+        kind = KINDS[flight.static.memory]
+        self.collecting[kind] += flight.dispatched - flight.issued
+        self.living[kind] += cycle - flight.issued

@@ -94,7 +94,7 @@ def _event(  # noqa: PLR0917 - the state that it changes
     flight = rng.choice(flights)
     if flight.unread:
         register = flight.unread.pop()
-        return board.read(slot, register)
+        return slot in board.read([(slot, register)])
     flights.remove(flight)
     return board.done(slot, Hazards(flight.instruction))
 
@@ -112,5 +112,5 @@ def test_who_needs_nothing_is_not_told() -> None:
     board, load = Scoreboard(1), Instruction(op=Op.LD, dst=1, src=(2, RZ, RZ))
     board.issue(0, Hazards(load), load.sources, memory=True)
     board.look(0, 0)
-    assert not board.read(0, 2)
+    assert not board.read([(0, 2)])
     assert not board.done(0, Hazards(load))

@@ -10,6 +10,7 @@ import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, counted, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
+from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import dispatch_fields, pack, result_fields
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Coalescing
@@ -221,6 +222,14 @@ def test_each_value_of_gating_saves_more(name: str, coalescing: str) -> None:
     for counter in COLUMN_COUNTERS:
         off, active, in_lane = (getattr(run, counter) for run in runs)
         assert in_lane <= active <= off
+
+
+def test_gating_without_zero_masks_uses_every_row_under_several_issue_ports() -> None:
+    """There is no table to divide, so a table's share of the rows is no limit."""
+    pascal = SmConfig.preset("pascal").with_settings(["layout=wshift"])
+    plain, gated = (simulate(pascal.with_settings([f"gating={gating}"]), trace("reduction")).statistics
+                    for gating in ("off", "active"))
+    assert gated.cycles == plain.cycles
 
 
 @pytest.mark.parametrize("coalescing", COALESCING)

@@ -9,8 +9,8 @@ from warploom.golden_model.front_end.warps import Warp
 @dataclass(slots=True)
 class Flight:
     """A dynamic instruction in the datapath or a unit behind it. `result` and `address` are rows of the trace; `issued`
-    is the cycle of its issue, `word` the result as 1024 bits. `vector`: it is a load whose lines follow from the first
-    and the last address (docs/contract/memory.md)."""
+    and `dispatched` are the cycles of its issue and dispatch, `word` is the result as 1024 bits. `vector`: it is a load
+    whose lines follow from the first and the last address (docs/contract/memory.md)."""
 
     static: Static
     warp: Warp
@@ -22,3 +22,4 @@ class Flight:
     issued: int
     word: int = 0
     vector: bool = False
+    dispatched: int = 0

@@ -94,9 +94,9 @@ class FrontEnd:
             elif changed:
                 self._refresh(warp.slot)
 
-    def read(self, slot: int, register: int) -> None:
-        """A collector was granted a register of the slot's warp."""
-        if self._scoreboard.read(slot, register):
+    def read(self, granted: Sequence[tuple[int, int]]) -> None:
+        """Collectors were granted registers of warps, pairs of slot and register."""
+        for slot in self._scoreboard.read(granted):
             self._refresh(slot)
 
     def done(self, warp: Warp, static: Static) -> None:

@@ -59,15 +59,19 @@ class Scoreboard:
         if memory:
             self._memory[warp] |= hazards.own
 
-    def read(self, warp: int, register: int) -> bool:
-        """A collector was granted the register. Returns whether this clears a hazard of the next instruction."""
-        reads = self._reads[warp]
-        reads[register] -= 1
-        if reads[register]:
-            return False
-        cleared = _STILL_READ[register]
-        self._pending[warp] ^= cleared
-        return bool(self._needs[warp] & cleared)
+    def read(self, granted: Sequence[tuple[int, int]]) -> Sequence[int]:
+        """Collectors were granted these registers, pairs of warp and register. Returns the warps of which this clears a
+        hazard of the next instruction."""
+        changed = []
+        for warp, register in granted:
+            reads = self._reads[warp]
+            reads[register] -= 1
+            if not reads[register]:
+                cleared = _STILL_READ[register]
+                self._pending[warp] ^= cleared
+                if self._needs[warp] & cleared:
+                    changed.append(warp)
+        return changed
 
     def done(self, warp: int, hazards: Hazards) -> bool:
         """An instruction is done. Returns whether this clears a hazard of the next instruction."""

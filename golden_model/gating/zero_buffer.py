@@ -14,7 +14,9 @@ class ZeroBuffer:
 
     def __init__(self, config: SmConfig) -> None:
         sides = 2 if config.has_sides else 1
-        entries, parts = metadata_rows(config), config.banks * config.issue_ports
+        entries, parts = config.rows, config.banks
+        if config.divides_metadata:
+            entries, parts = metadata_rows(config), config.banks * config.issue_ports
         self._entries = [[[NOTHING_KNOWN] * entries for _ in range(parts)] for _ in range(sides)]
 
     def read(self, part: int, entry: int, left: bool) -> Zero:
