@@ -23,6 +23,7 @@ from warploom.kernels.library import kernel
 from warploom.programs.library import program
 from warploom.running import run
 from warploom.verbs.bench import ON
+from warploom.watch import picture
 from warploom.watch.perfetto import PACKETS, Writer
 from warploom.watch.recorder import Recording
 
@@ -180,6 +181,39 @@ def test_a_program(preset: str, tmp_path: Path) -> None:
         assert {one.arguments["ptx"].split()[-1] for one in issued if one.name == "EXIT"} <= {"ret;"}
     flows = Counter(each.flow for each in trace.slices if each.flow is not None)
     assert set(flows.values()) == {3}, "a number is of one instruction"
+
+
+def test_a_picture_of_some_cycles(tmp_path: Path) -> None:
+    path = tmp_path / "run.perfetto-trace"
+    assert main(["trace", "vector_add", "--size", "tiny", "--preset", "small", "--out", str(path)]) == 0
+    first, last = 430, 490
+    expected = Counter((each.track.split("/")[-1], each.begin, each.end, each.name) for each in read(path).slices
+                       if each.begin < last and each.end > first)
+    shown = picture.rows(path, first, last)
+    assert Counter((row.name, *each) for row in shown for each in row.slices) == expected
+    assert [row.name for row in shown if row.depth == 1] == [
+        "launches", "schedulers", "warps", "collectors", "pipes", "memory", "banks"]
+    names = {name for _, _, _, name in expected}
+    picture.main([str(path), str(first), str(last), str(tmp_path / "run.svg")])
+    text = (tmp_path / "run.svg").read_text()
+    assert all(f">{name}</text>" in text for name in names), "each is in the legend"
+    assert text.count(">LD</text>") == 1 + sum(each[3] == "LD" for each in expected.elements())
+    assert picture.draw(shown, first, last, "png").startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["absent", "0", "9", "a.png"], "absent: no trace can be read"),
+    (["text", "0", "9", "a.png"], "text: no trace can be read"),
+    (["empty", "0", "9", "a.png"], "nothing happens in cycles 0 to 9"), (["empty", "0", "9", "a.gif"], "must end in"),
+])
+def test_no_picture(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                    capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("no trace")
+    Path("empty").touch()
+    with pytest.raises(SystemExit):
+        picture.main(arguments)
+    assert message in capsys.readouterr().err
 
 
 def test_nothing_is_half_written(tmp_path: Path) -> None:
