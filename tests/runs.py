@@ -5,6 +5,7 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.evaluation.figures import Run
+from warploom.evaluation.toggling import Toggling, names
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.values import Values
 
@@ -16,6 +17,10 @@ NOTHING = dataclasses.replace(
 """Statistics of no events at all."""
 
 
+RANDOM = Toggling(dict.fromkeys(names(), 2), dict.fromkeys(names(), 1))
+"""Half of the bits toggle."""
+
+
 def statistics(**fields: Any) -> Statistics:
     """Statistics with some fields, and some of what mechanisms count."""
     counted = {name: fields.pop(name, {}) for name in ("bypassed", "affine")}
@@ -24,4 +29,4 @@ def statistics(**fields: Any) -> Statistics:
 
 def run(config: SmConfig, values: Values | None = None, **fields: Any) -> Run:
     """A run of a configuration, with some fields of its statistics."""
-    return Run(config, statistics(**fields), values or Values())
+    return Run(config, statistics(**fields), values or Values(), toggling=RANDOM)

@@ -13,18 +13,15 @@ from warploom.evaluation import (
     bypassing,
     charts,
     coalescing,
-    energy,
     gating,
     metrics,
     placement,
     tables,
 )
 from warploom.evaluation.figures import Figure, Run, Series
-from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.published import Published, published
 from warploom.golden_model.values import Values
-from warploom.synth.sram import Macro
 
 NARROW = SmConfig.preset("narrow")
 SMALL = SmConfig.preset("small")
@@ -74,55 +71,7 @@ def test_used_bandwidth_grows_as_bandwidth_is_gained():
     assert ratio == pytest.approx(1 + metrics.bank_bandwidth_gained(OURS, BASELINE) / 100)
 
 
-# ------------------------------------------------------------------ energy
-
 COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
-
-
-def test_cost_of_a_sub_bank_by_hand():
-    # 185.26 pJ for 1024 of 524288 bits, to 256 of 65536 bits, from 28 to 45 nm and from 0.96 to 1.1 V
-    expected = 185.26 * (256 / 1024) * (1 / 8) ** 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
-    assert energy.Costs(NARROW).sub_bank == pytest.approx(expected)
-
-
-def test_cost_of_a_collector_slice_by_hand():
-    # 2.72 pJ for 128 B of 1.5 KB, to 32 B of 384 B
-    expected = 2.72 / 4 * 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
-    assert energy.Costs(NARROW).collector_slice == pytest.approx(expected)
-
-
-def test_cost_of_wires_by_hand():
-    # a quarter of 256 wires of 0.2 fF per um, as long as a square of 1 Mibit at 0.692 um2 a bit is wide
-    length = (2**20 * 0.692) ** 0.5
-    assert energy.Costs(NARROW).wires == pytest.approx(64 * 0.2e-3 * length * 1.1**2)
-
-
-def test_energy_counts_every_event_once():
-    costs = energy.Costs(COALESCING)
-    run = statistics(sub_bank_reads=3, sub_bank_writes=2, slice_writes=3, operands_stored=1, source_widths=[0, 0, 1, 0],
-                     destination_widths=[0, 1, 0, 0])
-    expected = 5 * (costs.sub_bank + costs.wires) + (3 + 4) * costs.collector_slice + (1 + 2) * costs.code
-    assert energy.register_file_pj(run, COALESCING) == pytest.approx(expected)
-
-
-def test_the_baseline_has_no_mask_buffer_and_a_side_costs_a_bit():
-    assert energy.Costs(NARROW).code == 0
-    by_write = dataclasses.replace(COALESCING, alignment=Alignment.WRITE)
-    assert 0 < energy.Costs(COALESCING).code < energy.Costs(by_write).code
-    assert (mask_buffer(COALESCING), mask_buffer(by_write)) == ((1024, 3), (1024, 4))
-
-
-def test_codes_of_corf_are_in_two_tables():
-    corf = coalescing.configurations(NARROW)["wid_corf"]
-    assert energy.Costs(corf).code == pytest.approx(Macro(3024, 10).energy_pj + Macro(3024, 4).energy_pj)
-
-
-def test_energy_of_a_gpu_is_fifteen_percent_register_file():
-    before = run(NARROW, sub_bank_reads=100, cycles=200)
-    after = run(NARROW, sub_bank_reads=60, cycles=180)
-    assert energy.register_file_saved(after, before) == pytest.approx(40)
-    assert energy.gpu_saved_by_work(after, before) == pytest.approx(0.15 * 40)
-    assert energy.gpu_saved_by_time(after, before) == pytest.approx(0.15 * 40 + 0.85 * 10)
 
 
 # ------------------------------------------------------------------ figures

@@ -12,10 +12,14 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.compiler.writeback_hints import Destination, annotate
-from warploom.evaluation import bypassing, bypassing_energy, energy
+from warploom.evaluation import bypassing, bypassing_energy
+from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.bypassing_bars import name
+from warploom.evaluation.bypassing_events import Events, cache_rows, events
 from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
+from warploom.evaluation.energy import Costs
 from warploom.evaluation.figures import Figure, Measured, Run
+from warploom.evaluation.register_file_energy import register_file
 from warploom.synth.sram import Macro
 
 PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
@@ -135,12 +139,12 @@ CACHED = run(RFC, bank_reads=[15], bank_writes=[5], operands_stored=60,
 
 def test_events_of_a_bypassing_collector() -> None:
     """Written: fetched or delivered words. Read: operands and evictions. The network: delivered and evicted words."""
-    assert bypassing_energy.events(OURS) == bypassing_energy.Events(40, 0, 20 + 35, 60 + 10, 35 + 10)
+    assert events(OURS) == Events(40, 0, 20 + 35, 60 + 10, 10, 35 + 10)
 
 
 def test_events_of_the_others() -> None:
-    assert bypassing_energy.events(BASE) == bypassing_energy.Events(100, 0, 60, 60, 0)
-    assert bypassing_energy.events(CACHED) == bypassing_energy.Events(20, 85, 60, 60, 0)
+    assert events(BASE) == Events(100, 0, 60, 60, 0, 0)
+    assert events(CACHED) == Events(20, 85, 60, 60, 0, 0)
 
 
 FULL, SECTION_II, LEAST = bypassing_energy.BY_TABLE_IV.values()
@@ -168,26 +172,24 @@ def test_half_of_the_entries_take_less() -> None:
 
 
 def test_the_cache_has_small_banks() -> None:
-    assert bypassing_energy.cache_rows(RFC) * 128 * 32 == 24 * 1024  # the source's 24 KB
+    assert cache_rows(RFC) * 128 * 32 == 24 * 1024  # the source's 24 KB
     assert FULL.overhead_pj(CACHED) == pytest.approx(85 * 185.26 * math.sqrt(768 / 65536))
-    spared = bypassing_energy.register_file_pj(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0}))
+    spared = register_file(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0})).added["cache"]
     assert spared == pytest.approx(4 * Macro(6, 256).energy_pj)
 
 
-def test_our_costs_are_those_of_the_baseline_without_bypassing() -> None:
-    plain = run(OFF, bank_reads=[6], bank_writes=[4], operands_stored=6, sub_bank_reads=24, sub_bank_writes=16,
-                slice_writes=24)
-    assert bypassing_energy.register_file_pj(plain) == pytest.approx(energy.register_file_pj(plain.statistics, OFF))
-    assert bypassing_energy.ours(plain, plain) == 0
-
-
-def test_results_cross_the_register_file_on_their_way_to_a_collector() -> None:
-    costs = energy.Costs(HINTS)
+def test_what_windows_add() -> None:
+    """By our costs: words are selected from twelve entries; delivered ones cross the register file once more."""
+    costs, logic = Costs(HINTS, 0.5), FIGURES["logic"]["windows"]
     nothing = dict.fromkeys(WINDOW, 0)
-    delivered = bypassing_energy.register_file_pj(run(HINTS, bypassed={**nothing, "delivered": 1}))
-    evicted = bypassing_energy.register_file_pj(run(HINTS, bypassed={**nothing, "slid": 1}))
-    assert delivered - evicted == pytest.approx(4 * costs.wires)
-    assert evicted == pytest.approx(4 * 2 * costs.collector_slice)  # as a collector of 4 x the capacity
+    delivered = register_file(run(HINTS, bypassed={**nothing, "delivered": 1})).added
+    evicted = register_file(run(HINTS, bypassed={**nothing, "slid": 1})).added
+    assert delivered == pytest.approx({"window network": 1024 * costs.wire, "window logic": 0})
+    assert evicted == pytest.approx({"window network": 1024 * costs.selection(12),
+                                     "window logic": costs.logic(logic["eviction"])})
+    taken = register_file(run(HINTS, bypassed={**nothing, "forwarded": 1}, datapath_instructions=1)).added
+    assert taken == pytest.approx({"window network": 1024 * costs.selection(12),
+                                   "window logic": costs.logic(logic["instruction"])})
 
 
 # ------------------------------------------------------------------ figures

@@ -9,9 +9,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.arch.program import Program
-from warploom.evaluation import energy, gating, gating_energy, gating_lanes
-from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE
+from warploom.evaluation import gating, gating_lanes
+from warploom.evaluation.assumptions import FIGURES
+from warploom.evaluation.energy import Costs
+from warploom.evaluation.gating_energy import APART, PARTS, REPEATED, SHARED, WHOLE
 from warploom.evaluation.overhead import gating_overheads, zero_buffer
+from warploom.evaluation.register_file_energy import macros_saved, register_file, register_file_saved
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.values import Values, values
 from warploom.synth.sram import Macro
@@ -19,6 +22,7 @@ from warploom.synth.sram import Macro
 MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
 FOUR = gating.configurations(MAXWELL, FERMI)
 OFF, ACTIVE, IN_LANE, CROSS_LANE = (FOUR[f"bytes_{setting}"] for setting in Gating)
+COSTS = Costs(MAXWELL, 0.5)
 
 
 # ------------------------------------------------------------------ values of threads
@@ -77,7 +81,7 @@ FEWER = {"sub_bank_reads": 10, "column_reads": 20}
 
 def macros(organisation, config=ACTIVE, **fields):
     """Energy of the SRAM in accesses to a sub-bank."""
-    return gating_energy.register_file(run(config, **fields), organisation).macros / energy.Costs(MAXWELL).sub_bank
+    return register_file(run(config, **fields), organisation).macros / COSTS.sub_bank
 
 
 @pytest.mark.parametrize("organisation", [SHARED, APART, REPEATED, WHOLE])
@@ -101,56 +105,52 @@ def test_a_quarter_of_the_columns(organisation, read, written):
     assert macros(organisation, sub_bank_writes=10, column_writes=20) == pytest.approx(written)
 
 
-def test_without_gating_the_register_file_takes_what_it_takes_for_coalescing():
-    plain = run(OFF, sub_bank_reads=8, column_reads=64, sub_bank_writes=4, column_writes=32, slice_writes=8,
-                operands_stored=2, collector_columns=64, operand_columns=64)
-    for organisation in (SHARED, APART, REPEATED, WHOLE):
-        assert gating_energy.register_file(plain, organisation).total == pytest.approx(
-            energy.register_file_pj(plain.statistics, OFF))
-
-
 def test_where_columns_are_read_whole_their_wires_move_too():
-    costs = energy.Costs(MAXWELL)
-    assert gating_energy.register_file(run(ACTIVE, **FEWER), SHARED).around == pytest.approx(2.5 * costs.wires)
-    assert gating_energy.register_file(run(ACTIVE, **FEWER), WHOLE).around == pytest.approx(10 * costs.wires)
+    assert register_file(run(ACTIVE, **FEWER), SHARED).wires == pytest.approx(20 * 32 * COSTS.wire)
+    assert register_file(run(ACTIVE, **FEWER), WHOLE).wires == pytest.approx(80 * 32 * COSTS.wire)
 
 
 def test_macros_alone_save_nothing_around_them():
     before, after = run(OFF, **READS, collector_columns=80), run(ACTIVE, **FEWER, collector_columns=20)
-    costs = energy.Costs(MAXWELL)
-    whole = 10 * (costs.sub_bank + costs.wires + costs.collector_slice)
-    assert gating_energy.macros_saved(APART, after, before) == pytest.approx(100 * 7.5 * costs.sub_bank / whole)
-    assert gating_energy.register_file_saved(APART, after, before) == pytest.approx(75)
+    macro, all_around = (getattr(register_file(before), part) for part in ("macros", "around"))
+    assert macros_saved(after, before) == pytest.approx(100 * (1 - 0.4) * macro / (macro + all_around))
+    assert register_file_saved(after, before, organisation=APART) == pytest.approx(75)
 
 
 OPERANDS = {"source_widths": [0, 0, 0, 2], "destination_widths": [0, 0, 0, 1], "datapath_instructions": 1}
 """An instruction that reads two registers and writes one."""
 
 
+def added(config):
+    return register_file(run(config, **OPERANDS)).added
+
+
 def test_the_zero_buffer_is_looked_up_three_times_and_written_four_times():
-    parts = gating_energy.overhead_pj(run(IN_LANE, **OPERANDS))
-    assert parts["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 32).energy_pj)
-    both = gating_energy.overhead_pj(run(CROSS_LANE, **OPERANDS))
-    assert both["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 40).energy_pj)
-    assert both["fields"] == pytest.approx(40 / 32 * parts["fields"])
+    assert added(IN_LANE)["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 32).energy_pj)
+    assert added(CROSS_LANE)["zero buffer"] == pytest.approx((3 + 4) * Macro(32, 40).energy_pj)
+    assert added(CROSS_LANE)["fields"] == pytest.approx(40 / 32 * added(IN_LANE)["fields"])
+    assert added(IN_LANE)["fields"] == pytest.approx(32 * (2 * 4 + 5) * COSTS.flip_flop)
 
 
 @pytest.mark.parametrize("setting", ["bytes_in_lane", "bytes_cross_lane", "threads_in_lane", "threads_cross_lane"])
 def test_logic_is_passed_by_each_operand_and_by_each_result(setting):
     config = FOUR[setting]
-    um2 = energy.FIGURES["gating"][config.gating][config.coalescing]
-    found = gating_energy.overhead_pj(run(config, **OPERANDS))["detector and switches"]
-    assert found == pytest.approx(gating_energy.logic_pj(2 * um2["operand"] + um2["result"]))
-
-
-def test_logic_takes_what_an_adder_of_its_area_takes():
-    assert gating_energy.logic_pj(137) == pytest.approx(0.1 * (1.1 / 0.9) ** 2)
+    um2 = FIGURES["logic"]["gating"][config.gating][config.coalescing]
+    assert added(config)["detector and switches"] == pytest.approx(COSTS.logic(2 * um2["operand"] + um2["result"]))
 
 
 @pytest.mark.parametrize("config", [OFF, ACTIVE])
 def test_without_a_zero_mask_there_is_no_overhead(config):
-    assert set(gating_energy.overhead_pj(run(config, **OPERANDS)).values()) == {0.0}
+    assert added(config) == {}
+    assert gating_lanes.overhead("all", run(config, **OPERANDS), run(OFF, **READS)) == 0
     assert gating_lanes.execution_overhead(run(config, lane_operations=64, lanes_inactive=16)) == 0
+
+
+def test_overhead_is_what_gating_alone_adds():
+    composed, before = run(FOUR["threads_cross_lane"], **OPERANDS), run(FOUR["threads_off"], **READS)
+    parts = [gating_lanes.overhead(part, composed, before) for part in PARTS]
+    assert gating_lanes.overhead("all", composed, before) == pytest.approx(sum(parts))
+    assert sum(parts) < 100 * register_file(composed).overhead / register_file(before).total  # with the mask buffer
 
 
 LANES = {"lane_operations": 64, "lanes_inactive": 16}
@@ -160,7 +160,7 @@ def test_lanes_that_do_not_compute_take_nothing_but_the_overhead():
     before = run(OFF, **LANES)
     assert gating_lanes.execution_saved(before, before) == 0
     assert gating_lanes.execution_saved(run(ACTIVE, **LANES), before) == pytest.approx(25)
-    lane = energy.FIGURES["lane"]
+    lane = FIGURES["lane"]
     overhead = (75 * lane["trivial_detector"] + 12.5 * lane["bypass"]) / lane["lane"]
     gated = run(CROSS_LANE, **LANES, lanes_trivial=8)
     assert gating_lanes.execution_saved(gated, before) == pytest.approx(25 + 12.5 - overhead)
@@ -168,7 +168,8 @@ def test_lanes_that_do_not_compute_take_nothing_but_the_overhead():
 
 def test_a_gpu_is_fifteen_parts_register_file_and_twenty_execution_units():
     before, after = run(OFF, **READS, **LANES), run(ACTIVE, **FEWER, **LANES)
-    assert gating_lanes.gpu_saved_by_register_file(APART, after, before) == pytest.approx(0.15 * 75)
+    saved = gating_lanes.gpu_saved_by_register_file(after, before, organisation=APART)
+    assert saved == pytest.approx(0.15 * 75)
     assert gating_lanes.gpu_saved_by_execution(after, before) == pytest.approx(0.20 * 25)
 
 

@@ -19,6 +19,7 @@ from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.figures import Run
 from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.toggling import toggling
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import values
@@ -42,7 +43,8 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     assert not first.failed
     (trace,) = traces("vector_add", "tiny")
     assert first.runs["vector_add"] == {
-        name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace))
+        name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace),
+                  toggling(trace))
         for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted

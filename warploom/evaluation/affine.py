@@ -9,26 +9,33 @@ from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating, Transient
 from warploom.evaluation import metrics
 from warploom.evaluation.affine_bars import (
+    BASELINE,
     BYPASSED,
     COALESCED,
     COLD,
     FAST,
+    FULL,
     GATED,
     PATTERNS,
     SLOW,
     SP_LANES,
     TOGETHER,
     WARM,
+    against,
     by_part,
     composed,
     composition,
     name,
+    number,
     speed_ups,
     structured,
     threads,
 )
+from warploom.evaluation.affine_energy import execution_saved
 from warploom.evaluation.affine_table import table_1
-from warploom.evaluation.figures import Figure, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Series, of_statistics
+from warploom.evaluation.register_file_energy import gpu_saved_by_affine, register_file_saved
+from warploom.evaluation.sensitivity import Headline
 
 PARTS = (Affine.A, Affine.AB)
 """Settings that are timed alone, on each of `PART_LANES` lanes."""
@@ -44,6 +51,20 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 PRESSED = tuple(name(affine, lanes) for lanes in PART_LANES for affine in (Affine.OFF, Affine.ABM))
 """Configurations whose scheduler stalls are reported."""
+
+
+ENERGIES: dict[str, Compare] = {
+    "register file": register_file_saved, "execution units": execution_saved, "whole GPU": gpu_saved_by_affine}
+"""Bars of the energy saved."""
+
+HEADLINES = (
+    Headline("Fig. 8, register file", "-", register_file_saved, FULL, BASELINE),
+    Headline("Fig. 8, whole GPU", "-12 to 30", gpu_saved_by_affine, FULL, BASELINE),
+)
+"""Figures that assumptions are varied for."""
+
+PARTED = dict.fromkeys((BASELINE, FULL), BASELINE)
+"""Settings whose energy is shown by part, and the baseline of each."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
@@ -90,7 +111,7 @@ def _remembering(config: SmConfig, memory: str) -> SmConfig:
 
 def figures() -> list[Figure]:
     """The figures of the source, in its order, and the columns of its Table 1."""
-    return [*_structure(), *table_1(), *_speed_ups(), *_composition()]
+    return [*_structure(), *table_1(), *_speed_ups(), *_energy(), *_composition()]
 
 
 def _structure() -> list[Figure]:
@@ -108,6 +129,11 @@ def _structure() -> list[Figure]:
 
 def _speed_ups() -> list[Figure]:
     return [speed_ups("Fig. 5", COLD), speed_ups("Fig. 6", WARM), *(by_part(lanes) for lanes in PART_LANES)]
+
+
+def _energy() -> list[Figure]:
+    series = tuple(Series(key, against(compare, FULL, BASELINE)) for key, compare in ENERGIES.items())
+    return [Figure(number("Fig. 8"), "Dynamic energy saved", series)]
 
 
 def _composition() -> list[Figure]:

@@ -35,6 +35,8 @@ from warploom.evaluation.bypassing_bars import (
 )
 from warploom.evaluation.bypassing_reuse import WINDOWS
 from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
+from warploom.evaluation.register_file_energy import register_file_saved
+from warploom.evaluation.sensitivity import Headline
 
 BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
 """The windows with which a design is timed, with the maximum entries that they need."""
@@ -52,6 +54,16 @@ PRESSED = tuple(f"{group}{setting}" for group in ("", SCARCE) for setting in (BA
 """Configurations whose scheduler stalls are reported."""
 
 IPC = of_statistics(metrics.ipc_gained)
+
+
+HEADLINES = (
+    Headline("Fig. 13, bow", "36.0", register_file_saved, name(Bypass.BOW), BASELINE),
+    Headline("Fig. 13, bow_hints", "55.0", register_file_saved, name(Bypass.BOW_HINTS), BASELINE),
+)
+"""Figures that assumptions are varied for, by our costs."""
+
+PARTED = dict.fromkeys((BASELINE, *map(name, DESIGNS), name(Bypass.RFC, entries=HALF_ENTRIES)), BASELINE)
+"""Settings whose energy is shown by part, and the baseline of each."""
 
 
 def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:

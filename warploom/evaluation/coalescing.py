@@ -4,7 +4,7 @@ import dataclasses
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
-from warploom.evaluation import energy, metrics
+from warploom.evaluation import metrics
 from warploom.evaluation.coalescing_bars import (
     BASELINE,
     COMPARATORS,
@@ -18,7 +18,14 @@ from warploom.evaluation.coalescing_bars import (
     unused,
     used,
 )
-from warploom.evaluation.figures import Figure, of_statistics
+from warploom.evaluation.figures import Compare, Figure, of_statistics
+from warploom.evaluation.register_file_energy import (
+    gpu_saved,
+    gpu_saved_by_time,
+    gpu_saved_by_work,
+    register_file_saved,
+)
+from warploom.evaluation.sensitivity import Headline
 
 BYTES = (4, 3, 2, 1)
 SOURCES = (1, 2, 3)
@@ -28,11 +35,22 @@ WRITES = of_statistics(metrics.collector_writes_saved)
 BANDWIDTH = of_statistics(metrics.bank_bandwidth_gained)
 WRITE_BANDWIDTH = of_statistics(metrics.collector_bandwidth_gained)
 IPC = of_statistics(metrics.ipc_gained)
-ENERGIES = {
-    "register file": {"": energy.register_file_saved},
-    "whole GPU": {"rest as before": energy.gpu_saved_by_work, "rest by time": energy.gpu_saved_by_time},
+ENERGIES: dict[str, dict[str, Compare]] = {
+    "register file": {"": register_file_saved},
+    "whole GPU": {"rest as before": gpu_saved_by_work, "rest by time": gpu_saved_by_time},
 }
 """The measured energy, and the two estimates for a whole GPU that the source prints."""
+
+
+HEADLINES = (
+    Headline("Fig. 3.33, register file", "-", register_file_saved, "wid_reg", "wid_off"),
+    Headline("Fig. 3.33, whole GPU", "31.1", gpu_saved, "wid_reg", "wid_off"),
+    Headline("Table 3.7, whole GPU, CORF++", "17.0", gpu_saved, "wid_corf_plus", "wid_off"),
+)
+"""Figures that assumptions are varied for."""
+
+PARTED = dict.fromkeys(("wid_off", "wid_reg", "wid_corf_plus"), "wid_off")
+"""Settings whose energy is shown by part, and the baseline of each."""
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:

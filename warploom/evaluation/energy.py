@@ -1,106 +1,111 @@
-"""Dynamic energy of the register file, counted from events, and estimates for a whole GPU.
+"""The energy of an event: the one set of rules, for every mechanism (docs/energy.md).
 
-`energy.toml` and `synth/sram.toml` have the published figures; all are rescaled to 45 nm and 1.1 V. The rules:
+Figures are in `energy.toml` and `synth/sram.toml`, for 45 nm and 1.1 V or rescaled to them:
 
-- *sub-bank*: an access is one to its SRAM macro (`warploom.synth.sram.Macro`), a read and a write alike;
-- *wires*: 32 B cross the register file, a square that holds the banks, once for each sub-bank read or written;
-- *collector*: 32 B stored cost a fourth of an access to the published collector, rescaled as in `Macro`; and as much
-  again when the operand, all four slices of it, leaves for execution;
-- *encodings*: a look-up for each operand, a look-up and a change for each result, each an access to a macro of the
-  shape of the mask buffer, or of those of CORF's rename and allocation tables.
+- *SRAM*: an access costs what `warploom.synth.sram.Macro` says, a read and a write alike;
+- *wire*: a bit that toggles charges, every second time, a wire as long as a square that holds banks and collectors is
+  wide. The share of bits that toggle is counted in the trace (`toggling.py`);
+- *flip-flop*: one that loads takes a clock cycle, and more if its bit toggles;
+- *multiplexer*: a bit passes one with two inputs for each halving of the number of inputs. The others hold, since words
+  are selected by one-hot masks;
+- *table in flip-flops*, which is read by address: a look-up switches some share of all multiplexers of a read port;
+- *logic*: what an event passes takes the energy of an adder of the same area.
 
-Not included, for lack of published figures: arbiter, width detectors, byte multiplexers, CORF's shifters, and the
-clock.
-
-For the whole GPU two estimates are the bounds: the energy of the rest stays the same, because it does the same work, or
-it is proportional to time, like that of clocks.
+Not included: scoreboard, schedulers and other logic that all designs share; pipeline registers and instruction fields;
+the clock tree; and, unless it is assumed, the clock of flip-flops that load nothing.
 """
 
 import math
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from typing import Self
 
-from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.mechanisms import Coalescing
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.figures import Run
-from warploom.evaluation.metrics import saved
-from warploom.evaluation.overhead import allocation_table, mask_buffer, rename_table
-from warploom.golden_model.statistics import Statistics
-from warploom.synth.sram import NODE_NM, VOLTAGE, Macro
+from warploom.synth.sram import FIGURES as SRAM
+from warploom.synth.sram import VOLTAGE, Macro
 
-FIGURES = tomllib.loads(Path(__file__).with_name("energy.toml").read_text())
 SLICE_BITS = 256
+"""Bits of a sub-bank's row."""
+
+COLUMN_BITS = 32
+
+WORD_BITS = COLUMNS * COLUMN_BITS
+"""Bits of a warp register."""
+
+SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
+"""Columns of a sub-bank."""
+
 OPERANDS = 3
+"""Words that a collector without a window holds."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Energy of each event in pJ, for one configuration."""
+    """Energy of events in pJ, for one configuration in which this share of the moved bits toggles."""
 
     config: SmConfig
+    toggling: float
+    assumed: Assumptions = ASSUMED
+
+    @classmethod
+    def of(cls, run: Run, assumed: Assumptions = ASSUMED) -> Self:
+        """The costs of the events of a run."""
+        counted = run.toggling.share(run.config)
+        return cls(run.config, counted + assumed.random_data * (0.5 - counted), assumed)
+
+    def sram(self, words: int, width: int) -> float:
+        """An access to a memory."""
+        macro = Macro(words, width)
+        smaller = macro.bits / (8 * SRAM["bank"]["bytes"])
+        return macro.energy_pj * smaller ** (self.assumed.sram_power - 0.5)
 
     @cached_property
     def sub_bank(self) -> float:
-        """32 B read from or written to a sub-bank."""
-        return Macro(self.config.rows, SLICE_BITS).energy_pj
+        """An access to a sub-bank."""
+        return self.sram(self.config.rows, SLICE_BITS)
 
     @cached_property
-    def wires(self) -> float:
-        """32 B between a bank and a collector, or between a result and a bank."""
-        banks_um2 = self.config.banks * SUB_BANKS * Macro(self.config.rows, SLICE_BITS).area_um2
-        farads = FIGURES["wire"]["capacitance_ff_per_um"] * 1e-15 * math.sqrt(banks_um2)
-        return SLICE_BITS * FIGURES["wire"]["charged"] * farads * VOLTAGE**2 * 1e12
+    def wire(self) -> float:
+        """A bit between a bank and a collector, or between a result and a bank."""
+        banks = self.config.banks * SUB_BANKS * Macro(self.config.rows, SLICE_BITS).area_um2
+        collectors = self.assumed.collector_area * collector_words(self.config) * _word_um2(self.config)
+        length = self.assumed.wire_length * math.sqrt(banks + collectors)
+        farads = FIGURES["wire"]["capacitance_ff_per_um"] * 1e-15 * length
+        return self.toggling * 0.5 * farads * VOLTAGE**2 * 1e12
 
     @cached_property
-    def collector_slice(self) -> float:
-        """32 B stored in, or read from, a collector."""
-        known = FIGURES["collector"]
-        bits = OPERANDS * LANES * 32
-        size = SLICE_BITS / (8 * known["access_bytes"]) * math.sqrt(bits / (8 * known["bytes"]))
-        return known["energy_pj"] * size * NODE_NM / known["node_nm"] * (VOLTAGE / known["voltage"]) ** 2
+    def flip_flop(self) -> float:
+        """A flip-flop that loads a bit."""
+        known = FIGURES["flip_flop"]
+        return self.assumed.flip_flop * (known["clock_fj"] + self.toggling * known["toggle_fj"]) / 1000
 
     @cached_property
-    def code(self) -> float:
-        """Looking up or changing the address and encoding of a register; nothing in the baseline."""
-        if self.config.coalescing is Coalescing.OFF:
-            return 0.0
-        if self.config.coalescing is Coalescing.ON:
-            return Macro(*mask_buffer(self.config)).energy_pj
-        return Macro(*rename_table(self.config)).energy_pj + Macro(*allocation_table(self.config)).energy_pj
+    def clock(self) -> float:
+        """A clock cycle of a flip-flop that loads nothing."""
+        return float(self.assumed.ungated_clock * self.assumed.flip_flop * FIGURES["flip_flop"]["clock_fj"] / 1000)
+
+    def logic(self, um2: float) -> float:
+        """What passes logic of this area."""
+        adder = FIGURES["adder"]
+        per_um2 = adder["energy_pj"] / adder["area_um2"] * (VOLTAGE / adder["voltage"]) ** 2
+        return float(self.assumed.logic * um2 * per_um2)
+
+    def selection(self, inputs: int) -> float:
+        """A bit that is selected from this number of inputs."""
+        return self.logic(math.ceil(math.log2(inputs)) * FIGURES["multiplexer"]["area_um2"])
+
+    def table_read(self, words: int, width: int) -> float:
+        """A look-up in a table in flip-flops, which is read by address."""
+        return self.assumed.tables * self.logic(words * width * FIGURES["multiplexer"]["area_um2"])
 
 
-def register_file_pj(run: Statistics, config: SmConfig) -> float:
-    """Dynamic energy of the register file in one run, pJ."""
-    costs = Costs(config)
-    moved = run.sub_bank_reads + run.sub_bank_writes
-    codes = sum(run.source_widths) + 2 * sum(run.destination_widths)
-    slices = run.slice_writes + SUB_BANKS * run.operands_stored
-    return moved * (costs.sub_bank + costs.wires) + slices * costs.collector_slice + codes * costs.code
+def collector_words(config: SmConfig) -> int:
+    """Warp registers that collectors can hold."""
+    return config.collectors * (config.entries if config.bypass.has_window else OPERANDS)
 
 
-def register_file_saved(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the register file saved, percent of the baseline's."""
-    return saved(_register_file(ours, baseline), 1.0)
-
-
-def gpu_saved_by_work(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the GPU saved, percent, if the energy of all but the register file stays the same."""
-    return saved(_gpu(_register_file(ours, baseline), 1.0), 1.0)
-
-
-def gpu_saved_by_time(ours: Run, baseline: Run) -> float:
-    """Dynamic energy of the GPU saved, percent, if that of all but the register file is proportional to time."""
-    time = ours.statistics.cycles / baseline.statistics.cycles
-    return saved(_gpu(_register_file(ours, baseline), time), 1.0)
-
-
-def _register_file(ours: Run, baseline: Run) -> float:
-    return register_file_pj(ours.statistics, ours.config) / register_file_pj(baseline.statistics, baseline.config)
-
-
-def _gpu(register_file: float, rest: float) -> float:
-    """A whole from its register file and its rest, all relative to the baseline."""
-    part = FIGURES["gpu"]["register_file_share"]
-    return part * register_file + (1 - part) * rest
+def _word_um2(config: SmConfig) -> float:
+    """The area of one of them."""
+    return float(FIGURES["collector_word"]["window" if config.bypass.has_window else "slots"])

@@ -10,19 +10,22 @@ from warploom.arch.config import SmConfig
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.bypassing_reuse import Reuse
 from warploom.evaluation.published import Published, published
+from warploom.evaluation.toggling import Toggling
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.values import Values
 
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel under one configuration; its values, their reuse, and their structure, which are the same under any."""
+    """A kernel under one configuration; its values, their reuse, their structure, and the bits that toggle, which are
+    the same under any."""
 
     config: SmConfig
     statistics: Statistics
     values: Values
     reuse: Reuse = field(default_factory=Reuse)
     structure: Structure = field(default_factory=Structure)
+    toggling: Toggling = field(default_factory=Toggling)
 
 
 Runs = Mapping[str, Run]

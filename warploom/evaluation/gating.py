@@ -5,11 +5,12 @@ It runs twice: byte-interleaved, as in the source, and on the coalescing registe
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
-from warploom.evaluation import gating_energy, gating_lanes, metrics
-from warploom.evaluation.figures import Compare, Figure, Run, of_statistics
+from warploom.evaluation import gating_lanes, metrics
+from warploom.evaluation.figures import Compare, Figure, of_statistics
 from warploom.evaluation.gating_bars import (
     BYTES,
     LANE_STEPS,
@@ -22,7 +23,9 @@ from warploom.evaluation.gating_bars import (
     steps,
     threads,
 )
-from warploom.evaluation.gating_energy import APART, REPEATED, SHARED, WHOLE, Organisation
+from warploom.evaluation.gating_energy import APART, PARTS, REPEATED, SHARED, WHOLE, Organisation
+from warploom.evaluation.register_file_energy import macros_saved, register_file_saved
+from warploom.evaluation.sensitivity import Headline
 
 ORGANISATIONS = {
     "rows shared": SHARED, "columns apart": APART, "columns apart, rows repeated": REPEATED,
@@ -35,6 +38,18 @@ BRACKET = {note: columns for note, columns in ORGANISATIONS.items() if columns i
 
 OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, THREADS))
 """Configurations whose storage is reported."""
+
+
+HEADLINES = (
+    Headline("Fig. 4.9", "27.0", register_file_saved, "bytes_cross_lane", "bytes_off"),
+    Headline("Fig. 4.10", "19.0", gating_lanes.execution_saved, "bytes_cross_lane", "bytes_off"),
+    Headline("Fig. 4.11", "8.0", gating_lanes.gpu_saved, "bytes_cross_lane", "bytes_off"),
+)
+"""Figures that assumptions are varied for, rows shared."""
+
+PARTED = {name(experiment, gating): name(experiment, Gating.OFF)
+          for experiment in (BYTES, THREADS) for gating in Gating}
+"""Settings whose energy is shown by part, and the baseline of each."""
 
 
 def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
@@ -56,7 +71,7 @@ def figures() -> list[Figure]:
     found = threads()
     for experiment in (BYTES, THREADS):
         found += [*_accesses(experiment), *_energies(experiment), *_overheads(experiment)]
-    energy = _by(gating_energy.register_file_saved, SHARED)
+    energy = register_file_saved
     return [*found, both_chapters("Dynamic energy of the register file saved", energy, note="rows shared")]
 
 
@@ -70,8 +85,8 @@ def _accesses(experiment: str) -> list[Figure]:
 
 def _energies(experiment: str) -> list[Figure]:
     file, lanes = "Dynamic energy of the register file saved", "Dynamic energy of the execution units saved"
-    ways = {note: _by(gating_energy.register_file_saved, columns) for note, columns in ORGANISATIONS.items()}
-    ways["rows shared, macros only"] = _by(gating_energy.macros_saved, SHARED)
+    ways = {note: _by(register_file_saved, columns) for note, columns in ORGANISATIONS.items()}
+    ways["rows shared, macros only"] = macros_saved
     return [
         *(steps(experiment, "Fig. 4.9", file, compare, note=note) for note, compare in ways.items()),
         steps(experiment, "Fig. 4.10", lanes, gating_lanes.execution_saved, keys=LANE_STEPS),
@@ -84,18 +99,18 @@ def _energies(experiment: str) -> list[Figure]:
 
 
 def _overheads(experiment: str) -> list[Figure]:
-    of_file = {part: _overhead(part) for part in (*gating_energy.OVERHEADS, "all")}
+    of_file = {part: _overhead(part) for part in (*PARTS, "all")}
     return [
         parts(experiment, "Section 4.5, register file", "Overhead, of its dynamic energy", of_file),
         parts(experiment, "Section 4.5, whole GPU", "Overhead, of its dynamic energy", {
-            "all": _by(gating_lanes.gpu_overhead, SHARED),
+            "all": gating_lanes.gpu_overhead,
         }),
     ]
 
 
-def _by(compare: Callable[[Organisation, Run, Run], float], columns: Organisation) -> Compare:
-    return lambda ours, baseline: compare(columns, ours, baseline)
+def _by(compare: Callable[..., float], columns: Organisation) -> Compare:
+    return partial(compare, organisation=columns)
 
 
 def _overhead(part: str) -> Compare:
-    return lambda ours, baseline: gating_energy.overhead(part, SHARED, ours, baseline)
+    return partial(gating_lanes.overhead, part)

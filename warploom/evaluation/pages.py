@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from warploom.evaluation.assumptions import FIGURES
 from warploom.files import write_whole
 
 RESULTS = Path(__file__).absolute().parents[2] / "docs" / "results"
@@ -46,7 +47,7 @@ def results(experiment: str) -> Callable[..., list[Quantity]]:
     figures = {(figure["figure"], figure["note"]): figure["series"] for figure in document(experiment)["figures"]}
 
     def quantities(number: str, *keys: str, note: str = "") -> list[Quantity]:
-        return [Quantity(**figures[number, note][key]) for key in keys]
+        return [Quantity(*(figures[number, note][key][name] for name in Quantity._fields)) for key in keys]
 
     return quantities
 
@@ -59,7 +60,7 @@ def made_with(experiment: str) -> str:
 
 def averages(rows: Iterable[tuple[str, str, Sequence[Quantity]]]) -> str:
     """A table of averages beside the published values: figure, name and quantities of each row."""
-    return _table(["figure", "quantity, %", "ours", "published"], [
+    return table(["figure", "quantity, %", "ours", "published"], [
         [figure, name, ", ".join(_number(quantity.average) for quantity in quantities), _published(quantities)]
         for figure, name, quantities in rows])
 
@@ -67,19 +68,41 @@ def averages(rows: Iterable[tuple[str, str, Sequence[Quantity]]]) -> str:
 def by_kernel(rows: Sequence[Row], head: str = "%") -> str:
     """A table with a column for each kernel: the first quantity of each row, the average and the published value."""
     kernels = list(rows[0][1][0].kernels)
-    return _table([head, *kernels, "average", "published"], [
+    return table([head, *kernels, "average", "published"], [
         [name, *(_number(first.kernels[kernel]) for kernel in kernels), _number(first.average), _published([first])]
         for name, (first, *_) in rows])
 
 
 def grid(head: Sequence[str], rows: Iterable[Row]) -> str:
     """A table of averages with a column for each quantity of a row."""
-    return _table(head, [[name, *(_number(quantity.average) for quantity in quantities)] for name, quantities in rows])
+    return table(head, [[name, *(_number(quantity.average) for quantity in quantities)] for name, quantities in rows])
 
 
 def records(experiment: str, key: str, columns: Sequence[str]) -> str:
     """A table of the records that a document has at a key."""
-    return _table(columns, [[_cell(record[column]) for column in columns] for record in document(experiment)[key]])
+    return table(columns, [[_cell(record[column]) for column in columns] for record in document(experiment)[key]])
+
+
+def assumptions() -> str:
+    """A table of the assumptions on energy, with their ranges and sources."""
+    return table(["assumption", "what", "value", "range", "why"], [
+        [f"`{name}`", entry["what"], f"{entry['value']:g}", f"{entry['least']:g} to {entry['most']:g}", entry["source"]]
+        for name, entry in FIGURES["assumptions"].items()])
+
+
+def carried(experiment: str) -> str:
+    """A table of assumptions: for each figure its average with the least and with the most of the assumption."""
+    rows = document(experiment)["sensitivity"]
+    figures = {row["figure"]: row for row in rows}
+    known = {(row["assumption"], row["figure"]): row for row in rows}
+    head = [f"{name}: ours {row['ours']:.1f}, published {row['published']}" for name, row in figures.items()]
+    return table(["assumption", *head], [
+        [f"`{name}`", *(_ends(known.get((name, figure))) for figure in figures)]
+        for name in FIGURES["assumptions"] if any((name, figure) in known for figure in figures)])
+
+
+def _ends(row: dict[str, Any] | None) -> str:
+    return f"{row['with least']:.1f} to {row['with most']:.1f}" if row else ""
 
 
 def summed(quantities: Sequence[Quantity]) -> Quantity:
@@ -102,7 +125,8 @@ def _cell(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

@@ -19,6 +19,7 @@ from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
+from warploom.evaluation.toggling import Toggling, toggling
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, total
@@ -27,7 +28,7 @@ from warploom.store import Key, Kind
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
            "warploom/programs", "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
-           "warploom/evaluation/workloads.py")
+           "warploom/evaluation/toggling.py", "warploom/evaluation/workloads.py")
 """The inputs of a result, beside its configuration."""
 
 
@@ -99,7 +100,7 @@ def _decode(case: Case, text: str) -> Run:
     """A cached run."""
     found = json.loads(text)
     return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
-               Reuse(**found["reuse"]), Structure(**found["structure"]))
+               Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]))
 
 
 def _simulate(point: tuple[Case, Key]) -> str:
@@ -127,6 +128,7 @@ def _run(case: Case) -> str:
     return json.dumps({
         "statistics": _statistics(case).to_json(), "values": asdict(_values(name, size)),
         "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
+        "toggling": asdict(_toggling(name, size)),
     })
 
 
@@ -155,3 +157,9 @@ def _reuse(name: str, size: str) -> Reuse:
 def _structure(name: str, size: str) -> Structure:
     """The structure in a workload, whatever the configuration."""
     return structure(*traces(name, size))
+
+
+@lru_cache(maxsize=1)
+def _toggling(name: str, size: str) -> Toggling:
+    """The bits that toggle in a workload, whatever the configuration."""
+    return toggling(*traces(name, size))

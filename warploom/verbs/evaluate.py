@@ -21,12 +21,15 @@ from warploom.evaluation import (
     gating,
     hardware,
     placement,
+    register_file_energy,
     repeating,
+    sensitivity,
     tables,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
 from warploom.evaluation.placement_runs import place_all
 from warploom.evaluation.pressure import HEADINGS, pressure
+from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.simulations import Case, cases, simulate_all
 from warploom.kernels.library import kernels
 from warploom.synth.compare import Comparison, logic_um2
@@ -66,15 +69,17 @@ def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 3: every kernel under every setting, and every figure."""
     runs = _simulate(options, coalescing.configurations(config))
     body = _figures(options, coalescing.figures(), runs, options.preset)
-    return {**body, **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
+    return {**body, **_energy(coalescing.HEADLINES, coalescing.PARTED, runs),
+            **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
 
 
 def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
     """Chapter 4: the same, and the storage of the zero masks."""
     composed = SmConfig.preset(COMPOSED).with_settings(options.settings)
     configurations = gating.configurations(config, composed)
-    body = _figures(options, gating.figures(), _simulate(options, configurations),
-                    f"{options.preset}, with coalescing {COMPOSED}")
+    runs = _simulate(options, configurations)
+    body = _figures(options, gating.figures(), runs, f"{options.preset}, with coalescing {COMPOSED}")
+    body |= _energy(gating.HEADLINES, gating.PARTED, runs)
     needs = {setting: _overheads(options.experiment, configurations[setting], f"{setting} of ")
              for setting in gating.OVERHEADS}
     return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
@@ -85,6 +90,7 @@ def _bypassing(options: argparse.Namespace, config: SmConfig) -> Body:
     scarce = SmConfig.preset(SCARCE).with_settings(options.settings)
     runs = _simulate(options, bypassing.configurations(config, scarce))
     body = _figures(options, bypassing.figures(), runs, f"{options.preset}, and {SCARCE} where it says so")
+    body |= _energy(bypassing.HEADLINES, bypassing.PARTED, runs)
     pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
     rows = bypassing.transient(runs)
     report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
@@ -104,6 +110,7 @@ def _affine(options: argparse.Namespace, config: SmConfig) -> Body:
     """[AFFINE]: every kernel under every setting, every figure, and Table 1."""
     runs = _simulate(options, affine.configurations(config))
     body = _figures(options, affine.figures(), runs, options.preset)
+    body |= _energy(affine.HEADLINES, affine.PARTED, runs)
     pressed = _pressure("without the affine unit and with all of it", runs, affine.PRESSED)
     rows = affine_table.rows(runs)
     report.table("Table 1", ("what", *runs, "seed"), rows)
@@ -194,6 +201,21 @@ def _draw(found: list[Measured], folder: Path, caption: str) -> None:
         for measured in found:
             charts.draw(measured, folder, caption)
             done(measured.figure.number)
+
+
+def _energy(headlines: Sequence[Headline], settings: Mapping[str, str], runs: Mapping[str, Runs]) -> Body:
+    """The energy of the register file by part, and what each assumption carries of the figures."""
+    parts = register_file_energy.shares(runs, settings)
+    report.table("Dynamic energy of the register file by part, % of the baseline's",
+                 ("setting", *register_file_energy.PARTS, "total"),
+                 [(part["setting"], *(round(part[name], 1) for name in (*register_file_energy.PARTS, "total")))
+                  for part in parts])
+    rows = sensitivity.rows(headlines, runs)
+    report.table("What assumptions carry: each over its range, averages in %", sensitivity.COLUMNS,
+                 [tuple(round(value, 2) if isinstance(value, float) else value for value in row.values())
+                  for row in rows])
+    return {"energy": parts, "toggling": {workload: next(iter(found.values())).toggling.shares()
+                                         for workload, found in runs.items()}, "sensitivity": rows}
 
 
 def _pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> Body:

@@ -1,0 +1,241 @@
+"""Energy: the cost of each event by hand, the parts of a register file, and the assumptions over their ranges."""
+
+import dataclasses
+import math
+
+import pytest
+from runs import run
+
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
+from warploom.evaluation import affine, affine_energy, bypassing, coalescing, coalescing_energy, gating, sensitivity
+from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
+from warploom.evaluation.energy import Costs, collector_words
+from warploom.evaluation.overhead import mask_buffer
+from warploom.evaluation.register_file_energy import (
+    gpu_saved_by_affine,
+    gpu_saved_by_time,
+    gpu_saved_by_work,
+    register_file,
+    register_file_saved,
+    shares,
+)
+from warploom.evaluation.sensitivity import Headline
+from warploom.evaluation.toggling import Toggling, names
+from warploom.synth.sram import Macro
+
+NARROW, PASCAL = SmConfig.preset("narrow"), SmConfig.preset("pascal")
+COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
+CORF = coalescing.configurations(NARROW)["wid_corf"]
+WINDOWS = dataclasses.replace(PASCAL, bypass=Bypass.BOW_HINTS)
+AFFINE = dataclasses.replace(NARROW, affine=Affine.ABM)
+HALF = 0.5
+"""The share of bits that toggle in these tests."""
+
+QUIET = Toggling(dict.fromkeys(names(), 4), dict.fromkeys(names(), 1))
+"""A quarter of the bits toggle."""
+
+
+def costs(config=NARROW, **assumed):
+    return Costs(config, HALF, dataclasses.replace(ASSUMED, **assumed))
+
+
+# ------------------------------------------------------------------ events by hand
+
+
+def test_an_access_to_a_sub_bank():
+    # 185.26 pJ for 1024 of 524288 bits, to 256 of 65536 bits, from 28 to 45 nm and from 0.96 to 1.1 V
+    expected = 185.26 * (256 / 1024) * (1 / 8) ** 0.5 * (45 / 28) * (1.1 / 0.96) ** 2
+    assert costs().sub_bank == pytest.approx(expected)
+    assert costs(sram_power=1.12).sub_bank == pytest.approx(expected * (1 / 8) ** 0.62)
+
+
+def test_a_bit_on_a_wire():
+    # half of the bits toggle, and half of these charge a wire as long as a square of 1 Mibit and 12 words is wide
+    side = (2**20 * 0.692 + 12 * FIGURES["collector_word"]["slots"]) ** 0.5
+    assert costs().wire == pytest.approx(0.25 * 0.2e-3 * side * 1.1**2)
+    assert costs(wire_length=2).wire == pytest.approx(2 * costs().wire)
+
+
+def test_collectors_with_a_window_make_wires_longer_unless_they_are_small():
+    assert (collector_words(PASCAL), collector_words(WINDOWS)) == (32 * 3, 32 * 12)
+    assert costs(WINDOWS).wire > 1.5 * costs(PASCAL).wire
+    assert costs(WINDOWS, collector_area=0).wire == pytest.approx(costs(PASCAL, collector_area=0).wire)
+
+
+def test_a_flip_flop_takes_a_clock_cycle_and_half_of_a_toggle():
+    assert costs().flip_flop == pytest.approx((8 + 10 / 2) / 1000)
+    assert costs().clock == 0
+    assert costs(ungated_clock=1, flip_flop=2).clock == pytest.approx(2 * 8 / 1000)
+
+
+def test_logic_takes_what_an_adder_of_its_area_takes():
+    assert costs().logic(137) == pytest.approx(0.1 * (1.1 / 0.9) ** 2)
+    assert costs(logic=2).logic(137) == pytest.approx(2 * costs().logic(137))
+
+
+@pytest.mark.parametrize(("inputs", "levels"), [(1, 0), (2, 1), (4, 2), (12, 4), (48, 6)])
+def test_a_bit_passes_a_multiplexer_for_each_level(inputs, levels):
+    assert costs().selection(inputs) == pytest.approx(costs().logic(levels * 1.862))
+
+
+def test_a_look_up_in_flip_flops_switches_a_share_of_all_multiplexers():
+    assert costs(tables=1).table_read(1024, 3) == pytest.approx(costs().logic(1024 * 3 * 1.862))
+    assert costs(tables=0.1).table_read(1024, 3) == pytest.approx(costs(tables=1).table_read(1024, 3) / 10)
+
+
+def test_what_toggles_is_counted_unless_it_is_assumed_to_be_random():
+    counted = dataclasses.replace(run(NARROW), toggling=Toggling({"whole_off": 8}, {"whole_off": 1}))
+    assert Costs.of(counted).toggling == pytest.approx(1 / 8)
+    assert Costs.of(counted, dataclasses.replace(ASSUMED, random_data=1.0)).toggling == pytest.approx(0.5)
+
+
+# ------------------------------------------------------------------ the register file
+
+
+def test_every_event_counts_once():
+    found = register_file(run(NARROW, sub_bank_reads=3, column_reads=24, sub_bank_writes=2, column_writes=16,
+                              collector_columns=24, operand_columns=32, cycles=5))
+    c = costs()
+    assert found.macros == pytest.approx(5 * c.sub_bank)
+    assert found.wires == pytest.approx(32 * 40 * c.wire)
+    assert found.registers == pytest.approx(32 * 56 * c.flip_flop)
+    assert found.selection == pytest.approx(
+        32 * (24 * c.selection(4) + 16 * c.selection(len(NARROW.write_paths)) + 32 * c.selection(4)))
+    assert (found.clock, found.added) == (0, {})
+    assert found.total == pytest.approx(found.macros + found.wires + found.registers + found.selection)
+
+
+def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
+    assumed = dataclasses.replace(ASSUMED, ungated_clock=1.0)
+    plain, narrow = (register_file(run(config, cycles=10), assumed=assumed).clock for config in (NARROW, COALESCING))
+    assert plain == pytest.approx(10 * 8 / 1000 * 4 * 3 * 1024)
+    loading = register_file(run(NARROW, cycles=10, collector_columns=32), assumed=assumed).clock
+    assert plain - loading == pytest.approx(8 / 1000 * 1024)
+    assert narrow - plain == pytest.approx(10 * 8 / 1000 * 3 * 1024)
+
+
+OPERANDS = {"source_widths": [0, 0, 1, 1], "destination_widths": [0, 1, 0, 0]}
+"""Two operands, one result."""
+
+
+def test_the_mask_buffer_is_looked_up_for_each_operand_and_result_and_changed_for_results():
+    by_write = dataclasses.replace(COALESCING, alignment=Alignment.WRITE)
+    for config, bits in ((COALESCING, 3), (by_write, 4)):
+        assert mask_buffer(config) == (1024, bits)
+        found = coalescing_energy.added(run(config, **OPERANDS), costs(config))["encodings"]
+        assert found == pytest.approx(3 * costs().table_read(1024, bits) + bits * costs().flip_flop)
+
+
+def test_an_issue_port_looks_up_in_its_own_mask_buffer():
+    fermi = dataclasses.replace(SmConfig.preset("fermi"), coalescing=Coalescing.ON)
+    words, bits = mask_buffer(fermi)
+    found = coalescing_energy.added(run(fermi, source_widths=[0, 0, 0, 1]), costs(fermi))["encodings"]
+    assert found == pytest.approx(costs().table_read(words // 2, bits))
+
+
+def test_corf_has_a_table_in_flip_flops_and_one_in_sram():
+    found = coalescing_energy.added(run(CORF, **OPERANDS), costs(CORF))["encodings"]
+    part = Macro(3024 // 4, 10).energy_pj
+    assert found == pytest.approx(3 * (costs().table_read(3024, 4) + part) + 4 * costs().flip_flop + 6 * part)
+
+
+def test_coalescing_logic_is_passed_by_operands_and_results_and_the_arbiter_works_every_cycle():
+    known = FIGURES["logic"]["coalescing"]
+    found = coalescing_energy.added(run(COALESCING, **OPERANDS, cycles=7), costs(COALESCING))["coalescing logic"]
+    assert found == pytest.approx(costs().logic(2 * known["operand"] + known["result"] + 7 * known["arbiter"]))
+    corf = FIGURES["logic"]["corf"]
+    found = coalescing_energy.added(run(CORF, **OPERANDS, cycles=7), costs(CORF))["coalescing logic"]
+    assert found == pytest.approx(costs().logic(3 * corf["shifter"] + corf["allocator"]))
+
+
+COMPACT = {"attempts": 4, "compact_reads": 5, "compact_writes": 2}
+
+
+def test_compact_registers_are_sram_with_three_copies_and_tags():
+    found = affine_energy.added(run(AFFINE, **OPERANDS, affine=COMPACT), costs(AFFINE))
+    entries = AFFINE.affine_entries
+    expected = (5 + 3 * 2) * Macro(entries, 48).energy_pj + 3 * costs().table_read(entries, 1)
+    assert found["compact registers"] == pytest.approx(expected)
+    assert found["expansion"] == pytest.approx(costs().logic(5 * FIGURES["logic"]["affine"]["operand"]))
+
+
+def test_an_attempt_takes_as_much_as_lanes_of_its_area():
+    before = run(NARROW, lane_operations=64)
+    after = run(AFFINE, lane_operations=32, affine={**COMPACT, "attempts": 1})
+    lanes = FIGURES["logic"]["affine"]["attempt"] / FIGURES["lane"]["lane"]
+    assert affine_energy.execution_saved(after, before) == pytest.approx(100 * (1 - (32 + lanes) / 64))
+
+
+# ------------------------------------------------------------------ a GPU
+
+
+def test_a_gpu_is_fifteen_percent_register_file():
+    before = run(NARROW, sub_bank_reads=100, cycles=200)
+    after = run(NARROW, sub_bank_reads=60, cycles=180)
+    assert register_file_saved(after, before) == pytest.approx(40)
+    assert gpu_saved_by_work(after, before) == pytest.approx(0.15 * 40)
+    assert gpu_saved_by_time(after, before) == pytest.approx(0.15 * 40 + 0.85 * 10)
+
+
+def test_with_the_affine_unit_a_fifth_is_lanes():
+    before = run(NARROW, sub_bank_reads=100, lane_operations=64, cycles=200)
+    none = dict.fromkeys(COMPACT, 0)
+    after = run(AFFINE, sub_bank_reads=60, lane_operations=32, cycles=180, affine=none)
+    assert gpu_saved_by_affine(after, before) == pytest.approx(0.15 * 40 + 0.20 * 50 + 0.65 * 10)
+
+
+def test_parts_are_shares_of_the_baseline():
+    kernels = {name: {"off": run(NARROW, sub_bank_reads=4), "on": run(NARROW, sub_bank_reads=reads)}
+               for name, reads in (("a", 2), ("b", 3))}
+    off, on = shares(kernels, {"off": "off", "on": "off"})
+    assert (off["macros"], off["total"], on["macros"], on["total"]) == pytest.approx((100, 100, 62.5, 62.5))
+
+
+# ------------------------------------------------------------------ assumptions
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Assumptions)])
+def test_an_assumption_has_a_range_around_its_value_and_a_source(name):
+    entry = FIGURES["assumptions"][name]
+    assert entry["least"] <= entry["value"] <= entry["most"] and entry["least"] < entry["most"]
+    assert entry["what"] and entry["source"]
+
+
+def test_every_assumption_is_used():
+    """Each changes a headline of some experiment."""
+    fields = {"sub_bank_reads": 9, "column_reads": 70, "column_writes": 8, "collector_columns": 9, "cycles": 9,
+              "lane_operations": 64, "lanes_trivial": 8, "datapath_instructions": 2, **OPERANDS}
+    less = {**fields, "sub_bank_reads": 5, "column_reads": 30, "cycles": 8}
+    window = dict.fromkeys(("forwarded", "fetched", "delivered", "filed", "both", "slid", "crowded"), 1)
+    found = set()
+    fermi, maxwell = SmConfig.preset("fermi"), SmConfig.preset("maxwell")
+    for experiment, configs in ((coalescing, coalescing.configurations(fermi)),
+                                (gating, gating.configurations(maxwell, fermi)),
+                                (bypassing, bypassing.configurations(PASCAL, fermi)),
+                                (affine, affine.configurations(fermi))):
+        on = {**less, "bypassed": {**window, "cache_reads": 1, "cache_writes": 1}, "affine": COMPACT}
+        baselines = {headline.baseline for headline in experiment.HEADLINES}
+        runs = {name: dataclasses.replace(run(config, **(fields if name in baselines else on)), toggling=QUIET)
+                for name, config in configs.items()}
+        found |= {row["assumption"] for row in sensitivity.rows(experiment.HEADLINES, {"k": runs})}
+    assert found == set(FIGURES["assumptions"])
+
+
+def test_the_assumption_that_carries_most_comes_first():
+    def compare(ours, baseline, assumed=ASSUMED):
+        return 10 * assumed.logic + assumed.flip_flop
+
+    runs = {"k": {"on": run(NARROW), "off": run(NARROW)}}
+    rows = sensitivity.rows([Headline("Fig. 1", "12", compare, "on", "off")], runs)
+    assert [(row["assumption"], row["with least"], row["with most"], row["range"]) for row in rows] == [
+        ("logic", 3.5, 21.0, 17.5), ("flip_flop", 10.5, 12.0, 1.5)]
+    assert all(math.isclose(row["ours"], 11) for row in rows)
+
+
+@pytest.mark.parametrize("gating_setting", list(Gating))
+def test_without_gating_a_register_file_is_what_it_is_for_other_mechanisms(gating_setting):
+    fields = {"sub_bank_reads": 9, "column_reads": 72, "sub_bank_writes": 4, "column_writes": 32}
+    off = register_file(run(NARROW, **fields)).total
+    gated = register_file(run(dataclasses.replace(NARROW, gating=gating_setting), **fields))
+    assert gated.total == pytest.approx(off)  # if all columns are used
