@@ -12,6 +12,7 @@ from warploom.evaluation import affine, affine_energy, bypassing, coalescing, co
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs, collector_words
 from warploom.evaluation.overhead import mask_buffer
+from warploom.evaluation.published import published
 from warploom.evaluation.register_file_energy import (
     gpu_saved_by_affine,
     gpu_saved_by_time,
@@ -167,6 +168,16 @@ def test_an_attempt_takes_as_much_as_lanes_of_its_area():
     assert affine_energy.execution_saved(after, before) == pytest.approx(100 * (1 - (32 + lanes) / 64))
 
 
+def test_mechanisms_together_add_what_each_adds():
+    config = dataclasses.replace(AFFINE, coalescing=Coalescing.ON, gating=Gating.CROSS_LANE, bypass=Bypass.BOW_HINTS)
+    window = dict.fromkeys(("forwarded", "fetched", "delivered", "filed", "both", "slid", "crowded"), 1)
+    found = register_file(run(config, **OPERANDS, datapath_instructions=1, affine=COMPACT, bypassed=window))
+    assert list(found.added) == [
+        "encodings", "coalescing logic", "zero buffer", "detector and switches", "fields", "window network",
+        "window logic", "compact registers", "expansion"]
+    assert all(found.added.values()) and found.overhead == pytest.approx(sum(found.added.values()))
+
+
 # ------------------------------------------------------------------ a GPU
 
 
@@ -231,6 +242,19 @@ def test_the_assumption_that_carries_most_comes_first():
     assert [(row["assumption"], row["with least"], row["with most"], row["range"]) for row in rows] == [
         ("logic", 3.5, 21.0, 17.5), ("flip_flop", 10.5, 12.0, 1.5)]
     assert all(math.isclose(row["ours"], 11) for row in rows)
+
+
+@pytest.mark.parametrize(("experiment", "number", "bars"), [
+    (coalescing, "Fig. 3.33, whole GPU", ["reg"]), (coalescing, "Table 3.7, whole GPU", ["corf_plus"]),
+    (gating, "Fig. 4.9", None), (gating, "Fig. 4.10", None), (gating, "Fig. 4.11", None),
+    (bypassing, "BOW, Fig. 13", ["bow"]), (bypassing, "BOW, Fig. 13", ["bow_hints"]),
+    (affine, "Affine, Fig. 8", ["whole GPU"]),
+])
+def test_a_headline_is_what_the_source_prints(experiment, number, bars):
+    """The sum, where bars are stacked."""
+    values = [published()[number][bar] for bar in bars or published()[number]]
+    printed = str(values[0]) if len(values) == 1 else f"{sum(value.value for value in values):.1f}"
+    assert printed in {headline.published for headline in experiment.HEADLINES}
 
 
 @pytest.mark.parametrize("gating_setting", list(Gating))

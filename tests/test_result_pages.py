@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from warploom.evaluation import pages
+from warploom.evaluation.assumptions import FIGURES
 
 SERIES = {
     "reg": {"kernels": {"bfs": 10.0, "matmul": 20.04}, "average": 15.02, "published": "31.8"},
@@ -17,6 +18,10 @@ DOCUMENT = {
     "figures": [{"figure": "Fig. 3.21", "note": "", "series": SERIES},
                 {"figure": "Fig. 3.33", "note": "rest by time", "series": SERIES}],
     "pressure": [{"kernel": "bfs", "ipc": 0.123456}],
+    "sensitivity": [
+        {"figure": "Fig. 1", "published": "5.0", "ours": 4, "assumption": "logic", "with least": 3.04, "with most": 5},
+        {"figure": "Fig. 2", "published": "-", "ours": 1, "assumption": "logic", "with least": 1, "with most": 0},
+        {"figure": "Fig. 2", "published": "-", "ours": 1, "assumption": "tables", "with least": 2, "with most": 0.5}],
     "runs": {"bfs": {}}, "charts": "build",
 }
 
@@ -56,6 +61,19 @@ def test_grids_and_records() -> None:
     found = pages.results("coalescing")("Fig. 3.21", "reg", "write")
     assert pages.grid(["%", "a", "b"], [("x", found)]).splitlines()[2] == "| x | 15.0 | -0.5 |"
     assert pages.records("coalescing", "pressure", ["kernel", "ipc"]).splitlines()[2] == "| bfs | 0.123 |"
+
+
+def test_what_assumptions_carry() -> None:
+    """In the order of the assumptions."""
+    assert pages.carried("coalescing").splitlines() == [
+        "| assumption | Fig. 1: ours 4.0, published 5.0 | Fig. 2: ours 1.0, published - |", "| --- | --- | --- |",
+        "| `logic` | 3.0 to 5.0 | 1.0 to 0.0 |", "| `tables` |  | 2.0 to 0.5 |"]
+
+
+def test_each_assumption_has_a_row() -> None:
+    rows = pages.assumptions().splitlines()
+    assert len(rows) == 2 + len(FIGURES["assumptions"])
+    assert any(row.startswith("| `sram_power` |") and "| 0.5 | 0.5 to 1.12 |" in row for row in rows)
 
 
 @pytest.mark.parametrize("wanted", [("Fig. 3.22", "reg"), ("Fig. 3.21", "ideal"), ("Fig. 3.33", "reg")])

@@ -59,7 +59,7 @@ ENERGIES: dict[str, Compare] = {
 
 HEADLINES = (
     Headline("Fig. 8, register file", "-", register_file_saved, FULL, BASELINE),
-    Headline("Fig. 8, whole GPU", "-12 to 30", gpu_saved_by_affine, FULL, BASELINE),
+    Headline("Fig. 8, whole GPU", "-12.0 to 30.0", gpu_saved_by_affine, FULL, BASELINE),
 )
 """Figures that assumptions are varied for."""
 
