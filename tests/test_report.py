@@ -54,6 +54,16 @@ HARDWARE: dict[str, Any] = {
 }
 
 
+SWEPT: dict[str, Any] = {
+    "schema": 2, "verb": "sweep", "version": "0.1.0", "commit": None, "configuration": {"name": "small"},
+    "size": "tiny",
+    "points": [{"values": {"banks": "2", "collectors": "4"}, "ipc": 0.5, "ghz": 1.5, "speed": 0.75, "energy_pj": 90.5,
+                "storage_bits": 1024, "area_um2": 5000.0, "front": True},
+               {"values": {"banks": "4", "collectors": "4"}, "ipc": 0.5, "ghz": 1.25, "speed": 0.625, "energy_pj": 99.0,
+                "storage_bits": 2048, "area_um2": 6000.0, "front": False}],
+}
+
+
 def written(path: Path, *documents: dict[str, Any]) -> html.HtmlElement:
     """The page of documents, parsed as HTML 5 without an error, then with lxml."""
     report.write(documents, path)
@@ -164,6 +174,35 @@ def test_areas_and_paths(page: html.HtmlElement) -> None:
     assert rows(path.find(".//table")) == {
         "unit": ["without", "with", "from and to"], "Arbiter": ["568", "579", "slot → grant"],
         "MaskBuffer": [panels.NONE] * 3}
+
+
+def test_averages_over_groups(tmp_path: Path) -> None:
+    grouped = copy.deepcopy(EVALUATED)
+    for series in grouped["figures"][0]["series"].values():
+        series["averages"] = {"13 programs of [RADAIDEH]": series["average"], "seven kernels": 1.5}
+    page = written(tmp_path / "report.html", grouped)
+    first, second = panels_of(page, "coalescing")[:2]
+    table = rows(list(first.iter("table"))[-1])
+    assert list(table)[3:] == ["13 programs of [RADAIDEH]", "seven kernels", "published"]
+    assert table["13 programs of [RADAIDEH]"] == ["3.4", "10.8"] and table["seven kernels"] == ["1.5", "1.5"]
+    layout = data(page)["charts"][first.get("id")]["layout"]["xaxis"]
+    assert layout["ticktext"][2:] == ["13 programs of<br>[RADAIDEH]", "seven kernels", "published"]
+    assert "average" in rows(list(second.iter("table"))[-1])
+
+
+def test_a_sweep(tmp_path: Path) -> None:
+    page = written(tmp_path / "report.html", SWEPT)
+    energy, area = panels_of(page, "sweep")
+    assert rows(energy.find(".//table")) == {
+        "machine": ["energy of a warp instruction, pJ", "IPC x GHz", "on the front"],
+        "banks=2, collectors=4": ["90.500", "0.750", "yes"], "banks=4, collectors=4": ["99.000", "0.625", "no"]}
+    front, others = data(page)["charts"][area.get("id")]["data"]
+    assert (front["x"], front["y"], others["x"], others["y"]) == ([5000.0], [0.75], [6000.0], [0.625])
+    unsynthesised = copy.deepcopy(SWEPT)
+    for point in unsynthesised["points"]:
+        point |= {"area_um2": None, "ghz": None}
+    _, storage = panels_of(written(tmp_path / "report.html", unsynthesised), "sweep")
+    assert "storage, bits" in storage.find("h3").text
 
 
 def test_runs_and_their_commands(page: html.HtmlElement) -> None:
@@ -298,6 +337,7 @@ def without(key: str) -> str:
     ("", "not JSON: Expecting value"), ("[" * 100_000, "not JSON: "), ("[]", "not a document of warploom evaluate"),
     ('{"verb": "run"}', "not a document of warploom evaluate"), ("NaN", "not JSON: NaN is no number"),
     (json.dumps({**EVALUATED, "schema": 1}), "schema 1: this version reads 2; run the experiment again"),
+    (json.dumps({**EVALUATED, "documents": {}}), "a document of several experiments: give the documents that it names"),
     (without("experiment"), "not as docs/json.md describes it: Object missing required field `experiment`"),
     (json.dumps(EVALUATED).replace("10.25", '"many"'),
      "not as docs/json.md describes it: Expected `float`, got `str` - at `$.figures[0].series[...].kernels[...]`"),

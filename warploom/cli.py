@@ -114,7 +114,8 @@ def _call(options: argparse.Namespace) -> str | None:
 
 def _check_targets(options: argparse.Namespace) -> None:
     """Raise `OSError` if output cannot be written, before minutes of work."""
-    for name, check in (("json", _wrong_with_file), ("waves", _wrong_with_file), ("trace", _wrong_with_file),
+    for name, check in (("json", _wrong_with_file), ("gallery", _wrong_with_file), ("waves", _wrong_with_file),
+                        ("trace", _wrong_with_file),
                         ("out", _wrong_with_folder), ("launches", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):
@@ -151,8 +152,10 @@ _Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_library(verbs: _Verbs) -> None:
-    _verb(verbs, "kernels", "list the bundled kernels and programs", "warploom kernels --json kernels.json",
-          configured=False)
+    kernels = _verb(verbs, "kernels", "list the bundled kernels and programs",
+                    "warploom kernels --json kernels.json\nwarploom kernels --gallery gallery.html", configured=False)
+    kernels.add_argument("--gallery", type=Path, metavar="FILE",
+                         help="also write a page for a browser: launches, outputs, pictures (docs/report.md)")
 
     presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
                     "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",

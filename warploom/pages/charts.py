@@ -1,6 +1,7 @@
 """Panels as charts of Plotly. Colours and fonts are the page's (`page.js`): a trace names the number of its colour."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -13,10 +14,18 @@ COLOURS = 9
 
 HATCHED = "/"
 
+LABEL = 16
+"""Characters of a label's line."""
+
 BAR, GROUP, LEAST = 7, 10, 480
 """Pixels of a bar, of the space between groups, and of the narrowest chart: with many programs a chart scrolls."""
 
 Json = dict[str, Any]
+
+
+def chart(panel: Panel) -> Json:
+    """A panel's chart."""
+    return bars(panel) if panel.front is None else plot(panel, panel.front)
 
 
 def bars(panel: Panel) -> Json:
@@ -26,7 +35,8 @@ def bars(panel: Panel) -> Json:
     figure.update_layout(barmode="relative" if panel.stacked else "group", bargap=0.25, bargroupgap=0.04,
                          hovermode="closest", dragmode=False, showlegend=len(panel.columns) > 1)
     figure.update_yaxes(title_text=panel.unit, fixedrange=True)
-    figure.update_xaxes(type="category", fixedrange=True, showgrid=False)
+    figure.update_xaxes(type="category", fixedrange=True, showgrid=False, tickmode="array", tickvals=groups,
+                        ticktext=["<br>".join(wrap(group, LABEL)) for group in groups])
     if panel.averages:
         figure.add_vline(x=len(panel.rows) - 0.5, line_dash="dot", line_width=1)
     return _plain(figure, width=_width(panel, len(groups)))
@@ -64,6 +74,22 @@ def _extent(panel: Panel, column: str) -> tuple[float, float | None]:
 def _width(panel: Panel, groups: int) -> int:
     """The narrowest legible width."""
     return max(LEAST, groups * (GROUP + BAR * (2 if panel.stacked else len(panel.columns))))
+
+
+def plot(panel: Panel, front: frozenset[str]) -> Json:
+    """The second column over the first; rows on the front and the others."""
+    across, up = panel.columns
+    parts = [("on the front", sorted(front)), ("others", [name for name in panel.rows if name not in front])]
+    figure = go.Figure([
+        go.Scatter(name=part, mode="markers", x=[panel.rows[name][0] for name in names], text=names,
+                   y=[panel.rows[name][1] for name in names],
+                   marker={"symbol": ("circle", "circle-open")[number], "size": 10}, meta={"colour": (0, 8)[number]},
+                   hovertemplate="%{text}<br>%{x:,.4g}, %{y:,.4g}<extra></extra>")
+        for number, (part, names) in enumerate(parts)])
+    figure.update_layout(hovermode="closest", dragmode=False, showlegend=True)
+    figure.update_xaxes(title_text=across, fixedrange=True)
+    figure.update_yaxes(title_text=up, fixedrange=True)
+    return _plain(figure, width=0)
 
 
 def scatter(points: Sequence[tuple[str, str, float, float]]) -> Json:

@@ -1,4 +1,5 @@
-"""The documents of ``warploom evaluate --json`` (docs/json.md), as far as the report shows them.
+"""The documents of ``warploom evaluate --json`` and ``warploom sweep --json`` (docs/json.md), as far as the report
+shows them.
 
 Keys that are not named here are ignored, and figures that a document lacks are left out.
 """
@@ -13,16 +14,23 @@ import msgspec
 from warploom.arch.errors import WarploomError, shorten
 from warploom.report import SCHEMA_VERSION
 
+SWEEP = "sweep"
+
+VERBS = ("evaluate", SWEEP)
+"""The commands whose documents are read."""
+
 
 class DocumentError(WarploomError):
     """A file that is no document of the evaluation."""
 
 
 class Series(msgspec.Struct):
-    """One bar of each workload; `settings` are the runs that it is computed from."""
+    """One bar of each workload; `average` is the first of `averages`, `settings` are the runs that a bar is computed
+    from."""
 
     kernels: dict[str, float]
     average: float
+    averages: dict[str, float] = {}
     published: str | None = None
     settings: list[str] = []
 
@@ -65,8 +73,21 @@ class Network(msgspec.Struct):
     units: list[Comparison]
 
 
+class Point(msgspec.Struct):
+    """A machine of a sweep; `front` if no other is better."""
+
+    values: dict[str, str]
+    speed: float
+    energy_pj: float
+    storage_bits: float
+    front: bool
+    ghz: float | None = None
+    area_um2: float | None = None
+
+
 class Document(msgspec.Struct):
-    """What an experiment found. `runs` are statistics, by workload and setting; `settings` how to repeat them."""
+    """What an experiment, or a sweep, found. `runs` are statistics, by workload and setting; `settings` how to repeat
+    them."""
 
     schema: int
     verb: str
@@ -81,11 +102,11 @@ class Document(msgspec.Struct):
     settings: dict[str, list[str]] = {}
     pressure: list[dict[str, str | float]] = []
     calibration: list[dict[str, str | float]] = []
-    failed: list[dict[str, str]] = []
     units: list[Comparison] = []
     gating_units: list[Comparison] = []
     affine_units: list[Comparison] = []
     networks: list[Network] = []
+    points: list[Point] = []
 
     @property
     def preset(self) -> str | None:
@@ -109,13 +130,16 @@ def read(path: Path) -> Document:
 
 def checked(document: Mapping[str, Any], where: str) -> Document:
     """A document, its keys and their types checked; `where` names it. Raises `DocumentError`."""
-    if not isinstance(document, Mapping) or document.get("verb") != "evaluate":
-        raise DocumentError(f"{where}: not a document of warploom evaluate --json FILE")
+    if not isinstance(document, Mapping) or document.get("verb") not in VERBS:
+        raise DocumentError(f"{where}: not a document of warploom evaluate --json FILE, or of sweep")
     if document.get("schema") != SCHEMA_VERSION:
         raise DocumentError(f"{where}: schema {shorten(repr(document.get('schema')))}: this version reads "
                             f"{SCHEMA_VERSION}; run the experiment again")
+    if "documents" in document:
+        raise DocumentError(f"{where}: a document of several experiments: give the documents that it names")
+    named = {"experiment": SWEEP, **document} if document["verb"] == SWEEP else document
     try:
-        return msgspec.convert(document, Document)
+        return msgspec.convert(named, Document)
     except msgspec.ValidationError as error:
         raise DocumentError(f"{where}: not as docs/json.md describes it: {error}") from None
 

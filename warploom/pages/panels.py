@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from statistics import fmean
 
 from warploom.evaluation.published import Published
-from warploom.pages.document import Comparison, Document, Figure, Unit
+from warploom.pages.document import Comparison, Document, Figure, Point, Series, Unit
 from warploom.pages.links import run_link
 from warploom.pages.why import Why, why
 
@@ -36,7 +36,8 @@ class Compared:
 @dataclass(frozen=True)
 class Panel:
     """Numbers by row and column. `averages` are further rows; `published` has texts as the source prints them; `links`
-    lead from a row to the statistics of its runs, `settings` names these by column; `notes` are columns of text."""
+    lead from a row to the statistics of its runs, `settings` names these by column; `notes` are columns of text.
+    A panel with a `front` is a plot of its second column over the first, in which these rows stand out."""
 
     key: str
     title: str
@@ -53,6 +54,12 @@ class Panel:
     links: Mapping[str, str] = field(default_factory=dict)
     settings: Sequence[Sequence[str]] = ()
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    front: frozenset[str] | None = None
+
+    @property
+    def caption(self) -> str:
+        """Title and unit."""
+        return f"{self.title}, {self.unit}" if self.unit else self.title
 
     @property
     def in_all(self) -> bool:
@@ -82,8 +89,8 @@ class Panel:
     def described(self) -> str:
         """The chart in words, for who cannot see it."""
         bars = "; ".join(f"{column} {cell}" for column, cell in zip(self.columns, self._summary(), strict=False))
-        kind = "Stacked bars" if self.stacked else "Bars"
-        return f"{kind} of {self.title}, {self.unit}, by {self.row_name}. {bars}. All numbers are in the table below."
+        kind = "Marks" if self.front is not None else "Stacked bars" if self.stacked else "Bars"
+        return f"{kind}: {self.caption}, by {self.row_name}. {bars}. All numbers are in the table below."
 
     def _summary(self) -> list[str]:
         first = next(iter(self.averages.values()), None)
@@ -125,13 +132,20 @@ def of_figure(document: Document, slug: str, figure: Figure) -> Panel:
         f"{figure.figure}: {figure.title}{f', {figure.note}' if figure.note else ''}", list(figure.series),
         {name: [series.kernels.get(name) for series in figure.series.values()] for name in kernels},
         stacked=figure.stacked or _are_shares(figure),
-        averages={AVERAGE: [series.average for series in figure.series.values()]},
+        averages=_averages(list(figure.series.values())),
         published=published,
         compared=_compared(figure, published),
         why=why(figure.figure) if published else None,
         links=_links(document, slug, kernels, settings),
         settings=[series.settings for series in figure.series.values()],
     )
+
+
+def _averages(every: Sequence[Series]) -> dict[str, list[float | None]]:
+    """The rows of averages: over each group of workloads, where a document has groups."""
+    if not every[0].averages:
+        return {AVERAGE: [series.average for series in every]}
+    return {name: [series.averages.get(name) for series in every] for name in every[0].averages}
 
 
 def _compared(figure: Figure, published: Mapping[str, str]) -> list[Compared]:
@@ -192,6 +206,26 @@ def of_hardware(document: Document, slug: str) -> list[Panel]:
              **{f"windows, {network.configuration}": network.units for network in document.networks}}
     return [panel for name, compared in parts.items() if compared
             for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
+
+
+def of_sweep(document: Document, slug: str) -> list[Panel]:
+    """Speed of the machines of a sweep over energy, and over area, or without synthesis over storage."""
+    if not document.points:
+        return []
+    synthesised = all(point.area_um2 is not None for point in document.points)
+    speed = "IPC x GHz" if synthesised else "IPC"
+    size = "area, \u00b5m\u00b2" if synthesised else "storage, bits"
+    return [_plot(slug, document.points, "energy of a warp instruction, pJ", speed, lambda point: point.energy_pj),
+            _plot(slug, document.points, size, speed,
+                  lambda point: point.storage_bits if point.area_um2 is None else point.area_um2)]
+
+
+def _plot(slug: str, points: Sequence[Point], across: str, speed: str, value: Callable[[Point], float]) -> Panel:
+    names = {", ".join(f"{name}={text}" for name, text in point.values.items()): point for point in points}
+    front = frozenset(name for name, point in names.items() if point.front)
+    return Panel(f"{slug}-{_key(across)}", f"{speed} over {across}", [across, speed],
+                 {name: [value(point), point.speed] for name, point in names.items()}, "machine", "", 3, front=front,
+                 notes={"": ["on the front"], **{name: ["yes" if name in front else "no"] for name in names}})
 
 
 def _areas(slug: str, name: str, compared: Sequence[Comparison]) -> Panel:

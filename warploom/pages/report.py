@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from warploom.evaluation.published import Published
 from warploom.pages import charts, panels, rendering
-from warploom.pages.document import Document, checked
+from warploom.pages.document import SWEEP, Document, checked
 from warploom.pages.links import experiment_command, run_commands
 from warploom.pages.panels import Panel
 
@@ -26,9 +26,9 @@ class Part:
     details: Sequence[Panel]
 
     @property
-    def command(self) -> str:
-        """The command that makes the document."""
-        return experiment_command(self.document)
+    def command(self) -> str | None:
+        """The command that makes the document; None for a sweep, whose ranges it does not name."""
+        return None if self.document.verb == SWEEP else experiment_command(self.document)
 
     @property
     def commit(self) -> str:
@@ -48,7 +48,7 @@ def write_checked(documents: Sequence[Document], path: Path) -> None:
     parts = [_part(slug, document) for slug, document in zip(_slugs(documents), documents, strict=True)]
     overview = _points(parts)
     data = {
-        "charts": {panel.key: charts.bars(panel) for part in parts for panel in (*part.panels, *part.details)},
+        "charts": {panel.key: charts.chart(panel) for part in parts for panel in (*part.panels, *part.details)},
         "files": {panel.key: {"csv": panel.to_csv(), "json": panel.to_json()}
                   for part in parts for panel in (*part.panels, *part.details)},
         "runs": {part.slug: {"title": part.title, "commands": run_commands(part.document),
@@ -67,7 +67,8 @@ def _part(slug: str, document: Document) -> Part:
     details = [*panels.of_pressure(document, slug), *panels.of_stalls(document, slug),
                *panels.of_widths(document, slug)]
     shown = [*(panels.of_figure(document, slug, figure) for figure in document.figures),
-             *panels.of_calibration(document, slug), *panels.of_hardware(document, slug)]
+             *panels.of_calibration(document, slug), *panels.of_hardware(document, slug),
+             *panels.of_sweep(document, slug)]
     return Part(slug, title, document, shown, details)
 
 

@@ -9,8 +9,8 @@ from warploom.programs.library import programs
 from warploom.verbs import Body
 
 
-def main(_options: argparse.Namespace) -> Body:
-    """Compile every bundled kernel, and list them and the programs."""
+def main(options: argparse.Namespace) -> Body:
+    """Compile every bundled kernel, and list them and the programs; with ``--gallery`` as a page, too."""
     rows = []
     with report.working("compiling the kernels"):
         for kernel in kernels():
@@ -22,5 +22,16 @@ def main(_options: argparse.Namespace) -> Body:
     report.table("Bundled programs (sizes: tiny, default, large)", ("program", "stands for", "what"),
                  [(program.name, ", ".join(map(" ".join, program.suite.items())), program.what)
                   for program in programs()])
-    return {"kernels": rows, "programs": [
+    body: Body = {"kernels": rows, "programs": [
         {"name": program.name, "stands_for": program.suite, "what": program.what} for program in programs()]}
+    return body | _gallery(options) if options.gallery else body
+
+
+def _gallery(options: argparse.Namespace) -> Body:
+    """Run all and write the page."""
+    from warploom.pages import gallery  # noqa: PLC0415  (its libraries take a second to load)
+
+    with report.counting("running", len(programs()) + len(kernels())) as done:
+        gallery.write(options.gallery, programs(), kernels(), done)
+    print(f"Gallery: {options.gallery}")
+    return {"gallery": str(options.gallery)}
