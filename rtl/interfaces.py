@@ -36,6 +36,16 @@ COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
 COMPACT_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(COMPACT, SLOTS)})
 """The compact slots of an instruction, and their base and stride; unspecified for the others."""
 
+MULTIPLES = (3, 5, 7)
+"""The multiples of a stride that lanes need and that take an adder."""
+
+PREPARED = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)}
+                             | {f"times_{count}": signed(tables.STRIDE_BITS + 3) for count in MULTIPLES})
+"""A warp register in compact form, to be expanded: with multiples of its stride."""
+
+PREPARED_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(PREPARED, SLOTS)})
+"""`COMPACT_SLOTS` of an instruction that may be dispatched."""
+
 UNIFORM = struct(tables.UNIFORM_FIELDS)
 """An operation of the uniform unit."""
 

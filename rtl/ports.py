@@ -241,6 +241,8 @@ def delivery(config: SmConfig) -> wiring.Signature:
     deliver : for each of them, whether it will be delivered to the collector of that warp; in the same cycle.
     delivery, delivery_warp : for each path, the result that is delivered in this cycle (of its completion), and its
         warp.
+    due : the paths whose result is delivered when it completes, of those with the same warp only the first; early in
+        the cycle.
     """
     warp, writers, paths = index_bits(config.warps), len(config.pipes), len(config.write_paths)
     return wiring.Signature({
@@ -249,6 +251,7 @@ def delivery(config: SmConfig) -> wiring.Signature:
         "deliver": In(writers),
         "delivery": Out(data.ArrayLayout(delivery_layout(), paths)),
         "delivery_warp": Out(data.ArrayLayout(warp, paths)),
+        "due": Out(paths),
     })
 
 
@@ -299,8 +302,9 @@ def forward(config: SmConfig) -> wiring.Signature:
 def eviction(config: SmConfig) -> wiring.Signature:
     """A collector to the eviction unit.
 
-    request, entry : an entry requests its eviction.
+    request : an entry requests its eviction.
     taken : it leaves at the end of the cycle.
+    entry : that which requested its eviction in the previous cycle.
     blocked : an eviction of the warp is pending.
     """
     return wiring.Signature({

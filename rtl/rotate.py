@@ -1,6 +1,6 @@
 """Rotating priority: the first request, cyclically, from a given position on."""
 
-from amaranth import Module, Signal, Value
+from amaranth import Module, Mux, Signal, Value, ValueLike
 
 
 def first_from(m: Module, requests: Value, start: Value) -> Signal:
@@ -28,10 +28,11 @@ def first_from(m: Module, requests: Value, start: Value) -> Signal:
     return first
 
 
-def in_turn(m: Module, requests: Value) -> Signal:
-    """Round robin: the first request, cyclically, after the one that was selected last; after reset bit 0 is first."""
-    start = Signal(len(requests), init=1, name="start")
-    selected = first_from(m, requests, start)
+def in_turn(m: Module, requests: Value, enable: ValueLike = 1) -> Signal:
+    """Round robin: the first request, cyclically, after the one that was selected last; after reset bit 0 is first.
+    Without `enable`, which may come late, none is selected."""
+    start, selected = Signal(len(requests), init=1, name="start"), Signal(len(requests), name="selected")
+    m.d.comb += selected.eq(Mux(enable, first_from(m, requests, start), 0))
     with m.If(selected.any()):
         m.d.sync += start.eq(selected.rotate_left(1))
     return selected

@@ -12,6 +12,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.rtl.bypass.order import AgeOrder
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
+from warploom.rtl.select import count, merge
 
 
 class EntryAllocator(wiring.Component):
@@ -31,7 +32,8 @@ class EntryAllocator(wiring.Component):
     used, available, age, number : the state of each entry.
     serves : for each register of the instruction, the entry (at most one) that serves it.
     emptied : the entries that are taken over.
-    candidates, oldest : some of the used entries; among these the one of the highest age, then of the lowest index.
+    candidates, oldest : some of the used entries, whatever the instruction is; among these the one of the highest age,
+        then of the lowest index.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -51,8 +53,8 @@ class EntryAllocator(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        used, available = Signal.like(self.used), Signal.like(self.used)
-        order = AgeOrder(m, used, list(self.age), self._config.window)
+        used, available, free = (Signal.like(self.used, name=name) for name in ("used", "available", "free"))
+        order = AgeOrder(m, list(self.age))
         m.d.comb += [
             used.eq(Mux(self.issue.first, 0, self.used)),
             available.eq(Mux(self.issue.first, -1, self.available)),
@@ -63,31 +65,32 @@ class EntryAllocator(wiring.Component):
         for mask, names, register in zip(found, named, self._registers(), strict=True):
             m.d.comb += mask.eq(Cat(names & use & (kept == register)
                                     for use, kept in zip(used, self.number, strict=True)))
-        m.d.comb += self.emptied.eq(self._serve(m, order, available, named, found))
+        turns, in_all = order.turns(m, used, free, SLOTS), count(m, list(free), SLOTS, "free")
+        spare = available & found[SLOTS] & ~self._union(found[:SLOTS])
+        next_free = [free & Cat(turn[number] for turn in turns) for number in range(REGISTERS)]
+        m.d.comb += free.eq(available & ~self._union(found))
+        m.d.comb += self.emptied.eq(self._serve(m, next_free, [Mux(none, spare, 0) for none in in_all], named, found))
         return m
 
-    def _serve(
-        self, m: Module, order: AgeOrder, available: Signal, named: list[Value], found: list[Signal]
-    ) -> Value:
+    def _serve(self, m: Module, next_free: list[Value], spare: list[Value], named: list[Value],
+               found: list[Signal]) -> Value:
         """Serve all registers at once; the entries that are taken over.
 
-        The k-th register that takes over an entry takes the k-th available one, so all choices are made in parallel.
+        The k-th register that takes over an entry takes the k-th of `next_free`, so all choices are made in parallel; a
+        source takes that of `spare` if there is none.
         """
-        registers, free = self._registers(), Signal.like(available, name="free")
-        m.d.comb += free.eq(available & ~self._union(found))
-        turns, count = order.turns(m, free), sum(free, Const(0))
-        spare = available & found[SLOTS] & ~self._union(found[:SLOTS])
+        registers = self._registers()
         taken: list[Signal] = []
         misses: list[Signal] = []
         for k in range(REGISTERS):
             same = [named[k] & named[i] & (registers[k] == registers[i]) for i in range(k)]
-            miss, chosen, before = Signal(name=f"miss_{k}"), Signal.like(free, name=f"taken_{k}"), Signal(2)
+            miss, chosen = Signal(name=f"miss_{k}"), Signal.like(self.used, name=f"taken_{k}")
             takes = named[k] if k < SLOTS else named[k] & self._may_keep()
-            last = Mux(before == count, spare, 0) if k < SLOTS else 0
+            before = count(m, misses, SLOTS, f"misses_{k}")
+            last = merge(before, spare) if k < SLOTS else 0
             m.d.comb += [
-                before.eq(sum(misses, Const(0))),
                 miss.eq(takes & ~found[k].any() & ~Cat(same).any()),
-                chosen.eq(Mux(miss, (free & Cat(turn == before for turn in turns)) | last, 0)),
+                chosen.eq(Mux(miss, merge(before, next_free) | last, 0)),
                 self.serves[k].eq((found[k] & ~self._union(taken)) | chosen
                                   | self._union(Mux(again, one, 0) for again, one in zip(same, taken, strict=True))),
             ]

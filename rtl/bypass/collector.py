@@ -127,7 +127,6 @@ class BypassingCollector(wiring.Component):
             ]
         m.d.comb += [
             allocator.issue.eq(self._issue),
-            allocator.issue.first.eq(self.take & self._issue.first),  # the port may show an instruction of another warp
             *(getattr(allocator, name).eq(self._all(name)) for name in ("used", "available", "age", "number")),
             queue.take.eq(self.take),
             queue.dispatched.eq(self.offer.dispatched),
@@ -225,29 +224,33 @@ class BypassingCollector(wiring.Component):
 
     def _let_go(self, m: Module) -> None:
         """One dirty entry is dropped or requests its eviction, in a cycle in which no instruction is taken."""
-        config, oldest = self._config, self.allocator.oldest
+        candidates, oldest = self.allocator.candidates, self.allocator.oldest
         over, crowded, leaves, dropped = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            self.allocator.candidates.eq(self._all("evictable")),
-            over.eq((oldest & self._all("old")).any()),
+            candidates.eq(self._all("evictable")),
+            over.eq((candidates & self._all("old")).any()),  # if any is, the oldest is
             crowded.eq(self._may_crowd() & (self.queue.count == 0) & (self._available() < SLOTS)),
-            leaves.eq(oldest.any() & (over | crowded) & ~self.take),
-            dropped.eq(leaves & over & self._of(oldest, "transient")),
+            leaves.eq(candidates.any() & (over | crowded) & ~self.take),
+            dropped.eq(leaves & over & self._of(oldest, "transient") if self._config.has_hints else 0),
             self.eviction.request.eq(leaves & ~dropped),
             *(entry.goes.eq(oldest[e] & (dropped | self.eviction.taken)) for e, entry in enumerate(self.entries)),
-            self.eviction.entry.lanes.eq(self._of(oldest, "dirty")),
-            self.eviction.entry.full.eq(self._of(oldest, "full")),
         ]
-        form = Signal(form_layout(config), name="evicted_form")
-        m.d.comb += form.eq(self._of(oldest, "form"))
-        m.d.comb += [self.eviction.entry[name].eq(form[name]) for name, _ in form.shape()]
-        self._read(m, self.eviction.entry.data, oldest)
-        if self._with_probe and config.has_hints:
+        self._show_evicted(m, oldest)
+        if self._with_probe and self._config.has_hints:
             m.d.comb += [
                 self.drop.valid.eq(dropped),
                 self.drop.register.eq(self._of(oldest, "number")),
-                self.drop.lanes.eq(self.eviction.entry.lanes),
+                self.drop.lanes.eq(self._of(oldest, "dirty")),
             ]
+
+    def _show_evicted(self, m: Module, leaving: Value) -> None:
+        """Show an entry in the cycle after that in which it leaves: until its end nothing else is stored there."""
+        shown, evicted = self.eviction.entry, Signal.like(leaving, name="evicted")
+        form = Signal(form_layout(self._config), name="evicted_form")
+        m.d.sync += evicted.eq(leaving)
+        m.d.comb += [form.eq(self._of(evicted, "form")), *(shown[name].eq(form[name]) for name, _ in form.shape())]
+        m.d.comb += [shown[name].eq(self._of(evicted, kept))
+                     for name, kept in (("lanes", "dirty"), ("full", "full"), ("data", "word"))]
 
     def _may_crowd(self) -> Value:
         """Whether entries leave before their time; then each must have a row."""

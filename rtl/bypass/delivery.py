@@ -67,24 +67,29 @@ class Delivery:
 
     def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
-        turns = Turns(getattr(write, "first_path", None), self._rotating)
         for number, path in enumerate(self._paths):
-            earlier = [(turns.before(other, number), theirs) for other, theirs in enumerate(paths)]
             for turn, i in enumerate(path):
                 latch = latches[i]
-                waits = reduce(or_, (*(latches[ahead]["claim"] for ahead in path[:turn]),
-                                     *(before & _meet(theirs, latch) for before, theirs in earlier
-                                       if before is not None)), Const(0, 1))
+                waits = reduce(or_, (latches[ahead]["claim"] for ahead in path[:turn]),
+                               self._gives_way(write, number, latch, paths))
                 m.d.comb += [
                     write.request[i].eq(latch["request"] & ~waits),
                     latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
                 ]
 
-    def deliver(self, m: Module, port: Any, paths: list[Carried]) -> None:
+    def _gives_way(self, write: Any, number: int, latch: Carried, paths: list[Carried]) -> Value:
+        """Whether a path before this one would deliver to the same collector."""
+        turns = Turns(getattr(write, "first_path", None), self._rotating)
+        earlier = [(turns.before(other, number), theirs) for other, theirs in enumerate(paths)]
+        return reduce(or_, (before & _meet(theirs, latch) for before, theirs in earlier if before is not None),
+                      Const(0, 1))
+
+    def deliver(self, m: Module, port: Any, write: Any, paths: list[Carried]) -> None:
         """Each path delivers its result to a collector in the cycle of its completion."""
-        for path, delivery, warp in zip(paths, port.delivery, port.delivery_warp, strict=True):
+        for number, (path, delivery, warp) in enumerate(zip(paths, port.delivery, port.delivery_warp, strict=True)):
             m.d.comb += [
                 warp.eq(path["warp"]),
+                port.due[number].eq(path["deliver"] & ~self._gives_way(write, number, path, paths)),
                 delivery.valid.eq(path["deliver"] & path["completes"]),
                 *(delivery[name].eq(path[name]) for name, _ in delivery.shape() if name != "valid"),
             ]

@@ -18,6 +18,7 @@ from warploom.rtl.interfaces import (
     issue_layout,
     zero_layout,
 )
+from warploom.rtl.select import merge
 
 
 class Entry(wiring.Component):
@@ -25,7 +26,8 @@ class Entry(wiring.Component):
 
     Changes by an instruction that is taken in cycle t show from t + 1 on. Two write ports load the word lane by lane,
     one for operands from the register file and one for results. They never write one entry in the same cycle: all
-    instructions that read the old value were dispatched before the one that produces the result.
+    instructions that read the old value were dispatched before the one that produces the result. A result comes late,
+    so what arrives selects the word.
 
     Parameters
     ----------
@@ -155,9 +157,9 @@ class Entry(wiring.Component):
             for k, zero in enumerate(self.zero):
                 with m.If(looked_up[k]):
                     m.d.comb += [self.form[name].eq(zero[name]) for name, _ in zero.shape()]
-        for k, (register, stored) in enumerate(zip(self._registers(), self.forms, strict=True)):
-            with m.If(self.serves[k]):
-                m.d.sync += [number.eq(register), form.eq(stored)]
+        with m.If(self.serves.any()):  # if it serves several, these are one register
+            m.d.sync += [number.eq(merge(self.serves, self._registers())),
+                         form.eq(merge(self.serves, [form.as_value() for form in self.forms]))]
 
     def _registers(self) -> list[Value]:
         """The registers of the instruction."""
@@ -166,44 +168,46 @@ class Entry(wiring.Component):
     def _fill(self, m: Module, delivered: Value) -> Value:
         """Lanes that arrive are stored and become valid. Returns the valid lanes."""
         word, valid, loads = self._kept(m, "word"), Signal(LANES, reset_less=True), Signal(LANES)
-        m.d.comb += loads.eq(Mux(delivered, self.delivery.lanes, self.arriving))
-        with m.If(delivered | self.arrives):
-            m.d.sync += valid.eq(valid | loads)
-            for lane in range(LANES):
-                result, operand = (source.word_select(lane, 32) for source in (self.delivery.data, self.operand))
-                with m.If(loads[lane]):
-                    m.d.sync += word.word_select(lane, 32).eq(Mux(delivered, result, operand))
+        m.d.comb += loads.eq(Mux(delivered, self.delivery.lanes, 0) | Mux(self.arrives, self.arriving, 0))
+        m.d.sync += valid.eq(valid | loads)
+        for lane in range(LANES):
+            result, operand = (source.word_select(lane, 32) for source in (self.delivery.data, self.operand))
+            with m.If(loads[lane]):
+                m.d.sync += word.word_select(lane, 32).eq(Mux(self.arrives, operand, result))
         with m.If(self.emptied):
             m.d.sync += valid.eq(0)
         return valid
 
     def _want(self, m: Module, valid: Value) -> None:
         """The lanes that sources still have to fetch: those that are not valid, wanted or arriving. `serves` and
-        `emptied` are the latest signals here."""
+        `emptied` are the latest signals here. Whether there are any is a register beside them, and so it is for dirty
+        lanes: long selections follow it."""
         wanted, known, missing = self._kept(m, "wanted"), Signal(LANES), Signal(LANES)
+        some = Signal(name="some_wanted", reset_less=True)
         m.d.comb += [
-            self.wants.eq(self.used & wanted.any()),
+            self.wants.eq(self.used & some),
             known.eq(valid | wanted | Mux(self.arrives, self.arriving, 0)),
             missing.eq(self.issue.lanes & ~known),
         ]
         reads, left = self.serves[:SLOTS].any(), Mux(self.granted, 0, wanted)
         with m.If(self.emptied):
-            m.d.sync += wanted.eq(Mux(reads, self.issue.lanes, 0))
+            m.d.sync += [wanted.eq(Mux(reads, self.issue.lanes, 0)), some.eq(reads & self.issue.lanes.any())]
         with m.Else():
-            m.d.sync += wanted.eq(Mux(reads, left | missing, left))
+            m.d.sync += [wanted.eq(Mux(reads, left | missing, left)),
+                         some.eq((some & ~self.granted) | (reads & missing.any()))]
 
     def _mark(self, m: Module, delivered: Value) -> None:
         """A result makes lanes dirty; an instruction that will overwrite them makes them clean."""
         dirty, full, transient = (self._kept(m, name) for name in ("dirty", "full", "transient"))
-        others = Signal(LANES)
-        m.d.comb += [self.has_dirty.eq(self.used & dirty.any()), others.eq(dirty & ~self.delivery.lanes)]
+        others, some = Signal(LANES), Signal(name="some_dirty", reset_less=True)
+        m.d.comb += [self.has_dirty.eq(self.used & some), others.eq(dirty & ~self.delivery.lanes)]
         with m.If(delivered):
             m.d.sync += [
-                dirty.eq(dirty | self.delivery.lanes),
+                dirty.eq(dirty | self.delivery.lanes), some.eq(some | self.delivery.lanes.any()),
                 full.eq(Mux(others.any(), full, self.delivery.full)),
                 transient.eq(self.delivery.transient & (transient | ~others.any())),
             ]
         with m.If(self.serves[SLOTS]):
-            m.d.sync += dirty.eq(dirty & ~self.issue.lanes)
+            m.d.sync += [dirty.eq(dirty & ~self.issue.lanes), some.eq((dirty & ~self.issue.lanes).any())]
         with m.If(self.emptied):
-            m.d.sync += dirty.eq(0)
+            m.d.sync += [dirty.eq(0), some.eq(0)]

@@ -16,8 +16,10 @@ class EvictionUnit(wiring.Component):
     """Takes evicted registers from the collectors in turn, and offers them to the latch of MEM, after its own results.
 
     One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
-    `result_mem` or, while that is not valid, the eviction as a result without a `done`. The unit stores whether the
-    latch holds an eviction. All outputs except `select`, `result` and `entering` are functions of registers alone.
+    `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
+    cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`.
+    The unit stores whether the latch holds an eviction. All outputs except `select`, `result` and `entering` are
+    functions of registers alone.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ class EvictionUnit(wiring.Component):
     -------
     request : the collectors that request an eviction.
     select : the collector (at most one) that evicts at the end of the cycle.
-    eviction : the entry of the selected collector.
+    source, eviction : the collector that was selected in the previous cycle, and its entry.
     result_mem : results of the load/store unit.
     result : results and evictions, to the latch of MEM.
     entering : an eviction enters the latch at the end of the cycle.
@@ -42,6 +44,7 @@ class EvictionUnit(wiring.Component):
         super().__init__({
             "request": In(config.collectors),
             "select": Out(config.collectors),
+            "source": Out(config.collectors),
             "eviction": In(eviction_layout(config)),
             "result_mem": In(result),
             "result": Out(result),
@@ -58,18 +61,20 @@ class EvictionUnit(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        warp = Signal.like(self.warp)
-        held, free = Signal(eviction_layout(self._config), reset_less=True), Signal()
+        warp, free, fresh = Signal.like(self.warp), Signal(), Signal()
+        held, kept = (Signal(self.eviction.shape(), name=name, reset_less=True) for name in ("held", "kept"))
         m.d.comb += [
             self.entering.eq(self.valid & self.result.ready & ~self.result_mem.valid),
             free.eq(~self.valid | self.entering),
-            self.select.eq(in_turn(m, Mux(free, self.request, 0))),
+            self.select.eq(in_turn(m, self.request, free)),
             self.warp.eq(Mux(self.valid, warp, 0)),
+            held.eq(Mux(fresh, self.eviction, kept)),
         ]
+        m.d.sync += [self.source.eq(self.select), fresh.eq(self.select.any()), kept.eq(held)]
         with m.If(free):
             m.d.sync += self.valid.eq(self.select.any())
         with m.If(self.select.any()):
-            m.d.sync += [held.eq(self.eviction), warp.eq(merge(self.select, range(self._config.collectors)))]
+            m.d.sync += warp.eq(merge(self.select, range(self._config.collectors)))
         self._offer(m, held, warp)
         m.d.comb += self.blocked.eq(self._latched_warp(m, warp) | self.valid << warp)
         return m

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """Fetches the wanted lanes of a bypassing collector from the register file."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,7 +11,7 @@ from warploom.rtl import ports
 from warploom.rtl.bypass.interfaces import form_layout
 from warploom.rtl.interfaces import ENCODING, SLOTS
 from warploom.rtl.register_file.forms import form_of
-from warploom.rtl.select import merge
+from warploom.rtl.select import lowest, merge
 from warploom.rtl.shared import module_name, share
 
 
@@ -58,14 +58,15 @@ class OperandFetcher(wiring.Component):
         arriving = Signal(LANES, reset_less=True)
         m.d.comb += [
             waiting.eq(Cat((entries & self.wants).any() for entries in reads)),
-            first.eq(waiting & (~waiting + 1)),
+            first.eq(lowest(waiting)),
             requested.eq(merge(first, reads)),
             lanes.eq(merge(requested, self.wanted)),
             self.granted.eq(Mux(self.read.grant, requested, 0)),
             self.arriving.eq(arriving),
         ]
         m.d.sync += [self.arrives.eq(self.granted), arriving.eq(lanes)]
-        self._ask(m, requested, lanes)
+        self._ask(m, first, [self._form_of(m, f"source_{number}", entries) for number, entries in enumerate(reads)])
+        self._describe(m, self._form_of(m, "requested", requested), lanes)
         self._restore(m, platform)
         return m
 
@@ -75,16 +76,22 @@ class OperandFetcher(wiring.Component):
         m.d.comb += form.eq(merge(select, (stored.as_value() for stored in self.form)))
         return form
 
-    def _ask(self, m: Module, requested: Signal, lanes: Signal) -> None:
-        """The request, at the ports of banks of this kind."""
-        config, read, form = self._config, self.read, self._form_of(m, "requested", requested)
-        m.d.comb += read.row.eq(form.row)
+    def _ask(self, m: Module, first: Signal, forms: list[data.View]) -> None:
+        """The request of the first of all sources, at the ports of banks of this kind. It goes to the arbiter, so it
+        takes no way by the entry: the metadata of each source are selected before it is known which is the first."""
+        read, has_sides = self.read, self._config.has_sides
         for bank, request in enumerate(read.request):
-            here = requested.any() & (form.bank == bank)
-            m.d.comb += request.eq(Mux(here, 1 << form.left, 0) if config.has_sides else here)
-        if config.has_sides:
-            m.d.comb += read.mask.eq(Mux(requested.any(), self._form.row.parts(form), 0))
-        if config.gates_columns:
+            here = [is_first & (form.bank == bank) for is_first, form in zip(first, forms, strict=True)]
+            sides = [1 << form.left if has_sides else Const(1, 1) for form in forms]
+            m.d.comb += request.eq(merge(Cat(here), sides))
+        if has_sides:
+            m.d.comb += read.mask.eq(merge(first, [self._form.row.parts(form) for form in forms]))
+
+    def _describe(self, m: Module, form: data.View, lanes: Signal) -> None:
+        """Row and columns of the request, which the arbiter does not need."""
+        read = self.read
+        m.d.comb += read.row.eq(form.row)
+        if self._config.gates_columns:
             m.d.comb += read.columns.eq(self._form.needed(lanes, *self._metadata(form)))
 
     def _metadata(self, form: data.View) -> tuple[data.View | None, data.View | None]:

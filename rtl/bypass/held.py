@@ -3,7 +3,7 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import Module, Mux, Signal
+from amaranth import Module, Mux, Signal, ValueLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -72,15 +72,24 @@ class HeldInstructions(wiring.Component):
                 m.d.sync += kept[i].eq(complete[i + 1]) if moves_up else []
             with m.If(taken[i]):
                 m.d.sync += [self.reads[i].eq(self.sources), kept[i].eq(self.instruction)]
-        oldest, *others = (reduce(or_, sources) for sources in self.reads)
-        leaves = 0 if self._config.turnaround else self.dispatched
         m.d.comb += [
             self.oldest.eq(complete[0]),
-            self.pinned.eq(oldest | reduce(or_, others)),
-            self.kept.eq(Mux(leaves, 0, oldest) | reduce(or_, others)),
-            self.full.eq((self.count == window) & ~leaves),
+            self.full.eq((self.count == window) & ~self._leaves()),
         ]
+        self._pin(m)
         return m
+
+    def _leaves(self) -> ValueLike:
+        """Whether the oldest instruction leaves, and makes way at once."""
+        return 0 if self._config.turnaround else self.dispatched
+
+    def _pin(self, m: Module) -> None:
+        """Drive the entries that instructions read: a register beside those of the instructions, because choices of
+        entries follow it."""
+        oldest, *others = (reduce(or_, sources) for sources in self.reads)
+        left, taken = reduce(or_, others), reduce(or_, self.sources)
+        m.d.sync += self.pinned.eq(Mux(self.dispatched, left, self.pinned) | Mux(self.take, taken, 0))
+        m.d.comb += self.kept.eq(self.pinned if self._config.turnaround else Mux(self._leaves(), 0, oldest) | left)
 
     def _completed(self, m: Module, kept: list[data.View], taken: Signal) -> list[data.View]:
         """The instructions with the zero masks of their destinations; that of the last one comes from `zero`."""

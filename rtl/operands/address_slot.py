@@ -6,8 +6,9 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.rtl import ports
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
+from warploom.rtl.interfaces import COMPACT_SLOTS, PREPARED_SLOTS, SLOTS
 from warploom.rtl.observation import Shown
+from warploom.rtl.operands.compact_slots import prepare
 from warploom.rtl.register_file.columns import groups
 
 
@@ -30,7 +31,7 @@ class AddressSlot(wiring.Component):
     values : base and stride of the slots of the load that was taken in the previous cycle.
     offer : the load, for dispatch (`warploom.rtl.ports.offer`), without operands: in needed columns the expander gets
         the constant zero. When the load has left, the slot is free in the next cycle.
-    oldest : base and stride of its slots.
+    oldest : base and stride of its slots, prepared for expansion.
     """
 
     def __init__(self, *, config: SmConfig, name: str = "address") -> None:
@@ -41,7 +42,7 @@ class AddressSlot(wiring.Component):
             "compact": In(SLOTS),
             "values": In(COMPACT_SLOTS["values"].shape),
             "offer": Out(ports.offer(config, stores=False)),
-            "oldest": Out(COMPACT_SLOTS),
+            "oldest": Out(PREPARED_SLOTS),
         })
 
     def observe(self) -> Shown:
@@ -82,14 +83,14 @@ class AddressSlot(wiring.Component):
     def _show(self, m: Module) -> None:
         """Drive base and stride of each slot: in the first cycle those of compact slots come from the port."""
         kept = Signal(self.values.shape(), name="kept_values", reset_less=True)
-        fresh = Signal(SLOTS)
-        m.d.sync += fresh.eq(Mux(self.take, self.compact, 0))
+        values, fresh = Signal.like(kept, name="present_values"), Signal(SLOTS)
+        m.d.sync += [fresh.eq(Mux(self.take, self.compact, 0)), kept.eq(values)]
         m.d.comb += self.oldest.compact.eq(-1)
-        for slot, (shown, value) in enumerate(zip(self.oldest["values"], kept, strict=True)):
-            m.d.comb += shown.eq(Mux(fresh[slot], self.values[slot], value))
-            m.d.sync += value.eq(shown)
-            with m.If(self.take):
-                m.d.sync += value.eq(0)
+        for slot, (shown, value) in enumerate(zip(self.oldest["values"], values, strict=True)):
+            m.d.comb += value.eq(Mux(fresh[slot], self.values[slot], kept[slot]))
+            prepare(m, shown, value)
+        with m.If(self.take):
+            m.d.sync += kept.eq(0)
 
     def _need(self, m: Module) -> None:
         """Drive the columns that executing lanes read; none if the constant is known to be zero."""

@@ -228,11 +228,10 @@ class Collector(wiring.Component):
 
     def _store_columns(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
         """Only needed columns are filled."""
-        loads = self.loads[slot]
-        with m.If(self._takes_constant(slot)):
-            m.d.comb += loads.eq(self._needed_of_constant(slot))
-        with m.Elif(arriving):
-            m.d.comb += loads.eq(self.offer.needed[slot])
+        loads, arrives = self.loads[slot], arriving
+        if not self._config.turnaround:
+            arrives = arriving & ~self._takes_constant(slot)
+        m.d.comb += loads.eq(Mux(arrives, self.offer.needed[slot], 0) | self._needed_of_constant(slot))
         for column in range(COLUMNS):
             with m.If(loads[column]):
                 new = Mux(self.take, constant.word_select(column, 32), self.read.word.word_select(column, 32))
@@ -251,9 +250,12 @@ class Collector(wiring.Component):
         return self.take & ~self._issue.reads[slot]
 
     def _needed_of_constant(self, slot: int) -> Value:
-        """The columns of a constant that some executing lane reads, if it is not known to be zero."""
+        """The columns of a constant that the slot takes at the end of the cycle: those that some executing lane reads;
+        none if it is known to be zero. One that is not zero is the immediate: its slot reads no register, and that need
+        not be known (it comes late, because a compact slot reads none either)."""
         read = self._form.row.constant_columns(self._issue.lanes)
-        return Mux(self._is_zero(slot), 0, read) if self._config.has_zero_mask else read
+        takes = self.take & ~self._is_zero(slot) if self._config.has_zero_mask else self._takes_constant(slot)
+        return Mux(takes, read, 0)
 
     def _is_zero(self, slot: int) -> Value:
         """Whether the constant of a slot is zero."""

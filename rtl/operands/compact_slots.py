@@ -1,10 +1,19 @@
 """Compact slots: operands that a collector stores as base and stride (docs/contract/affine.md)."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS
+from warploom.rtl.interfaces import COMPACT_SLOTS, MULTIPLES, PREPARED_SLOTS, SLOTS
+
+
+def prepare(m: Module, shown: data.View, value: data.View) -> None:
+    """Show base and stride with the multiples of the stride, so that the expander need not make them: it has less
+    time."""
+    stride = value.stride
+    multiples = {3: stride + (stride << 1), 5: stride + (stride << 2), 7: (stride << 3) - stride}
+    m.d.comb += [shown.base.eq(value.base), shown.stride.eq(stride)]
+    m.d.comb += [shown[f"times_{count}"].eq(multiples[count]) for count in MULTIPLES]
 
 
 class CompactSlots(wiring.Component):
@@ -23,7 +32,7 @@ class CompactSlots(wiring.Component):
         cycle in which one is dispatched; its compact slots.
     values : base and stride of the slots of the instruction that was taken in the previous cycle.
     dispatched : the oldest instruction leaves at the end of the cycle.
-    oldest : the slots of the oldest instruction; unspecified if none is held.
+    oldest : the slots of the oldest instruction, prepared for expansion; unspecified if none is held.
     """
 
     def __init__(self, *, depth: int) -> None:
@@ -35,7 +44,7 @@ class CompactSlots(wiring.Component):
             "compact": In(SLOTS),
             "values": In(COMPACT_SLOTS["values"].shape),
             "dispatched": In(1),
-            "oldest": Out(COMPACT_SLOTS),
+            "oldest": Out(PREPARED_SLOTS),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -44,7 +53,10 @@ class CompactSlots(wiring.Component):
         left = Signal.like(count)
         kept, complete = ([Signal(COMPACT_SLOTS, name=f"{name}_{i}", reset_less=name == "kept")
                            for i in range(self._depth)] for name in ("kept", "complete"))
-        m.d.comb += [left.eq(count - self.dispatched), taken.eq(self.take << left), self.oldest.eq(complete[0])]
+        m.d.comb += [left.eq(count - self.dispatched), taken.eq(self.take << left)]
+        m.d.comb += self.oldest.compact.eq(complete[0].compact)
+        for shown, value in zip(self.oldest["values"], complete[0]["values"], strict=True):
+            prepare(m, shown, value)
         m.d.sync += [count.eq(left + self.take), fresh.eq(taken)]
         for i, (before, after) in enumerate(zip(kept, complete, strict=True)):
             m.d.comb += [after.compact.eq(before.compact), after.values.eq(Mux(fresh[i], self.values, before.values))]

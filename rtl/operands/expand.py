@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, WARP_BITS
-from warploom.rtl.interfaces import COMPACT
+from warploom.rtl.interfaces import MULTIPLES, PREPARED
 from warploom.rtl.multiply import compress
 
 SHARED = 8
@@ -16,23 +16,25 @@ SHARED = 8
 class Expander(wiring.Component):
     """Combinational: base + lane * stride in each of the 32 lanes.
 
-    Lane 8 j + k is base + 8 j * stride + k * stride. Lanes share the two multiples, of which only 3, 5 and 7 times the
-    stride need an adder. The three words are reduced to two, and added.
+    Lane 8 j + k is base + 8 j * stride + k * stride. Lanes share the two multiples, of which those that need an adder
+    come with the value. The three words are reduced to two, and added.
 
     Members
     -------
-    value : base and stride.
+    value : base and stride, with multiples of the stride.
     word : the warp register.
     """
 
-    value: In(COMPACT)
+    value: In(PREPARED)
     word: Out(WARP_BITS)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         base, stride = self.value.base, self.value.stride
         multiples = [Signal(signed(STRIDE_BITS + 3), name=f"stride_{count}") for count in range(SHARED)]
-        m.d.comb += [multiple.eq(stride * count) for count, multiple in enumerate(multiples)]
+        made = {0: 0, 1: stride, 2: stride << 1, 4: stride << 2, 6: self.value.times_3 << 1,
+                **{count: self.value[f"times_{count}"] for count in MULTIPLES}}
+        m.d.comb += [multiple.eq(made[count]) for count, multiple in enumerate(multiples)]
         for lane in range(LANES):
             rows = [base, multiples[lane // SHARED] * SHARED, multiples[lane % SHARED]]
             extended = [Signal(signed(32), name=f"lane_{lane}_{row}") for row in range(len(rows))]

@@ -16,7 +16,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import address_names, index_bits
 from warploom.arch.isa import Op
 from warploom.rtl import ports
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks
+from warploom.rtl.interfaces import COMPACT_SLOTS, PREPARED_SLOTS, SLOTS, column_masks
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.address_slot import AddressSlot
 from warploom.rtl.operands.claims import CollectorClaims
@@ -54,7 +54,7 @@ class SlotCollectors(wiring.Component):
         self._config, self._with_probe = config, probe
         count, slots = config.issue_inputs, config.issue_ports
         address = {"address_ready": Out(slots), "address": Out(ports.offer(config, stores=False)).array(slots)}
-        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(COMPACT_SLOTS).array(config.holders)}
+        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(PREPARED_SLOTS).array(config.holders)}
         self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
         self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
         self.address_slots = [AddressSlot(config=config, name=name) for name in address_names(config)]

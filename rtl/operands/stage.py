@@ -13,7 +13,7 @@ from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
 from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from warploom.rtl.interfaces import COMPACT_SLOTS, SLOTS, column_masks, held_layout
+from warploom.rtl.interfaces import PREPARED_SLOTS, SLOTS, column_masks, held_layout
 from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.observation import Shown
 from warploom.rtl.operands.expand import Expander
@@ -57,7 +57,7 @@ class DispatchStage(wiring.Component):
             "offer": In(ports.offer(config)).array(config.collectors),
             **({"address": In(ports.offer(config, stores=False)).array(config.address_slots)}
                if config.address_slots else {}),
-            **({"slots": In(COMPACT_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
+            **({"slots": In(PREPARED_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
             **{name: members[name] for name in self.known},
             "dispatch": Out(ports.dispatch(config)),
             **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
@@ -70,7 +70,7 @@ class DispatchStage(wiring.Component):
         self.trivial_detector = TrivialDetector() if config.has_zero_mask and serves_lanes else None
         self._holders = [*self.offer, *(self.address if config.address_slots else [])]
         self._select = self.dispatcher.select
-        self.compact = Signal(COMPACT_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
+        self.compact = Signal(PREPARED_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

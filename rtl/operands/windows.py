@@ -4,7 +4,7 @@
 from itertools import product
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -15,7 +15,7 @@ from warploom.rtl import ports
 from warploom.rtl.bypass.collector import BypassingCollector
 from warploom.rtl.bypass.eviction import EvictionUnit
 from warploom.rtl.bypass.lost import LostLanes
-from warploom.rtl.interfaces import COMPACT_SLOTS, column_masks
+from warploom.rtl.interfaces import COMPACT_SLOTS, PREPARED_SLOTS, column_masks
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.compact_slots import CompactSlots
 from warploom.rtl.select import merge
@@ -54,7 +54,7 @@ class WindowCollectors(wiring.Component):
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
         count = config.issue_ports
-        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(COMPACT_SLOTS).array(config.collectors)}
+        compact = {"compact": In(COMPACT_SLOTS).array(count), "slots": Out(PREPARED_SLOTS).array(config.collectors)}
         memory = {"memory": In(ports.memory(config)), "latch": Out(ports.memory(config))}
         loads = {"loads": Out(column_masks(2 * config.collectors))}
         self.collectors = [BypassingCollector(config=config, probe=probe) for _ in range(config.collectors)]
@@ -145,12 +145,12 @@ class WindowCollectors(wiring.Component):
         for i in range(len(self._config.pipes)):
             valid = self._is_looked_up(i) & (delivery.coming_warp[i] == c)
             m.d.comb += [forward.coming[i].eq(delivery.coming[i]), forward.coming[i].valid.eq(valid)]
-        here = [brought.valid & (warp == c)
-                for brought, warp in zip(delivery.delivery, delivery.delivery_warp, strict=True)]
-        brought = delivery.delivery[0]
-        for path in range(1, len(here)):
-            brought = Mux(here[path], delivery.delivery[path], brought)
-        m.d.comb += [forward.delivery.eq(brought), forward.delivery.valid.eq(Cat(here).any())]
+        here = Cat(warp == c for warp in delivery.delivery_warp)
+        comes = Cat(brought.valid for brought in delivery.delivery)
+        m.d.comb += [
+            forward.delivery.eq(merge(here & delivery.due, [brought.as_value() for brought in delivery.delivery])),
+            forward.delivery.valid.eq((here & comes).any()),
+        ]
 
     def _is_looked_up(self, i: int) -> Value:
         """Whether a result of pipe i enters its latch; evictions are not looked up."""
@@ -179,7 +179,7 @@ class WindowCollectors(wiring.Component):
             memory.done.valid.eq(latch.done.valid & ~evictions.latched),
             memory.done.payload.eq(latch.done.payload),
             evictions.request.eq(Cat(collector.eviction.request for collector in self.collectors)),
-            evictions.eviction.eq(merge(evictions.select, [collector.eviction.entry for collector in self.collectors])),
+            evictions.eviction.eq(merge(evictions.source, [collector.eviction.entry for collector in self.collectors])),
         ]
         for c, collector in enumerate(self.collectors):
             m.d.comb += [

@@ -68,7 +68,7 @@ class Writeback(wiring.Component):
         paths = write_paths(m, self._config.write_paths, held)
         if self.deliveries:
             self.deliveries.connect_grants(m, self.write, held, paths)
-            self.deliveries.deliver(m, self.delivery, paths)
+            self.deliveries.deliver(m, self.delivery, self.write, paths)
         self._request(m, held)
         if self._metadata:
             self._renew(m, paths)

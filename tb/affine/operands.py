@@ -59,6 +59,12 @@ def random_compact(rng: random.Random) -> Compact:
     return Compact(base & MASK, stride)
 
 
+def multiples(stride: int) -> dict[str, int]:
+    """The multiples of an encoded stride that go to the expander."""
+    value = stride - (stride >> STRIDE_BITS - 1 << STRIDE_BITS)
+    return {f"times_{count}": count * value & (1 << STRIDE_BITS + 3) - 1 for count in (3, 5, 7)}
+
+
 def _stride(rng: random.Random) -> int:
     power = rng.choice((1, -1)) << rng.randrange(STRIDE_BITS - 1)
     extreme = rng.choice((LIMIT - 1, -LIMIT, 1 - LIMIT))

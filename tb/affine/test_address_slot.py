@@ -10,6 +10,7 @@ from warploom.arch.config import COLUMNS, GROUP, LANES, SmConfig
 from warploom.arch.interfaces import dispatch_fields, issue_fields, zero_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.tb import runner
+from warploom.tb.affine.operands import multiples
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
@@ -94,6 +95,8 @@ class AddressSlotBench:
         self._checker.equal("compact", oldest["compact"], (1 << SLOTS) - 1)
         actual = [value["base"] | value["stride"] << 32 for value in oldest["values"].values()]
         self._checker.equal("values", actual, self._values)
+        for value in oldest["values"].values():
+            self._checker.equal("multiples", value, value | multiples(value["stride"]))
         if self._config.gates_columns:
             needed = self._codecs["offer__needed"].array(seen["offer__needed"])
             self._checker.equal("needed", needed, self._needed(kept["lanes"]))

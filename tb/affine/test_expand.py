@@ -9,7 +9,7 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.golden_model.compact import Compact
 from warploom.tb import runner
-from warploom.tb.affine.operands import random_compact
+from warploom.tb.affine.operands import multiples, random_compact
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 CYCLES = 3000
@@ -20,7 +20,8 @@ def stimuli() -> Iterator[Stimulus]:
     rng = source()
     for _ in range(CYCLES):
         value = random_compact(rng)
-        yield {"value": {"base": value.base, "stride": value.stride & (1 << STRIDE_BITS) - 1}}
+        stride = value.stride & (1 << STRIDE_BITS) - 1
+        yield {"value": {"base": value.base, "stride": stride, **multiples(stride)}}
 
 
 class ExpanderCheck:

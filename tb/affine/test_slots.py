@@ -9,6 +9,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.tb import runner
+from warploom.tb.affine.operands import multiples
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 4000
@@ -72,6 +73,7 @@ class SlotsBench:
             if expected.compact >> slot & 1:
                 actual = oldest["values"][str(slot)]
                 self._checker.equal(f"slot {slot}", actual["base"] | actual["stride"] << 32, value)
+                self._checker.equal(f"multiples {slot}", actual, actual | multiples(actual["stride"]))
 
 
 @cocotb.test()

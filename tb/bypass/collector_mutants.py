@@ -33,14 +33,6 @@ def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
     return make
 
 
-class Misled(BypassingCollector):
-    """The first instruction of another warp takes effect while it is at the port."""
-
-    def _connect_issue(self, m: Module) -> None:
-        super()._connect_issue(m)
-        m.d.comb += self.allocator.issue.first.eq(self._issue.first)
-
-
 class Generous(BypassingCollector):
     """A destination without a row may find no entry."""
 
@@ -76,9 +68,9 @@ def _mutant(bug: str, part: str, rewire: Rewire, settings: tuple[str, ...] = SET
 
 
 MUTANTS = (
-    Mutant("BypassingCollector", BENCH, "is misled by another warp", lambda c: Misled(config=c, probe=True), SETTINGS),
     Mutant("BypassingCollector", BENCH, "has no entry for a result", lambda c: Generous(config=c, probe=True), ROWLESS),
     Mutant("BypassingCollector", BENCH, "dispatches before the operand", lambda c: Stale(config=c, probe=True), QUICK),
+    _mutant("is misled by another warp", "entries", lambda o, m: {"take": o.take | o.issue.first}),
     _mutant("replaces what others read as one leaves", "queue", _generous, QUICK),
     _mutant("holds one instruction too many", "queue", lambda o, m: {"full": Const(0, 1)}, QUICK),
     _mutant("replaces what younger instructions read", "queue", _short_sighted),

@@ -66,6 +66,7 @@ class CollectorBench:
         self._form = StoredForm(ports.config)
         self._coalescing, self._writes_back = ports.config.has_sides, ports.config.writes_back
         self._ended: dict[str, Any] | None = None  # arguments of the model's clock, from the previous cycle
+        self._evicted: dict[str, Any] | None = None  # the entry that left in the previous cycle, and its register
 
     def stimuli(self) -> Iterator[Stimulus]:
         """A random warp; the zero buffer shows other masks in each cycle."""
@@ -105,6 +106,7 @@ class CollectorBench:
         coming = self._check_coming(seen)
         self._check_loads(seen, arriving)
         if self._writes_back:
+            self._check_evicted(seen)
             self._check_leaving(seen)
         if dispatched:
             self._check_values(seen)
@@ -181,6 +183,19 @@ class CollectorBench:
             masks = [ALL_LANES if mask else 0 for mask in masks]
         self._checker.equal("loads", self._codecs["loads"].array(seen["loads"]), masks)
 
+    def _check_evicted(self, seen: Observation) -> None:
+        """The fields of an entry are shown in the cycle after that in which it left."""
+        expected, self._evicted = self._evicted, None
+        if expected is None:
+            return
+        eviction = self._codecs["eviction__entry"].unpack(seen["eviction__entry"])
+        lanes = spread(expected["lanes"])
+        for name, value in eviction.items():
+            if name != "data":
+                self._checker.equal(f"eviction.{name}", value, int(expected[name]))
+        self._checker.equal("eviction.data", eviction["data"] & lanes, expected["data"] & lanes)
+        self._warp.values.file(expected["register"], eviction["data"], expected["lanes"])
+
     def _check_leaving(self, seen: Observation) -> None:
         """Evicted and dropped entries."""
         leaving = None if seen["take"] else self._model.leaving()
@@ -189,16 +204,9 @@ class CollectorBench:
         if leaving is None:
             return
         entry = self._model.entries[leaving.entry]
-        if evicts:
-            eviction = self._codecs["eviction__entry"].unpack(seen["eviction__entry"])
-            expected = {**entry.address._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full}
-            lanes = spread(entry.dirty)
-            for name, value in eviction.items():
-                if name != "data":
-                    self._checker.equal(f"eviction.{name}", value, int(expected[name]))
-            self._checker.equal("eviction.data", eviction["data"] & lanes, entry.word & lanes)
-            if seen["eviction__taken"]:
-                self._warp.values.file(entry.register, eviction["data"], entry.dirty)
+        if evicts and seen["eviction__taken"]:
+            self._evicted = {**entry.address._asdict(), **entry.stored, "lanes": entry.dirty, "full": entry.full,
+                             "data": entry.word, "register": entry.register}
         if self._config.has_hints:
             drop = {"valid": int(drops), **({"register": entry.register, "lanes": entry.dirty} if drops else {})}
             actual = self._codecs["drop"].unpack(seen["drop"])

@@ -29,6 +29,7 @@ class EvictionBench:
         self._mem: int | None = None
         self._waited = [0] * ports.config.collectors
         self._selected: list[dict[str, Any]] = []
+        self._coming: dict[str, Any] = {}  # selected in the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Random requests, results and readiness, in bursts; sometimes one collector alone requests."""
@@ -64,22 +65,24 @@ class EvictionBench:
         check("blocked", seen["blocked"], model.blocked)
         check("ready", seen["result_mem__ready"], ready)
         check("offered", seen["result__valid"], mem or model.held is not None)
+        check("source", seen["source"], 1 << self._coming["warp"] if self._coming else 0)
+        self._coming.update(self._codecs["eviction"].unpack(seen["eviction"]))
         self._cover(seen, selected)
         self._check_result(seen, mem)
         self._check_turns(seen["select"])
-        eviction = self._evicted(seen)
-        if seen["select"]:
+        eviction = self._evicted(selected) if seen["select"] else {}
+        if eviction:
             self._selected.append(eviction)
+        self._coming = eviction
         model.step(selected, eviction, entering=entering, ready=ready)
         self._requests &= ~seen["select"]
         if ready:
             self._mem = None
 
-    def _evicted(self, seen: Observation) -> dict[str, Any]:
-        """The entry of the selected collector, as a result."""
-        entry = self._codecs["eviction"].unpack(seen["eviction"])
+    def _evicted(self, selected: int | None) -> dict[str, Any]:
+        """The result of an eviction from the selected collector; the fields of its entry come in the next cycle."""
         hints = {"to_file": 1} if self._config.has_hints else {}
-        return {"writes": 1, "warp": seen["select"].bit_length() - 1, **hints, **entry}
+        return {"writes": 1, "warp": selected, **hints}
 
     def _check_result(self, seen: Observation, mem: bool) -> None:
         """The load/store unit has priority; then the eviction that was selected first, to be written, without a

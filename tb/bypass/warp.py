@@ -171,9 +171,10 @@ class Warp:
             "instruction__address": dict(enumerate_text([shown(self._config, address) for address in addresses]))}
         if self._config.has_sides:
             by_number = self._config.alignment is Alignment.REG
-            encodings = [encoding(self._rng).fields | ({"left": int(address.left)} if by_number else {})
-                         for address in addresses]
-            ports["instruction__early"] = dict(enumerate_text(encodings))
+            encodings = {register: encoding(self._rng).fields for register in registers}  # a register has only one
+            early = [encodings[register] | ({"left": int(address.left)} if by_number else {})
+                     for register, address in zip(registers, addresses, strict=True)]
+            ports["instruction__early"] = dict(enumerate_text(early))
         return ports
 
     def _issued(self, fields: Mapping[str, Any]) -> None:
