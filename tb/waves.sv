@@ -2,7 +2,8 @@
 module waves (
     input clk
 );
-  integer first, cycle;
+  integer first;
+  logic [31:0] cycle;  // of one name in VCD and FST
   string file;
 
   initial begin
