@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import dask
-from distributed import Client, LocalCluster, Worker, WorkerPlugin, as_completed
+from distributed import Client, Future, LocalCluster, Worker, WorkerPlugin, as_completed
 from distributed.scheduler import KilledWorker
 
 from warploom import processes
@@ -68,13 +68,22 @@ def compute(
         with processes.interrupts_later():
             futures = client.map(function, points, pure=False, key="point")
         numbers = {future.key: number for number, future in enumerate(futures)}
-        for future in as_completed(futures):
-            yield points[numbers[future.key]], _result(future)
+        for batch in as_completed(futures).batches():
+            for future, result in _results(client, batch):
+                yield points[numbers[future.key]], result
 
 
-def _result(future: Any) -> Any:
+def _results(client: Client, batch: Sequence[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
+    """The results of points that have ended, all of them with one request, or their errors."""
+    finished = [future for future in batch if future.status == "finished"]
+    yield from zip(finished, client.gather(finished), strict=True)
+    yield from ((future, _error(future)) for future in batch if future.status != "finished")
+
+
+def _error(future: Future[Any]) -> WarploomError:
+    """The error of a point. Raises what is no error of ours."""
     try:
-        return future.result()
+        future.result()
     except WarploomError as error:
         return error
     except KilledWorker:
@@ -86,6 +95,7 @@ def _result(future: Any) -> Any:
             raise
         raise ToolError(f"the cluster can't load this version of Warploom ({one_line(str(absent))}): install it where "
                         "scheduler and workers run") from None
+    raise AssertionError(f"{future.key} has a result")
 
 
 @contextlib.contextmanager
