@@ -10,8 +10,6 @@ VENV := .venv
 STAMP := $(VENV)/.complete
 SETS := $(foreach setting,$(SET),--set '$(setting)')
 SETTINGS := --preset $(PRESET) $(SETS)
-# Experiments have presets of their own, unless the user names one.
-OWN_PRESET := $(if $(filter file,$(origin PRESET)),,--preset $(PRESET)) $(SETS)
 
 # As many workers as there are processors, each with hardware of its own (conftest.py).
 PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
@@ -57,20 +55,14 @@ synth: $(STAMP)  ## area and critical path of every unit
 	$(VENV)/bin/warploom synth $(SETTINGS)
 
 evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the cost of the hardware
-	$(VENV)/bin/warploom evaluate coalescing $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate gating $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate bypassing $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate affine $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate placement
-	$(VENV)/bin/warploom evaluate calibration $(OWN_PRESET)
-	$(VENV)/bin/warploom evaluate hardware $(SETTINGS)
+	$(VENV)/bin/warploom evaluate all
 
 # The experiments whose figures the pages show.
 SHOWN := coalescing gating bypassing affine placement calibration
 
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
-	for shown in $(SHOWN); do $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
+	$(VENV)/bin/warploom evaluate $(SHOWN) --out build/results
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 

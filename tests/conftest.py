@@ -12,7 +12,6 @@ from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.documents import undescribed
 from warploom.evaluation.figures import Figure
-from warploom.kernels.library import kernels
 
 Evaluated = tuple[str, dict[str, Any]]
 """The output of an experiment, and its JSON document."""
@@ -42,14 +41,12 @@ def described_documents(monkeypatch):
 def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
     """Runs an experiment on `vector_add` at tiny size, in a separate folder, and checks that every figure is drawn and
     every configuration timed."""
-    import warploom.verbs.evaluate as verb
-
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
 
     def run(experiment: str, preset: str, figures: Sequence[Figure], timed: Mapping[str, SmConfig]) -> Evaluated:
         path, charts = tmp_path / "evaluated.json", tmp_path / "charts"
-        assert main(["evaluate", experiment, "--size", "tiny", "--out", str(charts), "--json", str(path)]) == 0
+        assert main(["evaluate", experiment, "--size", "tiny", "--workloads", "vector_add", "--out", str(charts),
+                     "--json", str(path)]) == 0
         document = json.loads(path.read_text())
         assert document["configuration"]["name"] == preset
         assert {path.name for path in charts.iterdir()} == {f"{figure.name}.{kind}" for figure in figures

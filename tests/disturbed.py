@@ -20,7 +20,12 @@ RUN = ("run", "k.toml", "--preset", "small", "--rtl", "--out", "out", "--json", 
 REGRESS = ("regress", "--preset", "small", "--seed", "1", "--json", "out.json")
 SYNTH = ("synth", "--preset", "small", "--unit", "sub_bank", "--json", "out.json")
 VERILOG = ("verilog", "--preset", "small", "--unit", "Arbiter", "--out", "out", "--json", "out.json")
-EVALUATE = ("evaluate", "coalescing", "--preset", "small", "--size", "tiny", "--out", "out", "--json", "out.json")
+EVALUATE = ("evaluate", "coalescing", "--preset", "small", "--size", "tiny", "--workloads", "vector_add",
+            "--out", "out", "--json", "out.json")
+
+SEVERAL = ("evaluate", "calibration", "placement", "--quick", "--out", "out", "--json", "out.json")
+SWEEP = ("sweep", "--preset", "small", "--size", "tiny", "--workloads", "vector_add", "--set", "collectors=1..3",
+         "--json", "out.json")
 
 STATUS = {signal.SIGKILL: -signal.SIGKILL, signal.SIGTERM: 143, signal.SIGINT: 130}
 LINE = {signal.SIGTERM: ["warploom: terminated"], signal.SIGINT: ["warploom: interrupted"]}
@@ -95,7 +100,8 @@ class Command:
 def results(folder: Path) -> dict[str, object]:
     """The output of a command, without parts that may differ: measured times, the commit, and what was cached
     before."""
-    found: dict[str, object] = {path.name: path.read_bytes() for path in (folder / "out").glob("*")}
+    found: dict[str, object] = {str(path.relative_to(folder)): path.read_bytes()
+                                for path in (folder / "out").rglob("*") if path.is_file()}
     path = folder / "out.json"
     if path.exists():
         document = json.loads(path.read_text())

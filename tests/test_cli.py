@@ -20,7 +20,7 @@ from warploom.kernels.library import kernel, kernels
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
 VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "compile", "verilog", "synth", "regress",
-         "evaluate", "bench", "demo", "cache"]
+         "evaluate", "sweep", "bench", "demo", "cache"]
 
 
 def one_error_line(capsys):

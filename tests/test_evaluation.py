@@ -128,8 +128,8 @@ def test_an_average_is_one_of_percentages():
     measured = figure.measure(runs)
     assert measured.average("reg") == pytest.approx(30)
     document = measured.to_json()["series"]["reg"]
-    assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "published": "31.8",
-                        "settings": ["x"]}
+    assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "averages": {"average": 30.0},
+                        "published": "31.8", "settings": ["x"]}
 
 
 def test_configurations_are_the_twelve_of_the_experiment():
@@ -205,6 +205,16 @@ def test_a_table_has_kernels_average_and_what_is_published(capsys):
         ["Fig.", "3.31:", "gained,", "%"], ["kernel", "reg", "write"], ["a", "10.0", "-5.0"], ["b", "10.0", "-5.0"],
         ["average", "10.0", "-5.0"], ["published", "15.3", "-"],
     ]
+
+
+def test_a_table_has_every_average(capsys):
+    measured = GROUP.measure({"a": {}, "b": {}, "c": {}}, {"2 programs": ["a", "b"], "one kernel": ["c"]})
+    tables.show(measured)
+    tables.show_averages([measured])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip(" ─")]
+    assert lines[5:7] == [["2", "programs", "10.0", "-5.0"], ["one", "kernel", "10.0", "-5.0"]]
+    assert lines[-1][-4:] == ["reg", "10.0", "10.0", "15.3"]
+    assert "one" in lines[-2] and "programs" in lines[-2]
 
 
 def test_bars_on_top_of_one_another_have_a_sum(capsys):

@@ -288,7 +288,7 @@ def test_every_published_bar_is_one_of_ours() -> None:
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("bypassing", "pascal", bypassing.figures(), ALL)
     assert document["transient"][0]["kernel"] == "vector_add" and "need a row of the register file" in text
-    assert [rows[-1]["kernel"] for rows in document["occupancy"].values()] == ["average"] * 2
+    assert [rows[-1]["kernel"] for rows in document["occupancy"].values()] == ["named workloads"] * 2
     counts = document["runs"]["vector_add"]
     assert sum(counts["bow_3_12"]["bank_reads"]) < sum(counts["off"]["bank_reads"])
     assert sum(counts["bow_hints_3_12"]["bank_writes"]) < sum(counts["bow_3_12"]["bank_writes"])

@@ -2,32 +2,44 @@
 
 import contextlib
 import dataclasses
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import pairwise
 
 import pytest
+from work import in_this_process
 
-from warploom import store
+from warploom import points, store
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.evaluation import coalescing, simulations
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.figures import Run
+from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed, setting
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.evaluation.toggling import toggling
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.workloads import SEVEN, traces, usual
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
+from warploom.placement.policy import Policy
+from warploom.programs import library
+from warploom.verbs import evaluate
 
 SMALL = SmConfig.preset("small")
 
 PAIR = {name: config for name, config in coalescing.configurations(SMALL).items() if name in ("wid_off", "wid_reg")}
+
+
+PLACED = Placed({setting(policy, count, mhz): 1000 for policy in Policy for count in COUNTS for mhz in SPEEDS},
+                dict.fromkeys(INPUTS, 100.0), {})
 
 
 @pytest.fixture
@@ -96,7 +108,70 @@ def test_a_case_that_fails_is_reported_and_its_kernel_left_out(folder):
     assert all("does not fit" in str(error) for error in simulated.failed.values())
 
 
+def test_a_machine_with_two_names_is_simulated_once(folder, monkeypatch):
+    """Also if it has the second name in another experiment."""
+    made = []
+    monkeypatch.setattr(points, "compute", partial(in_this_process, made=made))
+    wanted = cases(["vector_add"], "tiny", {"off": PAIR["wid_off"], "baseline": PAIR["wid_off"]})
+    runs = simulate_all(wanted, lambda case: None).runs["vector_add"]
+    assert len(made) == 1 and runs["off"] == runs["baseline"]
+
+
+def test_a_program_that_fails_is_left_out_of_the_averages(folder, monkeypatch, capsys):
+    scan, program = library.program("scan"), library.program
+    wrong = dataclasses.replace(scan, reference=lambda given: {
+        name: array + 1 for name, array in scan.reference(given).items()})
+    monkeypatch.setattr(library, "program", lambda name: wrong if name == "scan" else program(name))
+    monkeypatch.setattr(points, "compute", in_this_process)
+    monkeypatch.setattr(evaluate.charts, "draw", lambda *_: [])
+    path = folder.parent / "out.json"
+    assert main(["evaluate", "coalescing", "--preset", "small", "--size", "tiny", "--workloads", "scan,vector_add",
+                 "--out", str(folder.parent), "--json", str(path)]) == 1
+    document = json.loads(path.read_text())
+    assert document["groups"] == {"named workloads, without scan": ["vector_add"]}
+    assert list(document["runs"]) == ["vector_add"]
+    assert {entry["workload"] for entry in document["failed"]} == {"scan"} and len(document["failed"]) == 12
+    assert "scan (tiny): not what its reference computes" in document["failure"]
+    text = capsys.readouterr().out
+    assert "without these workloads" in text and "named workloads, without scan" in " ".join(text.split())
+
+
 # ------------------------------------------------------------------ the command
+
+
+def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
+    """The second one fails, and is not in the way of the others."""
+    def fails(*_):
+        raise ToolError("no synthesis")
+
+    monkeypatch.setattr(points, "compute", in_this_process)
+    monkeypatch.setattr(evaluate, "_hardware", fails)
+    monkeypatch.setattr(evaluate, "place_all", lambda names, size, done: dict.fromkeys(names, PLACED))
+    out, path = folder.parent / "out", folder.parent / "all.json"
+    names = ["calibration", "hardware", "placement"]
+    assert main(["evaluate", *names, "--quick", "--workloads", "vector_add", "--out", str(out), "--json",
+                 str(path)]) == 1
+    document = json.loads(path.read_text())
+    assert document["documents"] == {
+        name: {"document": None, "failure": "no synthesis"} if name == "hardware" else
+        {"document": str(out / f"{name}.json"), "failure": None} for name in names}
+    assert document["failure"] == "hardware: no synthesis"
+    assert json.loads((out / "calibration.json").read_text())["size"] == "tiny"
+    assert json.loads((out / "placement.json").read_text())["groups"] == {"average": list(usual("BOW")[SEVEN])}
+    assert len(list((out / "tiny").glob("*.svg"))) == 7
+    assert document["page"] == str(out / "report.html") and "Fig. 5.8" in (out / "report.html").read_text()
+    assert "no synthesis" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["all", "--preset", "small"], "experiments have presets of their own"),
+    (["coalescing", "--workloads", "vector_ad"], "'vector_ad' is no workload"),
+    (["calibration", "--workloads", "bfs"], "kernels of its own"),
+    (["placement", "--workloads", "bfs"], "its threads are the kernels"),
+])
+def test_what_cannot_be_asked_for(arguments, line, folder, capsys):
+    assert main(["evaluate", *arguments]) == 1
+    assert line in capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_one_line(folder, capsys):

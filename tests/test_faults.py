@@ -3,6 +3,7 @@ left, and afterwards they work. A few chosen moments; the random ones are in the
 """
 
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from disturbed import EVALUATE, RUN, SYNTH, VERILOG, Command, check_ending, parts, results
+from disturbed import EVALUATE, RUN, SEVERAL, SWEEP, SYNTH, VERILOG, Command, check_ending, parts, results
 from test_simultaneous_runs import CONFIG
 
 from warploom.cli import main
@@ -21,7 +22,7 @@ from warploom.tb import runner
 
 MOMENTS = {
     "run": (RUN, "/datapath "), "verilog": (VERILOG, "unit.ys"), "synth": (SYNTH, "elaborate.ys"),
-    "evaluate": (EVALUATE, "spawn_main"),
+    "evaluate": (EVALUATE, "spawn_main"), "sweep": (SWEEP, "spawn_main"),
 }
 """Commands, and the process whose start triggers the disturbance."""
 
@@ -66,6 +67,33 @@ def test_a_signal_ends_all_of_it(tmp_path, name, ending):
     assert not list(runs().glob(f"{tmp_path.name}-*")), "folders of runs that are over"
 
 
+@pytest.mark.long
+def test_an_evaluation_that_is_killed_ends_with_the_same_tables(tmp_path, seed):
+    """Killed four times, each time after one simulation more and a moment later; no finished simulation is lost."""
+    undisturbed = Command(SEVERAL, tmp_path / "undisturbed", tmp_path / "one")
+    assert undisturbed.end() == (0, [])
+    expected, cache, rng = results(tmp_path / "undisturbed"), tmp_path / "two", random.Random(seed)
+
+    def finished() -> int:
+        return len(list(cache.glob("simulations/*/record.kept")))
+
+    killed = 0
+    for _ in range(4):
+        goal, one = finished() + rng.randint(1, 6), Command(SEVERAL, tmp_path / "killed", cache)
+        one.wait_until(lambda goal=goal: finished() >= goal)
+        one.wait_for(rng.uniform(0, 2))
+        before = finished()
+        one.process.kill()
+        status, _ = one.end()
+        killed += status == -signal.SIGKILL
+        assert one.leaves_no_process()
+        assert finished() >= before
+    assert killed > 1
+    assert Command(SEVERAL, tmp_path / "killed", cache).end() == (0, [])
+    assert results(tmp_path / "killed") == expected
+    assert len(expected) > 10 and not parts(tmp_path / "killed", cache)
+
+
 @pytest.mark.rtl
 @pytest.mark.parametrize("part", ["simulators", pytest.param("runtimes", marks=pytest.mark.long)])
 def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
@@ -96,6 +124,7 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
 @pytest.mark.parametrize(("name", "blocks", "line"), [
     ("verilog", 2, "File too large"), pytest.param("run", 2, "out.json: File too large", marks=pytest.mark.long),
     pytest.param("evaluate", 1, "File too large", marks=pytest.mark.long),
+    pytest.param("sweep", 1, "File too large", marks=pytest.mark.long),
 ])
 def test_a_disk_that_is_full_is_one_line(tmp_path, name, blocks, line):
     limit = ("sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh")

@@ -1,7 +1,7 @@
 """Tables of the pages, from committed results: what each shows, and that it shows only what the results have."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -80,3 +80,42 @@ def test_each_assumption_has_a_row() -> None:
 def test_what_no_result_has(wanted: tuple[str, str]) -> None:
     with pytest.raises(KeyError):
         pages.results("coalescing")(*wanted)
+
+
+# ------------------------------------------------------------------ several averages
+
+BOTH = {"2 programs of [BOW]": 20.0, "seven kernels": 30.0}
+SEVERAL = {
+    "experiment": "bypassing", "size": "default", "commit": "0123456789abcdef", "configuration": {"name": "pascal"},
+    "groups": {name: [] for name in BOTH},
+    "figures": [{"figure": "Fig. 10", "note": "", "series": {
+        key: {"kernels": {"lud": 10.0, "bfs": 40.0}, "average": 20.0, "averages": BOTH, "published": "11.0",
+              "settings": []} for key in ("bow", "bow_wr")}}],
+}
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Callable[..., list[pages.Quantity]]:
+    (tmp_path / "bypassing.json").write_text(json.dumps(SEVERAL))
+    assert pages.main([str(tmp_path / "bypassing.json")]) == 0
+    return pages.results("bypassing")
+
+
+def test_each_average_has_a_column(found: Callable[..., list[pages.Quantity]]) -> None:
+    assert pages.averages([("10", "IPC", found("Fig. 10", "bow", "bow_wr"))]).splitlines()[::2] == [
+        "| figure | quantity, % | 2 programs of [BOW] | seven kernels | published |",
+        "| 10 | IPC | 20.0, 20.0 | 30.0, 30.0 | 11.0, 11.0 |"]
+
+
+def test_many_workloads_have_a_line_each(found: Callable[..., list[pages.Quantity]]) -> None:
+    rows = [(key, found("Fig. 10", key)) for key in ("bow", "bow_wr")]
+    assert pages.by_kernel([*rows, ("sum", [pages.summed(found("Fig. 10", "bow", "bow_wr"))])], "IPC") == (
+        "| IPC | bow | bow_wr | sum |\n| --- | --- | --- | --- |\n"
+        "| lud | 10.0 | 10.0 | 20.0 |\n| bfs | 40.0 | 40.0 | 80.0 |\n"
+        "| 2 programs of [BOW] | 20.0 | 20.0 | 40.0 |\n| seven kernels | 30.0 | 30.0 | 60.0 |\n"
+        "| published | 11.0 | 11.0 |  |\n")
+
+
+def test_a_grid_says_what_its_averages_are_over(found: Callable[..., list[pages.Quantity]]) -> None:
+    assert pages.grid(["%", "a"], [("x", found("Fig. 10", "bow"))]).splitlines()[2] == "| x | 20.0 / 30.0 |"
+    assert pages.made_with("bypassing").endswith("Averages: 2 programs of [BOW] / seven kernels.\n")

@@ -11,7 +11,7 @@ from warploom.evaluation import simulations, workloads
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import COUNTS, reuse
 from warploom.evaluation.simulations import Case
-from warploom.evaluation.workloads import chosen, listed, names, traces, usual
+from warploom.evaluation.workloads import chosen, listed, names, remaining, sized, traces, usual
 from warploom.golden_model.values import Values, values
 from warploom.host.gpu import Gpu
 from warploom.programs.library import program
@@ -86,6 +86,17 @@ def test_groups_are_chosen() -> None:
     assert chosen([], "BOW") == usual("BOW")
     assert list(chosen(["all"], "BOW")) == [f"{len(names()) - 7} programs", "seven kernels"]
     assert chosen(["lud", "kernels", "bfs", "lud"], "BOW") == {
-        "seven kernels": usual("BOW")["seven kernels"], "lud, bfs": ("lud", "bfs")}
+        "seven kernels": usual("BOW")["seven kernels"], "named workloads": ("lud", "bfs")}
     with pytest.raises(LaunchError, match=r"'lut' is no workload.*nearest: lud"):
         chosen(["lut"], "BOW")
+
+
+def test_what_failed_is_named() -> None:
+    groups = {"2 programs": ("lud", "scan"), "kernels": ("bfs",)}
+    assert remaining(groups, ["lud", "scan", "bfs"]) == groups
+    assert remaining(groups, ["lud"]) == {"2 programs, without scan": ("lud",)}
+
+
+def test_kernels_have_no_large_inputs() -> None:
+    assert [sized(name, "large") for name in ("lud", "bfs")] == ["large", "default"]
+    assert [sized(name, "tiny") for name in ("lud", "bfs")] == ["tiny", "tiny"]

@@ -114,9 +114,9 @@ def _call(options: argparse.Namespace) -> str | None:
 
 def _check_targets(options: argparse.Namespace) -> None:
     """Raise `OSError` if output cannot be written, before minutes of work."""
-    for name, check in (("json", _wrong_with_file), ("gallery", _wrong_with_file), ("waves", _wrong_with_file),
-                        ("trace", _wrong_with_file),
-                        ("out", _wrong_with_folder), ("launches", _wrong_with_folder)):
+    for name, check in (("json", _wrong_with_file), ("csv", _wrong_with_file), ("gallery", _wrong_with_file),
+                        ("waves", _wrong_with_file), ("trace", _wrong_with_file), ("out", _wrong_with_folder),
+                        ("launches", _wrong_with_folder)):
         path = getattr(options, name, None)
         if path and (wrong := check(path)):
             raise OSError(wrong, os.strerror(wrong), str(path))
@@ -142,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for add in (_add_library, _add_run, _add_views, _add_compile, _add_verilog, _add_checks, _add_synth,
-                _add_evaluate, _add_report, _add_cache):
+                _add_evaluate, _add_report, _add_sweep, _add_cache):
         add(verbs)
     return parser
 
@@ -282,21 +282,25 @@ def _add_synth(verbs: _Verbs) -> None:
 
 def _add_evaluate(verbs: _Verbs) -> None:
     evaluate = _verb(verbs, "evaluate", "an experiment of the sources: our figures beside the published ones",
-                     "warploom evaluate coalescing --size tiny\nwarploom evaluate gating\n"
-                     "warploom evaluate bypassing\nwarploom evaluate affine\nwarploom evaluate placement\n"
-                     "warploom evaluate calibration\nwarploom evaluate hardware --json hardware.json",
+                     "warploom evaluate all --quick\nwarploom evaluate coalescing gating --workloads kernels\n"
+                     "warploom evaluate bypassing --workloads gaussian,lud --size tiny\n"
+                     "warploom evaluate hardware --json hardware.json",
                      preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
-    evaluate.add_argument("experiment",
+    evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT",
                           choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
-                                   "hardware"),
+                                   "hardware", "all"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "
                                "placement: [RADAIDEH], chapter 5, without a GPU; "
                                "calibration: instructions per cycle beside GPGPU-Sim's, at default size; "
-                               "hardware: their units synthesised")
+                               "hardware: their units synthesised; "
+                               "all, or several: together, with a document of each beside the charts")
     evaluate.set_defaults(preset=None)
-    evaluate.add_argument("--size", choices=("tiny", "default"), default="default",
-                          help="launches of the kernels (default: default; tiny is for a quick look)")
+    size = evaluate.add_mutually_exclusive_group()
+    size.add_argument("--size", choices=("tiny", "default", "large"), default="default",
+                      help="inputs of the programs (default: default; kernels have no large ones)")
+    size.add_argument("--quick", action="store_true", help="tiny inputs, for a quick look")
+    _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",
@@ -311,6 +315,37 @@ def _add_report(verbs: _Verbs) -> None:
                       help="the page (default: build/evaluation/report.html)")
 
 
+def _add_sweep(verbs: _Verbs) -> None:
+    sweep = _verb(verbs, "sweep", "machines over ranges of fields, and those that no other one beats",
+                  "warploom sweep --set banks=2,4,8 --set collectors=4..16 --size tiny --csv points.csv\n"
+                  "warploom sweep --set window=2..8 --set bypass=bow,bow_wr --set gating=off,active --random 20\n"
+                  "warploom sweep --points points.csv --synth", ranges=True)
+    sweep.add_argument("--points", type=Path, metavar="FILE", help="the points: CSV, a column for each field")
+    sweep.add_argument("--random", type=_positive, metavar="N", help="simulate N points of the grid, drawn at random")
+    sweep.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
+                       help=f"seed of --random (default: {seeds.FIXED})")
+    sweep.add_argument("--synth", action="store_true",
+                       help="synthesise each datapath, for its clock and area (default: bits of storage, one clock)")
+    sweep.add_argument("--size", choices=("tiny", "default", "large"), default="default",
+                       help="inputs of the programs (default: default; kernels have no large ones)")
+    _add_workloads(sweep, "the kernels")
+    sweep.add_argument("--scheduler", metavar="ADDRESS",
+                       help="simulate on the cluster of this Dask scheduler (default: on this machine)")
+    sweep.add_argument("--csv", type=Path, metavar="FILE", help="also write all points as CSV")
+
+
+def _positive(text: str) -> int:
+    """A number of points."""
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text}: must be a positive number")
+
+
+def _add_workloads(verb: argparse.ArgumentParser, usual: str) -> None:
+    verb.add_argument("--workloads", type=lambda text: text.split(","), default=[], metavar="NAME,...",
+                      help=f"bundled kernels and programs; kernels, programs or all (default: {usual})")
+
+
 def _add_cache(verbs: _Verbs) -> None:
     cache = _verb(verbs, "cache", "show or clear the cache",
                   "warploom cache entries and folder\n"
@@ -321,17 +356,19 @@ def _add_cache(verbs: _Verbs) -> None:
 
 
 def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
-          configured: bool = True, preset: str = "fermi") -> argparse.ArgumentParser:
+          configured: bool = True, preset: str = "fermi", ranges: bool = False) -> argparse.ArgumentParser:
     """A subparser with the options of all verbs, and with those of a configuration if `configured`; `preset` is the
-    default preset."""
+    default preset. With `ranges` a field may have several values."""
     indented = "".join(f"\n  {line}" for line in examples.splitlines())
     verb = verbs.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".",
                             epilog=f"examples:{indented}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if configured:
         verb.add_argument("--preset", default="fermi", metavar="NAME",
                           help=f"configuration: a preset's name or a TOML file (default: {preset})")
-        verb.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="settings",
-                          help="change one field of the configuration; may be repeated")
+        verb.add_argument("--set", action="append", default=[], dest="settings",
+                          metavar="FIELD=VALUES" if ranges else "FIELD=VALUE",
+                          help=f"{'values (1,2,4 or 1..4) of' if ranges else 'change'} one field of the configuration; "
+                               "may be repeated")
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON (docs/json.md)")
     return verb
 

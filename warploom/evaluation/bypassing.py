@@ -34,7 +34,7 @@ from warploom.evaluation.bypassing_bars import (
     unneeded,
 )
 from warploom.evaluation.bypassing_reuse import WINDOWS
-from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
+from warploom.evaluation.figures import Figure, Groups, Runs, Series, averages, of_statistics
 from warploom.evaluation.register_file_energy import register_file_saved
 from warploom.evaluation.sensitivity import Headline
 
@@ -177,8 +177,8 @@ def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def occupancy(runs: Mapping[str, Runs], group: str = "") -> list[tuple[Any, ...]]:
-    """What `transient = on` gains on the machine of a group, for each kernel and their average: registers of a thread;
+def occupancy(runs: Mapping[str, Runs], averaged: Groups, group: str = "") -> list[tuple[Any, ...]]:
+    """What `transient = on` gains on the machine of a group, for each kernel and on average: registers of a thread;
     those with a row, by window, and the share that the window of [BOW] saves; then, for this window, the warp slots
     that can be used, and the warps whose registers would fit if there were slots for them, without and with it."""
     rows: list[tuple[Any, ...]] = []
@@ -190,5 +190,5 @@ def occupancy(runs: Mapping[str, Runs], group: str = "") -> list[tuple[Any, ...]
         rows.append((kernel, found.registers, *found.rows, metrics.saved(found.rows[seed], found.registers),
                      *(resident_warps(config, registers) for registers in both),
                      *(fitting_warps(config, registers) for registers in both)))
-    averages = [sum(row[column] for row in rows) / len(rows) for column in range(1, len(ROW_COLUMNS))]
-    return [*rows, ("average", *(round(average, 1) for average in averages))]
+    columns = [dict(zip(runs, column, strict=True)) for column in list(zip(*rows, strict=True))[1:]]
+    return [*rows, *((name, *(round(averages(column, averaged)[name], 1) for column in columns)) for name in averaged)]

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -17,9 +18,12 @@ from warploom.files import write_whole
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe and Ito's palette, which colour-blind readers can distinguish."""
 
-AVERAGE, PUBLISHED = "average", "published"
+PUBLISHED = "published"
 GROUP = 0.8
 """Width of a group of bars; groups are 1 apart."""
+
+LABEL = 12
+"""Characters of a line of a label."""
 
 METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 """Metadata of the time and the program that wrote a file."""
@@ -30,7 +34,7 @@ STYLE: dict[Any, Any] = {
 }
 
 Heights = Mapping[str, tuple[float, float] | None]
-"""Start and height of the bars of one series, by group: kernels, average, published. All start at 0 except those of a
+"""Start and height of the bars of one series, by group: kernels, averages, published. All start at 0 except those of a
 published range."""
 
 
@@ -59,7 +63,7 @@ def _draw(measured: Measured, caption: str) -> Canvas:
     axes.set_title(figure.heading, loc="left", fontsize=10)
     axes.set_ylabel("%")
     axes.set_xlabel(caption, loc="left", fontsize=7, color="dimgrey")
-    axes.set_xticks(range(len(groups)), groups)
+    axes.set_xticks(range(len(groups)), [fill(group, LABEL, break_on_hyphens=False) for group in groups])
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.axvline(len(measured.kernels) - 0.5, color="grey", linewidth=0.6, linestyle=":")
@@ -71,7 +75,7 @@ def _draw(measured: Measured, caption: str) -> Canvas:
 
 
 def _heights(measured: Measured, key: str) -> Heights:
-    ours = {**measured.values[key], AVERAGE: measured.average(key)}
+    ours = {**measured.values[key], **measured.averages(key)}
     heights: dict[str, tuple[float, float] | None] = {group: (0.0, value) for group, value in ours.items()}
     if known := measured.figure.published:
         heights[PUBLISHED] = _extent(known[key]) if key in known else None

@@ -1,7 +1,7 @@
 """Figures: the quantities measured for each kernel, and their values."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -50,6 +50,12 @@ class Noted(Runs):
         return len(self._runs)
 
 
+Groups = Mapping[str, Sequence[str]]
+"""The workloads of each average, by its name; the first is beside published ones."""
+
+AVERAGE = "average"
+"""The name of the only average."""
+
 Compare = Callable[[Run, Run], float]
 """A percentage of a run and of its baseline."""
 
@@ -57,6 +63,11 @@ Compare = Callable[[Run, Run], float]
 def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare:
     """A comparison of statistics, as one of runs."""
     return lambda ours, baseline: compare(ours.statistics, baseline.statistics)
+
+
+def averages(values: Mapping[str, float], groups: Groups) -> dict[str, float]:
+    """The mean of the values of each group, by its name."""
+    return {name: fmean(values[member] for member in members) for name, members in groups.items()}
 
 
 @dataclass(frozen=True)
@@ -102,26 +113,32 @@ class Figure:
         """The published values, by series."""
         return published().get(self.number, {})
 
-    def measure(self, runs: Mapping[str, Any]) -> "Measured":
-        """Every series for every kernel of `runs`."""
+    def measure(self, runs: Mapping[str, Any], groups: Groups | None = None) -> "Measured":
+        """Every series for every kernel of `runs`, to be averaged over groups of them (without groups: over all)."""
         values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
                   for series in self.series}
         settings = {series.key: series.settings(runs) for series in self.series}
-        return Measured(self, tuple(runs), values, settings)
+        return Measured(self, tuple(runs), values, settings, groups or {AVERAGE: tuple(runs)})
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure with its values, in percent: `values[series][kernel]`; `settings[series]` are those of their runs."""
+    """A figure with its values, in percent: `values[series][kernel]`; `settings[series]` are those of their runs, and
+    `groups` the kernels to average over."""
 
     figure: Figure
     kernels: tuple[str, ...]
     values: Mapping[str, Mapping[str, float]] = field(repr=False)
     settings: Mapping[str, list[str]]
+    groups: Groups
 
     def average(self, series: str) -> float:
-        """The arithmetic mean over kernels of their percentages, as the source averages."""
-        return fmean(self.values[series].values())
+        """That of the first group."""
+        return next(iter(self.averages(series).values()))
+
+    def averages(self, series: str) -> dict[str, float]:
+        """By group, the arithmetic mean over its kernels of their percentages, as the source averages."""
+        return averages(self.values[series], self.groups)
 
     def to_json(self) -> dict[str, Any]:
         """Values, averages and published values, by series."""
@@ -129,6 +146,7 @@ class Measured:
             "figure": self.figure.number, "note": self.figure.note, "title": self.figure.title, "unit": "percent",
             "stacked": self.figure.stacked,
             "series": {key: {"kernels": dict(values), "average": self.average(key),
+                             "averages": self.averages(key),
                              "published": str(self.figure.published[key]) if key in self.figure.published else None,
                              "settings": self.settings[key]}
                        for key, values in self.values.items()},

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from warploom.evaluation.assumptions import FIGURES
+from warploom.evaluation.figures import AVERAGE
+from warploom.evaluation.figures import averages as averages_of
 from warploom.files import write_whole
 
 RESULTS = Path(__file__).absolute().parents[2] / "docs" / "results"
@@ -23,11 +24,18 @@ OMITTED = ("runs", "charts")
 
 
 class Quantity(NamedTuple):
-    """A percentage of each kernel, their average, and the published value, if there is one."""
+    """A percentage of each workload; the mean over the first group of workloads; the published value, if there is one;
+    and the means over all groups, by name."""
 
     kernels: dict[str, float]
     average: float
     published: str | None
+    averages: dict[str, float]
+
+    @property
+    def ours(self) -> dict[str, float]:
+        """The means by the heads of their columns."""
+        return self.averages if len(self.averages) > 1 else {"ours": self.average}
 
 
 Row = tuple[str, Sequence[Quantity]]
@@ -47,35 +55,58 @@ def results(experiment: str) -> Callable[..., list[Quantity]]:
     figures = {(figure["figure"], figure["note"]): figure["series"] for figure in document(experiment)["figures"]}
 
     def quantities(number: str, *keys: str, note: str = "") -> list[Quantity]:
-        return [Quantity(*(figures[number, note][key][name] for name in Quantity._fields)) for key in keys]
+        return [_quantity(figures[number, note][key]) for key in keys]
 
     return quantities
 
 
+def _quantity(series: dict[str, Any]) -> Quantity:
+    return Quantity(series["kernels"], series["average"], series["published"], series.get("averages", {}))
+
+
+def quantity(experiment: str, values: dict[str, float]) -> Quantity:
+    """Something that an experiment has found for each workload."""
+    groups = document(experiment).get("groups", {AVERAGE: list(values)})
+    means = averages_of(values, groups)
+    return Quantity(values, next(iter(means.values())), None, means)
+
+
 def made_with(experiment: str) -> str:
-    """The machine and the version of a result, as a line of a page."""
+    """The machine and the version of a result, and what its averages are over, as a line of a page."""
     found = document(experiment)
-    return f"Preset `{found['configuration']['name']}`, {found['size']} size, commit `{found['commit'][:12]}`.\n"
+    groups = list(found.get("groups", ()))
+    averaged = f" Averages: {' / '.join(groups)}." if len(groups) > 1 else ""
+    return (f"Preset `{found['configuration']['name']}`, {found['size']} size, commit `{found['commit'][:12]}`."
+            f"{averaged}\n")
 
 
-def averages(rows: Iterable[tuple[str, str, Sequence[Quantity]]]) -> str:
+def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:
     """A table of averages beside the published values: figure, name and quantities of each row."""
-    return table(["figure", "quantity, %", "ours", "published"], [
-        [figure, name, ", ".join(_number(quantity.average) for quantity in quantities), _published(quantities)]
+    groups = list(rows[0][2][0].ours)
+    return table(["figure", "quantity, %", *groups, "published"], [
+        [figure, name, *(", ".join(_number(quantity.ours[group]) for quantity in quantities) for group in groups),
+         _published(quantities)]
         for figure, name, quantities in rows])
 
 
 def by_kernel(rows: Sequence[Row], head: str = "%") -> str:
-    """A table with a column for each kernel: the first quantity of each row, the average and the published value."""
-    kernels = list(rows[0][1][0].kernels)
-    return table([head, *kernels, "average", "published"], [
-        [name, *(_number(first.kernels[kernel]) for kernel in kernels), _number(first.average), _published([first])]
-        for name, (first, *_) in rows])
+    """A table with a column for each kernel: the first quantity of each row, the average and the published value. With
+    several groups it has a line for each workload, and a column for each quantity."""
+    first = [(name, quantities[0]) for name, quantities in rows]
+    kernels, groups = list(first[0][1].kernels), list(first[0][1].ours)
+    lines = [[name, *(_number(quantity.kernels[kernel]) for kernel in kernels),
+              *(_number(quantity.ours[group]) for group in groups), _published([quantity])] for name, quantity in first]
+    if len(groups) == 1:
+        return table([head, *kernels, "average", "published"], lines)
+    heads, *columns = zip(*lines, strict=True)
+    return table([head, *heads], [[name, *column] for name, column in zip(
+        [*kernels, *groups, "published"], columns, strict=True)])
 
 
 def grid(head: Sequence[str], rows: Iterable[Row]) -> str:
-    """A table of averages with a column for each quantity of a row."""
-    return table(head, [[name, *(_number(quantity.average) for quantity in quantities)] for name, quantities in rows])
+    """A table of averages with a column for each quantity of a row; those of several groups are side by side."""
+    return table(head, [[name, *(" / ".join(map(_number, quantity.ours.values())) for quantity in quantities)]
+                         for name, quantities in rows])
 
 
 def records(experiment: str, key: str, columns: Sequence[str]) -> str:
@@ -108,7 +139,8 @@ def _ends(row: dict[str, Any] | None) -> str:
 def summed(quantities: Sequence[Quantity]) -> Quantity:
     """The sum of shares."""
     kernels = {kernel: sum(quantity.kernels[kernel] for quantity in quantities) for kernel in quantities[0].kernels}
-    return Quantity(kernels, fmean(kernels.values()), None)
+    means = {group: sum(quantity.averages[group] for quantity in quantities) for group in quantities[0].averages}
+    return Quantity(kernels, sum(quantity.average for quantity in quantities), None, means)
 
 
 def _published(quantities: Sequence[Quantity]) -> str:

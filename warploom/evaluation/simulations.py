@@ -20,7 +20,7 @@ from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.toggling import Toggling, toggling
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.workloads import sized, traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, total
 from warploom.golden_model.values import Values, values
@@ -34,17 +34,19 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/g
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation: a workload in a size, under a configuration that the experiment calls `setting`."""
+    """One simulation: a workload in a size, under a configuration. The name that an experiment gives to the
+    configuration, `setting`, makes no difference."""
 
     workload: str
     size: str
-    setting: str
+    setting: str = field(compare=False)
     config: SmConfig
 
 
 def cases(workloads: Iterable[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
     """All cases, workload by workload, so that a process can use its cached traces for the next case."""
-    return [Case(name, size, setting, config) for name in workloads for setting, config in configurations.items()]
+    return [Case(name, sized(name, size), setting, config)
+            for name in workloads for setting, config in configurations.items()]
 
 
 @dataclass(frozen=True)
@@ -56,32 +58,46 @@ class Simulated:
     failed: dict[Case, WarploomError] = field(default_factory=dict)
 
 
+Results = dict[Case, Run | WarploomError]
+"""Every case with its run, or with the error that it raised."""
+
+
 def simulate_all(wanted: Sequence[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Simulated:
-    """Simulate what is not cached: on this machine, or on the cluster with this address. Calls `done` with each case
-    when it ends. Raises the first error if every workload has one, `ToolError` if there is no such cluster."""
-    store.need_place()
-    sources = _sources()
-    keys = {case: _key(case, sources) for case in wanted}
-    found = {case: known for case, key in keys.items() if (known := store.get(key, partial(_decode, case))) is not None}
-    failed: dict[Case, WarploomError] = {}
-    for case in found:
-        done(case)
-    missing = [(case, key) for case, key in keys.items() if case not in found]
-    with closing(points.compute(_simulate, missing, scheduler)) as ended:
-        for (case, key), result in ended:
-            if isinstance(result, WarploomError):
-                failed[case] = result
-            else:
-                found[case] = store.text(key, partial(_given, result), partial(_decode, case))
-            done(case)
+    """The results of all cases, arranged. Raises the first error if every workload has one, and what `results` does."""
+    return arranged(wanted, results(wanted, done, scheduler))
+
+
+def arranged(wanted: Sequence[Case], found: Results) -> Simulated:
+    """The results of cases by workload and setting. Raises the first error if every workload has one."""
+    failed = {case: result for case in wanted if isinstance(result := found[case], WarploomError)}
     left_out = {case.workload for case in failed}
     runs: dict[str, dict[str, Run]] = {}
     for case in wanted:
-        if case.workload not in left_out:
-            runs.setdefault(case.workload, {})[case.setting] = found[case]
+        if case.workload not in left_out and isinstance(result := found[case], Run):
+            runs.setdefault(case.workload, {})[case.setting] = result
     if failed and not runs:
         raise next(iter(failed.values()))
     return Simulated(dict(runs), failed)
+
+
+def results(wanted: Iterable[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Results:
+    """Simulate what is not cached, each case once, in this order: on this machine, or on the cluster with this address.
+    Calls `done` with each case when it ends. Raises `ToolError` if there is no such cluster."""
+    store.need_place()
+    sources = _sources()
+    keys = {case: _key(case, sources) for case in wanted}
+    found: Results = {}
+    for case, key in keys.items():
+        if (known := store.get(key, partial(_decode, case))) is not None:
+            found[case] = known
+            done(case)
+    missing = [(case, key) for case, key in keys.items() if case not in found]
+    with closing(points.compute(_simulate, missing, scheduler)) as ended:
+        for (case, key), result in ended:
+            found[case] = result if isinstance(result, WarploomError) else store.text(
+                key, partial(_given, result), partial(_decode, case))
+            done(case)
+    return found
 
 
 @cache

@@ -1,15 +1,14 @@
-"""Figures as tables on the terminal: a row for each kernel, their average, and the published value below it."""
+"""Figures as tables on the terminal: a row for each kernel, their averages, and the published value below them."""
 
 from collections.abc import Iterable
 from math import isclose
-from statistics import fmean
 
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from warploom import report
-from warploom.evaluation.figures import Measured
+from warploom.evaluation.figures import Measured, averages
 
 IN_ALL = "in all"
 """The column of the sum of stacked bars."""
@@ -19,7 +18,8 @@ def show(measured: Measured) -> None:
     """Print one figure."""
     columns = _columns(measured)
     rows = [[kernel, *(f"{column[kernel]:.1f}" for column in columns.values())] for kernel in measured.kernels]
-    rows.append(["average", *(f"{fmean(column.values()):.1f}" for column in columns.values())])
+    for group in measured.groups:
+        rows.append([group, *(f"{averages(column, measured.groups)[group]:.1f}" for column in columns.values())])
     if measured.figure.published:
         rows.append(["published", *(_published(measured, key) for key in columns)])
     _print(measured.figure.heading, ["kernel", *columns], rows, rule=len(measured.kernels))
@@ -27,10 +27,13 @@ def show(measured: Measured) -> None:
 
 def show_averages(figures: Iterable[Measured]) -> None:
     """Print all averages that have a published value."""
-    rows = [[measured.figure.heading, key, f"{fmean(column.values()):.1f}", published]
-            for measured in figures for key, column in _columns(measured).items()
+    found = list(figures)
+    rows = [[measured.figure.heading, key,
+             *(f"{average:.1f}" for average in averages(column, measured.groups).values()), published]
+            for measured in found for key, column in _columns(measured).items()
             if (published := _published(measured, key)) != "-"]
-    _print("Averages beside the published ones, %", ["figure", "bar", "ours", "published"], rows, words=2)
+    groups = dict.fromkeys(group for measured in found for group in measured.groups)
+    _print("Averages beside the published ones, %", ["figure", "bar", *groups, "published"], rows, words=2)
 
 
 def _columns(measured: Measured) -> dict[str, dict[str, float]]:

@@ -1,10 +1,11 @@
 """Workloads of the evaluation: bundled kernels, of one launch each, and bundled programs, of one or more."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
 from warploom.arch.errors import ExecutionError, LaunchError, nearest, shown
 from warploom.compiler.compile import compile_file
+from warploom.evaluation.figures import Groups
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.trace import Trace
 from warploom.host.gpu import Gpu
@@ -14,11 +15,8 @@ from warploom.programs import library
 KERNELS, PROGRAMS, ALL = "kernels", "programs", "all"
 """What may be chosen beside names."""
 
-SEVEN = "seven kernels"
-"""The group of all bundled kernels."""
-
-Groups = dict[str, tuple[str, ...]]
-"""The workloads over which an experiment averages, by the name of the average; the first is beside published ones."""
+SEVEN, NAMED = "seven kernels", "named workloads"
+"""The groups of all bundled kernels, and of what a user names."""
 
 
 def names() -> list[str]:
@@ -32,24 +30,40 @@ def listed(source: str) -> list[str]:
             if any(key.partition(" ")[0] == source for key in program.suite)]
 
 
-def usual(source: str) -> Groups:
+def usual(source: str) -> dict[str, tuple[str, ...]]:
     """The groups of an experiment of a source: the programs on its list, and the kernels."""
     programs = listed(source)
     return {f"{len(programs)} programs of [{source}]": tuple(programs), SEVEN: _kernels()}
 
 
-def chosen(wanted: Iterable[str], source: str) -> Groups:
+def chosen(wanted: Iterable[str], source: str) -> dict[str, tuple[str, ...]]:
     """The groups that a user has chosen: names, `KERNELS`, `PROGRAMS` or `ALL`; without any those of the source. Raises
     `LaunchError` for what is no workload."""
     wanted = list(dict.fromkeys(wanted))
-    groups: Groups = {}
+    groups: dict[str, tuple[str, ...]] = {}
     if PROGRAMS in wanted or ALL in wanted:
         groups[f"{len(library.names())} programs"] = tuple(library.names())
     if KERNELS in wanted or ALL in wanted:
         groups[SEVEN] = _kernels()
     if named := tuple(_known(name) for name in wanted if name not in (KERNELS, PROGRAMS, ALL)):
-        groups[", ".join(named)] = named
+        groups[NAMED] = named
     return groups or usual(source)
+
+
+def remaining(groups: Groups, there: Container[str]) -> dict[str, tuple[str, ...]]:
+    """The groups without the workloads that are not there, which their names then tell."""
+    found = {}
+    for name, members in groups.items():
+        absent = [member for member in members if member not in there]
+        if len(absent) < len(members):
+            label = f"{name}, without {', '.join(absent)}" if absent else name
+            found[label] = tuple(member for member in members if member in there)
+    return found
+
+
+def sized(name: str, size: str) -> str:
+    """The size in which a workload is simulated: kernels have no large inputs, and take their default ones."""
+    return "default" if size == "large" and name in _kernels() else size
 
 
 @lru_cache(maxsize=1)
