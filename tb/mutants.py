@@ -234,6 +234,8 @@ def _without_carry(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"operands": operands.as_value()}
 
 
+DATAPATH = "warploom.tb.test_datapath::random_stream"
+
 MUTANTS = (
     Mutant("SubBank", "warploom.tb.test_subbank", "ignores byte enables",
            lambda c: Tampered(SubBank(rows=c.rows), lambda o, m: {"byte_enable": Const(-1, BYTES)})),
@@ -277,6 +279,6 @@ MUTANTS = (
            ("sp.result_queue=2",)),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "lets a queue overflow",
            _shallow, TWO_SP),
-    Mutant("Datapath", "warploom.tb.test_datapath", "crosses two grants", miswired("register_file", _crossed)),
-    Mutant("Datapath", "warploom.tb.test_datapath", "connects an operand wrongly", miswired("operands", _lost)),
+    Mutant("Datapath", DATAPATH, "crosses two grants", miswired("register_file", _crossed)),
+    Mutant("Datapath", DATAPATH, "connects an operand wrongly", miswired("operands", _lost)),
 )

@@ -1,34 +1,33 @@
 """Verilates units, once, and runs cocotb modules on them."""
 
 import contextlib
-import dataclasses
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 from xml.etree.ElementTree import ParseError
 
-from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
 from cocotb_tools.check_results import get_results
 
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
-from warploom.rtl import verilog
-from warploom.rtl.emit import WAIVERS
-from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
 from warploom.tb.toolchain import verilator_folder, versions
 from warploom.tb.verdict import raised
 
+if TYPE_CHECKING:
+    from amaranth.lib import wiring
+
 WAVES = Path(__file__).with_name("waves.sv")
 
-FLAGS = ("-Wall", *(f"-Wno-{name}" for name in WAIVERS), "--x-initial", "unique", "ports.vlt")
+FLAGS = ("--x-initial", "unique", "ports.vlt")
 
 COMMON = """\
 #include "verilated.h"
@@ -76,6 +75,11 @@ class Build:
         """The ports, in the format of `warploom.rtl.verilog.ports`."""
         described: list[dict[str, Any]] = json.loads((self.folder / "unit.json").read_text())
         return described
+
+    @property
+    def libraries(self) -> set[str]:
+        """Its modules that were Verilated once for all their instances."""
+        return {name for name in REPEATED if (self.folder / f"V{name}").is_dir()}
 
 
 class BenchError(AssertionError):
@@ -137,19 +141,21 @@ class _LibraryRunner(_Runner):
 
 
 def build(
-    config: SmConfig, unit: str, *, component: wiring.Component | None = None, waves: str | None = None
+    config: SmConfig, unit: str, *, component: "wiring.Component | None" = None, waves: str | None = None
 ) -> Build:
     """Verilate a unit, or return the build that is already there.
 
     `component`, if given, replaces the unit (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can record a
     waveform. Raises `ToolError`, with the path of the log, if a tool is missing or fails.
     """
-    module = module_name(unit)
-    text, ports = _convert(component, module) if component else _design(config, unit, module)
+    from warploom.tb.designs import WAIVED, design  # noqa: PLC0415  (it loads Amaranth, which simulations do not need)
+
+    module, text, ports = design(config, unit, component)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
-    flags = [*FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
-    if repeated := [name for name in REPEATED if name != module and f"module {name}(" in text]:
+    flags = ["-Wall", *WAIVED, *FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
+    parts = set(re.findall(r"^module (\w+)", text, re.MULTILINE)) - {module}
+    if repeated := [name for name in REPEATED if name in parts]:
         control += "".join(f'\nhier_block -module "{name}"' for name in repeated)
         if COLLECTOR in repeated:  # Verilator assumes that each output of a library depends on each input: no real loop
             flags.append("-Wno-UNOPTFLAT")
@@ -171,23 +177,6 @@ def build(
         _verilate(folder, module, sources, flags)
 
     return Build(store.folder(key, verilate), config, unit, module, waves)
-
-
-def _convert(component: wiring.Component, module: str) -> tuple[str, list[dict[str, Any]]]:
-    """Verilog and ports of a component."""
-    return verilog.to_verilog(component, module), verilog.ports(component)
-
-
-def _design(config: SmConfig, unit: str, module: str) -> tuple[str, list[dict[str, Any]]]:
-    """Verilog and ports of a unit, cached as long as the sources of the hardware do not change."""
-    key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
-                                     "sources": store.sources("warploom/rtl", "warploom/arch")})
-
-    def make(_: Path) -> str:
-        return json.dumps(_convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module))
-
-    design: tuple[str, list[dict[str, Any]]] = store.text(key, make)
-    return design
 
 
 def _verilate(folder: Path, module: str, sources: list[Path], flags: list[str]) -> None:

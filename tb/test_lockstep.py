@@ -100,7 +100,8 @@ def test_gating_across_lanes(switch: str, name: str, seed: int) -> None:
 @pytest.mark.parametrize(("preset", "settings", "names"), [
     pytest.param("small", "bypass=bow entries=12 coalescing=off", ["vector_add"],
                  marks=[on("bow"), pytest.mark.long]),
-    pytest.param("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"], marks=on("bow_wr of 6")),
+    pytest.param("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"],
+                 marks=[on("bow_wr of 6"), pytest.mark.long]),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs"], marks=on("bow_hints reg")),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["hotspot", "matmul"], marks=pytest.mark.long),
     pytest.param("small", "bypass=bow_hints entries=12 coalescing=off", ["matmul", "bfs"], marks=pytest.mark.long),

@@ -274,14 +274,14 @@ def test_any_cycles_in_a_row(provers: dict[type, Prover], arbiter: type, lemma: 
 
 
 @pytest.mark.parametrize(("banks", "collectors"), [
-    (1, 3), (2, 2), *(pytest.param(*size, marks=pytest.mark.long) for size in [(1, 1), (2, 5), (4, 3)])])
+    pytest.param(*size, marks=pytest.mark.long) for size in [(1, 1), (1, 3), (2, 2), (2, 5), (4, 3)]])
 @pytest.mark.parametrize("arbiter", ARBITERS)
 def test_other_sizes(tmp_path: Path, arbiter: type, banks: int, collectors: int) -> None:
     prover = Prover(tmp_path, arbiter, banks, collectors)
     assert all(prover.holds(claim) for claim in ("disjoint", "never_idle", "turn", "stays_legal", "diagonals"))
 
 
-@pytest.mark.parametrize("paths", TURNS)
+@pytest.mark.parametrize("paths", ["three paths", pytest.param("two paths", marks=pytest.mark.long)])
 @pytest.mark.parametrize("arbiter", ARBITERS)
 def test_paths_that_take_turns(tmp_path: Path, arbiter: type, paths: str) -> None:
     prover = Prover(tmp_path, arbiter, 2, 2, TURNS[paths])
@@ -400,16 +400,18 @@ class Unseeing(RotatingCoalescingArbiter):
 
 
 @pytest.mark.parametrize(("arbiter", "claim"), [
-    (Unrotated, "turn"), (Unrotated, "bound"), (Unordered, "turn"), (Unordered, "bound"), (LeftFirst, "turn"),
-    (Careless, "disjoint"), (Coarse, "never_idle"), (Overwritten, "disjoint"), (ManyPaths, "writes_first"),
-    (Generous, "only_requested"), (OneSided, "slices_follow"),
-    (Stuck, "turn"), (Stuck, "bound"), (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint"),
+    (Unrotated, "turn"), (Unordered, "bound"), (Careless, "disjoint"), (Coarse, "never_idle"),
+    (ManyPaths, "writes_first"), (Generous, "only_requested"), (OneSided, "slices_follow"), (Stuck, "turn"),
+    *(pytest.param(*broken, marks=pytest.mark.long) for broken in [
+        (Unrotated, "bound"), (Unordered, "turn"), (LeftFirst, "turn"), (Overwritten, "disjoint"), (Stuck, "bound"),
+        (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint")]),
 ])
 def test_broken_arbiter_is_refuted(tmp_path: Path, arbiter: type, claim: str) -> None:
     assert not Prover(tmp_path, arbiter, 2, 3).holds(claim)
 
 
-@pytest.mark.parametrize("arbiter", ARBITERS)
+@pytest.mark.parametrize("arbiter", [
+    Arbiter, *(pytest.param(arbiter, marks=pytest.mark.long) for arbiter in ARBITERS if arbiter is not Arbiter)])
 def test_broken_diagonal_is_refuted(tmp_path: Path, arbiter: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def skip(m: Module, diagonal: Signal, size: int) -> None:
         m.d.sync += diagonal.eq(diagonal + 2)

@@ -24,6 +24,7 @@ from warploom.tb.shadow import Shadow
 from warploom.tb.tape import Recorder
 
 STORED = "stored_data"
+PROGRAMS = Path(__file__).parent / "ptx"
 ALWAYS = {"probe", "activity", "dispatch__valid", "dispatch__payload", STORED}
 CORES = cores()
 on = pytest.mark.xdist_group
@@ -73,7 +74,7 @@ class Spoiled(Recorder):
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "more"), [
-    pytest.param((), set(), marks=on("baseline")),
+    pytest.param((), set(), marks=[on("baseline"), pytest.mark.long]),
     pytest.param(CORES["abm cross_lane write"], {"address_ready", "outcome_0__valid", "outcome_0__payload",
                                                  "uniform_0__valid"}, marks=on("abm cross_lane write")),
     pytest.param(CORES["bow_hints reg"], {"free_entries"}, marks=on("bow_hints reg")),
@@ -81,7 +82,7 @@ class Spoiled(Recorder):
 def test_every_port_is_compared_in_every_cycle(
     settings: Settings, more: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    config, file = SmConfig.preset("small").with_settings([*settings]), kernel("reduction").load("tiny")
+    config, file = SmConfig.preset("small").with_settings([*settings]), load(PROGRAMS / "taps.toml")
     made = runner.build(config, "Datapath")
     monkeypatch.setattr(tapes, "Recorder", Spoiled)
     monkeypatch.setattr(Spoiled, "rng", random.Random(seed))
@@ -186,5 +187,5 @@ def test_only_hardware_without_waves_is_replayed(options: list[str], capsys: pyt
 def test_programs_whose_operands_are_not_all_defined_are_replayed(seed: int) -> None:
     """Prints, module variables, early returns: as in `warploom.tb.test_lockstep`."""
     for name in ("print", "symbols", "early"):
-        done = lockstep.lockstep(CONFIG, load(Path(__file__).parent / "ptx" / f"{name}.toml"), seed, replay=True)
+        done = lockstep.lockstep(CONFIG, load(PROGRAMS / f"{name}.toml"), seed, replay=True)
         assert done.by == "replay"

@@ -56,7 +56,7 @@ def compute(
 ) -> Generator[tuple[P, R | WarploomError], None, None]:
     """Each point with the function's result, or with the error that it raised, as they end; the first points start
     first. There is a worker for each processor that this process may use, which stays there if `placed`
-    (docs/placement.md, *Workers*), or those of the cluster with this address.
+    (docs/placement.md, *Workers*), but no more than points; or those of the cluster with this address.
 
     Function, points and results are pickled. Workers end with the body that uses this, or with this process. Raises
     `ToolError` if no cluster answers, and what the function raises that is no `WarploomError`.
@@ -64,7 +64,7 @@ def compute(
     points = list(points)
     if not points:
         return
-    with _remote(scheduler) if scheduler else _local(placed) as client:
+    with _remote(scheduler) if scheduler else _local(len(points), placed) as client:
         with processes.interrupts_later():
             futures = client.map(function, points, pure=False, key="point")
         numbers = {future.key: number for number, future in enumerate(futures)}
@@ -99,12 +99,12 @@ def _error(future: Future[Any]) -> WarploomError:
 
 
 @contextlib.contextmanager
-def _local(placed: bool) -> Iterator[Client]:
-    """A worker for each processor."""
+def _local(most: int, placed: bool) -> Iterator[Client]:
+    """A worker for each processor, at most this number."""
     from warploom import compiled  # noqa: PLC0415  (it uses the cache, which uses modules beside this one)
 
     available = placement.available()
-    count = len(available) or os.cpu_count() or 1
+    count = min(most, len(available) or os.cpu_count() or 1)
     cores = placement.cores(count, available) if placed else []
     with contextlib.ExitStack() as opened:
         # Workers start with interrupts blocked: this process gets them, and ends all.

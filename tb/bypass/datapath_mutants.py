@@ -47,7 +47,7 @@ def _eager(config: SmConfig) -> wiring.Component:
     return datapath
 
 
-BENCH, SETTINGS = "warploom.tb.test_datapath", ("bypass=bow_wr", "entries=4")
+BENCH, SETTINGS = "warploom.tb.test_datapath::random_stream", ("bypass=bow_wr", "entries=4")
 
 MUTANTS = (
     Mutant("Datapath", BENCH, "looks evictions up", _looked_up, SETTINGS),

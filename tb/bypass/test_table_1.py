@@ -59,9 +59,8 @@ async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("bypass", "entries"), [
-    (Bypass.BOW, 12), (Bypass.BOW_WR, 6), pytest.param(Bypass.BOW_HINTS, 12, marks=pytest.mark.long),
-])
+@pytest.mark.long
+@pytest.mark.parametrize(("bypass", "entries"), [(Bypass.BOW, 12), (Bypass.BOW_WR, 6), (Bypass.BOW_HINTS, 12)])
 def test_001_table_1(bypass: Bypass, entries: int, seed: int) -> None:
     """On some of the hardware that also runs whole kernels."""
     config = SmConfig.preset("small").with_settings([f"bypass={bypass}", f"window={WINDOW}", f"entries={entries}"])

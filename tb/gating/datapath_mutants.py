@@ -94,7 +94,7 @@ CROSS_LANE = ("gating=cross_lane",)
 INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 
 COLLECTOR, OPERAND = "warploom.tb.gating.test_collector", "warploom.tb.gating.test_operand"
-DATAPATH = "warploom.tb.test_datapath"
+DATAPATH = "warploom.tb.test_datapath::random_stream"
 
 MUTANTS = (
     Mutant("Collector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),

@@ -96,11 +96,11 @@ BYPASSING = Mechanism(
     parts=("warploom.rtl.operands.windows.WindowCollectors",),
     cores=(
         Core("bow", ("bypass=bow",), is_long=True),
-        Core("bow_wr of 6", ("bypass=bow_wr", "entries=6")),
+        Core("bow_wr of 6", ("bypass=bow_wr", "entries=6"), is_long=True),
         Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg")),
         Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
         Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
-                                         "alignment=write")),
+                                         "alignment=write"), is_long=True),
         Core("bow_hints fast", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", *FAST), is_long=True),
         Core("bow_hints transient reg", ("bypass=bow_hints", "window=2", "entries=8", "transient=on", "coalescing=on",
                                          "gating=cross_lane"), is_long=True),
