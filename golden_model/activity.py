@@ -5,16 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import LANES
-from warploom.arch.isa import Op
+from warploom.golden_model.integer import LAST_INTEGER
 
 STAGES = 3
 """Lane stages; there is a bypass beside all but the last."""
 
 UNGATED = (LANES, LANES, 0)
 """Lanes that load for an instruction without gating: the first stages, the last one, the bypasses."""
-
-_LAST_INTEGER = int(Op.SEL)
-"""Operations up to this one execute in the integer lanes."""
 
 _LOW_SEVEN = 0x7F7F7F7F
 """All bits except the highest one of each byte."""
@@ -70,7 +67,7 @@ class LaneMeter:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()
             self.trivial += trivial
-        if fields["op"] <= _LAST_INTEGER:
+        if fields["op"] <= LAST_INTEGER:
             computing, executing, passing = loads
             self._lane_loads += (STAGES - 1) * computing + (1 + self._before) * executing
             self._bypass_loads += (STAGES - 1) * passing
