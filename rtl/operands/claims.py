@@ -1,10 +1,11 @@
 """Claims: assigns free collectors to the instructions of issue ports (docs/contract/issue.md)."""
 
-from amaranth import Module, Signal, Value
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.select import count, merge
 
 
 class CollectorClaims(wiring.Component):
@@ -38,25 +39,20 @@ class CollectorClaims(wiring.Component):
         lowest = self._lowest(m)
         m.d.comb += self.free.eq(sum(collector.any() for collector in lowest))
         for port, before in enumerate(self._before(m)):
-            turns = [self.claim[port] & (before == k) for k in range(self._ports)]
-            given = Signal(self._collectors, name=f"given_{port}")
-            for turn, collector in zip(turns, lowest, strict=True):
-                with m.If(turn):
-                    m.d.comb += [given.eq(collector), self.granted[port].eq(collector.any())]
-            m.d.comb += self.take[port].eq(given)
+            turns = Cat(self.claim[port] & (before == k) for k in range(self._ports))
+            m.d.comb += [
+                self.take[port].eq(merge(turns, lowest)),
+                self.granted[port].eq(merge(turns, [collector.any() for collector in lowest])),
+            ]
         return m
 
-    def _lowest(self, m: Module) -> list[Signal]:
-        """The lowest free collector, the second lowest, and so on: one for each port, none if too few are free."""
-        free, found = Signal(self._collectors, name="free_collectors"), []
+    def _lowest(self, m: Module) -> list[Value]:
+        """The lowest free collector, the second lowest, and so on: one for each port, none if too few are free. Which
+        are free comes late, so each collector by itself counts those below it."""
+        free = Signal(self._collectors, name="free_collectors")
         m.d.comb += free.eq(~self.busy)
-        left: Value = free
-        for k in range(self._ports):
-            lowest = Signal(self._collectors, name=f"lowest_{k}")
-            m.d.comb += lowest.eq(left & (~left + 1))
-            found.append(lowest)
-            left = left & ~lowest
-        return found
+        below = [count(m, list(free[:c]), self._ports - 1, f"below_{c}") for c in range(self._collectors)]
+        return [Cat(free[c] & found[k] for c, found in enumerate(below)) for k in range(self._ports)]
 
     def _before(self, m: Module) -> list[Signal]:
         """For each port, how many claims go before its own."""

@@ -74,23 +74,20 @@ class Collector(wiring.Component):
         follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
         self._hold(m)
         granted = self._offer(m)
-        arriving, stored = Signal(SLOTS), Signal(SLOTS)
+        arriving = Signal(SLOTS)
         filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
-        m.d.comb += [
-            self.present.eq(stored if self._config.arrival_delay else stored | arriving),
-            self.offer.ready.eq(self.offer.busy & self.present.all()),
-        ]
+        m.d.comb += self.offer.ready.eq(self.offer.busy & self.present.all())
         m.d.sync += [
             arriving.eq(filled),
             self.waiting.eq(self.waiting & ~granted),
-            stored.eq(stored | arriving),
+            self.present.eq(self.present | (arriving if self._config.arrival_delay else filled)),
         ]
         self._store(m, arriving)
 
         with m.If(self.offer.dispatched):
-            m.d.sync += [self.offer.busy.eq(0), stored.eq(0)]
+            m.d.sync += [self.offer.busy.eq(0), self.present.eq(0)]
         with m.If(self.take):
-            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), stored.eq(~self._issue.reads)]
+            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self._issue.reads)]
             m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
         return m
 
