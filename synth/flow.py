@@ -24,6 +24,7 @@ from warploom.synth.fanout import buffer
 from warploom.synth.liberty import Library
 from warploom.synth.mapping import Mapped, map_module
 from warploom.synth.netlist import MACRO, Flat, Linker, macro_shape
+from warploom.synth.regrow import regrow
 from warploom.synth.report import Report, Row
 from warploom.synth.sizing import resize
 from warploom.synth.sram import Macro
@@ -82,6 +83,7 @@ def linked(config: SmConfig, top: str, library: Library) -> Flat:
 def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
     flat = Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
     buffer(flat, library)
+    regrow(flat, library)
     resize(flat, library)
     return flat
 

@@ -21,7 +21,7 @@ ROUNDS = 6
 
 def resize(flat: Flat, library: Library) -> None:
     """Make cells on paths longer than `LIMIT_PS` stronger, in place, until that changes nothing."""
-    stronger = _families(library)
+    stronger = families(library)
     for _ in range(ROUNDS):
         loads = net_loads(flat, library).max(axis=1)
         loads[:2] = 0.0  # nets of constants; an open output counts as one
@@ -36,12 +36,12 @@ def resize(flat: Flat, library: Library) -> None:
             _move(flat, kind, targets)
 
 
-def _families(library: Library) -> dict[str, list[str]]:
+def families(library: Library) -> dict[str, list[str]]:
     """For each cell type those that do the same, weakest first."""
     families: dict[str, list[str]] = defaultdict(list)
     for name, cell in library.cells.items():
         families[_does(cell)].append(name)
-    return {name: sorted(families[_does(cell)], key=lambda other: (_strength(library, other), other))
+    return {name: sorted(families[_does(cell)], key=lambda other: (strength(library, other), other))
             for name, cell in library.cells.items() if cell.outputs}
 
 
@@ -50,17 +50,17 @@ def _does(cell: Cell) -> str:
     return repr((sorted(cell.inputs), sorted(cell.function.items()), cell.sequential, arcs))
 
 
-def _strength(library: Library, kind: str) -> float:
+def strength(library: Library, kind: str) -> float:
     return max(library.cells[kind].outputs.values(), default=0.0)
 
 
 def _moves(library: Library, kind: str, rows: np.ndarray, load: np.ndarray, family: list[str]) -> dict[str, np.ndarray]:
     """Which of some instances of a cell type become which other: the weakest that may drive the load of each, else the
     strongest; none becomes weaker."""
-    strengths = np.array([_strength(library, other) for other in family])
+    strengths = np.array([strength(library, other) for other in family])
     wanted = np.minimum(np.searchsorted(SHARE * strengths, load), len(family) - 1)
     return {family[number]: rows[wanted == number] for number in np.unique(wanted)
-            if strengths[number] > _strength(library, kind)}
+            if strengths[number] > strength(library, kind)}
 
 
 def _move(flat: Flat, kind: str, targets: dict[str, np.ndarray]) -> None:

@@ -40,12 +40,18 @@ class Path:
 
 @dataclass(frozen=True)
 class _End:
-    """Path ends: nets, names, and the setup tables of a rising and of a falling edge."""
+    """Path ends: nets, names, the setup tables of a rising and of a falling edge, and the pin of a type of cells."""
 
     nets: np.ndarray
     names: list[str]
     setup: tuple[list[int], ...] = ([], [])
-    is_macro: bool = False
+    kind: str = ""
+    pin: int = 0
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether the ends are pins of memories."""
+        return self.kind.startswith(MACRO)
 
 
 @dataclass(frozen=True)
@@ -67,11 +73,13 @@ class Timer:
         self._kinds = list(flat.gates)
         self._load = net_loads(flat, library).ravel()
         columns = [self._arcs_of(k, kind) for k, kind in enumerate(self._kinds) if not kind.startswith(MACRO)]
-        empty = np.zeros((6, 0), np.int64)
-        self._source, self._target, self._delay, self._slew, self._kind, self._row = np.hstack([empty, *columns])
+        empty = np.zeros((7, 0), np.int64)
+        arcs = np.hstack([empty, *columns])
+        self._source, self._target, self._delay, self._slew, self._kind, self._row, self._pin = arcs
         self._ends = [end for kind in self._kinds for end in self._ends_of(kind)]
         self._launch_tables = [self._numbered(edges) for edges in self._driver_edges()]
         self._tables.freeze()
+        self._known: dict[bool, _Times] = {}
 
     def _numbered(self, tables: tuple[Table, Table]) -> tuple[int, int]:
         return self._tables.index(tables[0]), self._tables.index(tables[1])
@@ -81,9 +89,10 @@ class Timer:
         return [edges for edges in (arc.rise, arc.fall) if edges is not None]
 
     def _arcs_of(self, number: int, kind: str) -> np.ndarray:
-        """Arcs of all instances of a cell type: source and target node, delay and slew table, cell type, instance."""
+        """Arcs of all instances of a cell type: source and target node, delay and slew table, cell type, instance, and
+        its pin."""
         pins, rows = self._flat.pins[kind], self._flat.gates[kind]
-        columns = [np.zeros((6, 0), np.int64)]
+        columns = [np.zeros((7, 0), np.int64)]
         for arc in self._library.cells[kind].arcs:
             if arc.source not in pins or arc.target not in pins:
                 continue
@@ -95,7 +104,8 @@ class Timer:
                 if tables is not None:
                     start = np.full_like(row, _CLOCK) if arc.clocked else 2 * source + edge_in
                     fixed = [np.full_like(row, x) for x in (*self._numbered(tables), number)]
-                    columns.append(np.stack([start, 2 * target + edge_out, *fixed, row]))
+                    pin = np.full_like(row, pins.index(arc.source))
+                    columns.append(np.stack([start, 2 * target + edge_out, *fixed, row, pin]))
         return np.hstack(columns)
 
     def _ends_of(self, kind: str) -> list[_End]:
@@ -105,9 +115,10 @@ class Timer:
             return []
         pins = self._flat.pins[kind]
         if kind.startswith(MACRO):
-            return [_End(rows[:, k], [f"{label}.{pin}" for label in labels], is_macro=True)
+            return [_End(rows[:, k], [f"{label}.{pin}" for label in labels], kind=kind, pin=k)
                     for k, pin in enumerate(pins) if not is_macro_output(pin) and "_CLK" not in pin]
-        return [_End(rows[:, pins.index(pin)], labels, tuple([self._tables.index(t) for t in edge] for edge in edges))
+        return [_End(rows[:, pins.index(pin)], labels, tuple([self._tables.index(t) for t in edge] for edge in edges),
+                     kind, pins.index(pin))
                 for pin, edges in self._library.cells[kind].setup.items() if pin in pins]
 
     def longest(self, *, sram: bool = False) -> Path | None:
@@ -115,29 +126,49 @@ class Timer:
         memory macros, which are 0 otherwise."""
         times = self._propagate(sram=sram)
         best: tuple[float, float, int, str] | None = None
-        for node, setup, names in self._constraints(times, sram=sram):
+        for end, node, setup in self._constraints(times, sram=sram):
             total = times.arrival[node] + setup
             k = int(np.argmax(total)) if len(total) else -1
             if k >= 0 and np.isfinite(total[k]) and (best is None or total[k] > best[0]):
-                best = float(total[k]), float(setup[k]), int(node[k]), names[k]
+                best = float(total[k]), float(setup[k]), int(node[k]), end.names[k]
         return self._traced(best, times.arrival, times.via) if best else None
 
     def late(self, limit: float) -> dict[str, np.ndarray]:
         """The instances of each cell type on paths longer than `limit` ps, access and setup times of SRAM included."""
         times = self._propagate(sram=True)
-        required = np.full(len(times.arrival), np.inf)
-        for node, setup, _ in self._constraints(times, sram=True):
-            np.minimum.at(required, node, limit - setup)
-        late = np.zeros(len(self._source), bool)
-        for arcs, delay in reversed(times.steps):
-            source, left = self._source[arcs], required[self._target[arcs]] - delay
-            late[arcs] = left < times.arrival[source]
-            np.minimum.at(required, source, left)
+        late = self._needed(times, limit) < times.arrival[self._source]
         return {self._kinds[number]: np.unique(self._row[late & (self._kind == number)])
                 for number in np.unique(self._kind[late])}
 
-    def _constraints(self, times: _Times, *, sram: bool) -> Iterator[tuple[np.ndarray, np.ndarray, list[str]]]:
-        """Nodes where paths end, their setup times and names."""
+    def required(self, limit: float) -> dict[str, np.ndarray]:
+        """When the signal at each pin of each cell is needed, if no path may be longer than `limit` ps; infinite for
+        pins from which no path goes on. SRAM as in `late`."""
+        times = self._propagate(sram=True)
+        needed = self._needed(times, limit)
+        found = {kind: np.full(rows.shape, np.inf) for kind, rows in self._flat.gates.items()}
+        for number in np.unique(self._kind):
+            of = self._kind == number
+            kind = self._kinds[number]
+            places = self._row[of] * len(self._flat.pins[kind]) + self._pin[of]
+            np.minimum.at(found[kind].reshape(-1), places, needed[of])
+        for end, _, setup in self._constraints(times, sram=True):
+            if end.kind:
+                pins = found[end.kind][:, end.pin]
+                np.minimum(pins, limit - setup, out=pins)
+        return found
+
+    def _needed(self, times: _Times, limit: float) -> np.ndarray:
+        """For each arc when the signal at its source is needed."""
+        required, needed = np.full(len(times.arrival), np.inf), np.full(len(self._source), np.inf)
+        for _, node, setup in self._constraints(times, sram=True):
+            np.minimum.at(required, node, limit - setup)
+        for arcs, delay in reversed(times.steps):
+            needed[arcs] = required[self._target[arcs]] - delay
+            np.minimum.at(required, self._source[arcs], needed[arcs])
+        return needed
+
+    def _constraints(self, times: _Times, *, sram: bool) -> Iterator[tuple[_End, np.ndarray, np.ndarray]]:
+        """Where paths end, the nodes and their setup times."""
         outputs = _End(np.array(list(self._flat.outputs), np.int64), list(self._flat.outputs.values()))
         for end in [*self._ends, outputs]:
             for edge in (0, 1):
@@ -146,7 +177,7 @@ class Timer:
                 for table in end.setup[edge]:
                     number = np.full(len(node), table)
                     setup = np.maximum(setup, self._tables.look_up(number, times.slew[node], np.zeros(len(node))))
-                yield node, setup, end.names
+                yield end, node, setup
 
     def _traced(self, best: tuple[float, float, int, str], arrival: np.ndarray, via: np.ndarray) -> Path:
         delay, setup, node, end = best
@@ -185,6 +216,11 @@ class Timer:
         return arrival, slew
 
     def _propagate(self, *, sram: bool) -> _Times:
+        if sram not in self._known:
+            self._known[sram] = self._arrivals(sram=sram)
+        return self._known[sram]
+
+    def _arrivals(self, *, sram: bool) -> _Times:
         arrival, slew = self._launch(sram=sram)
         via = np.full(len(arrival), -1)
         steps = []

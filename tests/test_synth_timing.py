@@ -9,7 +9,9 @@ from warploom.arch.errors import ConfigError, ToolError
 from warploom.synth import liberty
 from warploom.synth.fanout import SHARE, buffer
 from warploom.synth.netlist import Flat, Linker
+from warploom.synth.regrow import regrow
 from warploom.synth.sizing import LIMIT_PS, resize
+from warploom.synth.sizing import SHARE as SIZED
 from warploom.synth.sta import Timer, net_loads
 
 GATE = """
@@ -161,6 +163,50 @@ def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None
     assert sum(map(len, (labels for kind, labels in flat.labels.items()))) == kinds["DFF_X1"]
     assert (after.start, after.end) == (before.start, before.end)
     assert len(flat.gates["DFF_X1"]) >= kinds["DFF_X1"] - 1, "registers beside the path stay"
+
+
+def deep_tree(length: int, others: int) -> dict:
+    """A register, three buffers in a row, and behind the last of them a chain of inverters with a register, and many
+    other registers."""
+    cells = {"first": ("DFF_X1", {"D": 3, "CK": 2, "Q": 10}),
+             "last": ("DFF_X1", {"D": 20 + length, "CK": 2, "Q": 4}),
+             **{f"b{k}": ("BUF_X1", {"A": 10 + k, "Z": 11 + k}) for k in range(3)},
+             "u0": ("INV_X1", {"A": 13, "ZN": 21})}
+    cells |= {f"u{k}": ("INV_X1", {"A": 20 + k, "ZN": 21 + k}) for k in range(1, length)}
+    cells |= {f"r{k}": ("DFF_X1", {"D": 13, "CK": 2, "Q": 5000 + k}) for k in range(others)}
+    ports = {"clk": {"direction": "input", "bits": [2]}, "d": {"direction": "input", "bits": [3]}}
+    return {"ports": ports, "netnames": {}, "cells": {
+        label: {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
+        for label, (kind, pins) in cells.items()}}
+
+
+@pytest.mark.parametrize(("length", "is_long"), [(4, False), (90, True)])
+def test_nets_on_long_paths_get_new_trees(length: int, is_long: bool) -> None:
+    """The pin on the long path is at the root, all others behind buffers that are not overloaded."""
+    library, others = liberty.load(None), 40
+    flat = Linker({"top": deep_tree(length, others)}, library).link("top")
+    before = Timer(flat, library).longest()
+    regrow(flat, library)
+    after = Timer(flat, library).longest()
+    assert before is not None and after is not None
+    assert (before.delay > LIMIT_PS) == is_long
+    if not is_long:
+        assert len(flat.gates["BUF_X1"]) == 3 and after == before
+        return
+    assert after.delay < before.delay - 50 and (after.start, after.end) == (before.start, before.end)
+    assert [kind for kind, _ in after.cells] == ["DFF_X1"] + ["INV_X1"] * length
+    pins, rows, buffers = flat.pins["DFF_X1"], flat.gates["DFF_X1"], flat.gates["BUF_X8"]
+    launched = [int(row[pins.index("Q")]) for row in rows]
+    assert len(rows) == others + 2 and not len(flat.gates["BUF_X1"])
+    assert len({int(output) for _, output in buffers}) == len(buffers)
+    drivers = {int(output): int(given) for given, output in buffers}
+    for row in rows[2:]:
+        net = int(row[pins.index("D")])
+        while net in drivers:
+            net = drivers[net]
+        assert net == launched[0]
+    loads = net_loads(flat, library).max(axis=1)
+    assert all(loads[output] <= SIZED * library.cells["BUF_X8"].outputs["Z"] for output in drivers)
 
 
 def test_setup_and_load_are_those_of_the_edge(tmp_path: Path) -> None:
