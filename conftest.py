@@ -1,10 +1,11 @@
 """What all tests have: a place of their tree for what is kept, a seed of their own (`warploom.tb.seeds`), at the end
-how to get the same ones again, the worker that has their hardware, and garbage collected as rarely as by the command
-line.
+how to get the same ones again and the processor time that they took, the worker that has their hardware, and garbage
+collected as rarely as by the command line.
 """
 
 import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -49,8 +50,39 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The base once more, where the end of a long log is read first."""
+    """The processor time of all workers, and the base once more, where the end of a long log is read first."""
+    seconds = sum(dict(report.user_properties).get(PROCESSOR, 0) for reports in terminalreporter.stats.values()
+                  for report in reports if getattr(report, "when", None) == "teardown")
+    terminalreporter.write_line(f"processor time of the tests and their child processes: {seconds / 60:.1f} minutes")
     terminalreporter.write_line(pytest_report_header(terminalreporter.config))
+
+
+PROCESSOR = "processor"
+"""The property of a test with the seconds that it and its child processes took, on all processors."""
+
+STARTED = pytest.StashKey[float]()
+
+
+def _processor() -> float:
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Start the measurement, before fixtures are set up."""
+    item.stash[STARTED] = _processor()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """End it."""
+    report = yield
+    if call.when == "teardown":
+        report.user_properties.append((PROCESSOR, _processor() - item.stash[STARTED]))
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -67,13 +67,15 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
 
 @pytest.mark.parametrize("kept_as", ["null", "[1]", '{"statistics": {}, "values": {}}'])
 def test_a_file_of_another_version_is_made_again(kept_as, folder, monkeypatch):
+    monkeypatch.setattr(points, "compute", in_this_process)
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     store.text(simulations._key(wanted[0], store.sources(*simulations.SOURCES)), lambda _: kept_as)
     run = simulations._decode(wanted[0], simulations._run(wanted[0]))
     assert simulate_all(wanted, lambda case: None).runs == {"vector_add": {"wid_off": run}}
 
 
-def test_a_damaged_file_is_made_again(folder, capfd):
+def test_a_damaged_file_is_made_again(folder, monkeypatch, capfd):
+    monkeypatch.setattr(points, "compute", in_this_process)
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     first = simulate_all(wanted, lambda case: None)
     path, = folder.glob("*/text")
@@ -174,9 +176,10 @@ def test_what_cannot_be_asked_for(arguments, line, folder, capsys):
     assert line in capsys.readouterr().err
 
 
-def test_what_does_not_fit_is_one_line(folder, capsys):
+def test_what_does_not_fit_is_one_line(folder, monkeypatch, capsys):
+    monkeypatch.setattr(points, "compute", in_this_process)
     arguments = ["evaluate", "coalescing", "--size", "tiny", "--preset", "small", "--set", "rows=16"]
-    assert main(arguments) == 1
+    assert main([*arguments, "--workloads", "matmul,hotspot"]) == 1
     line, = capsys.readouterr().err.splitlines()
     assert line.startswith("warploom: error: ")
     assert "does not fit" in line
