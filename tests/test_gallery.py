@@ -44,7 +44,7 @@ def test_cards(page: html.HtmlElement) -> None:
     assert [one.get("id") for one in page.iter("li") if one.get("class") == "card"] == ["median", "lud", "hotspot"]
     assert page.get_element_by_id("median").find("p").text == program("median").what
     assert facts(page, "median") == {
-        "Stands for": "median [AFFINE]", "Launches": "median, 1 blocks of 16 x 8 threads",
+        "Stands for": "median [AFFINE]", "Launches": "median, 1 block of 16 x 8 threads",
         "Outputs": "result: 8 x 16 uint8", "Sizes": "tiny, default, large",
         "Source": "warploom/programs/median/median.cu"}
     assert facts(page, "hotspot")["Launches"] == "hotspot, 4 x 4 blocks of 8 x 8 threads"
@@ -75,16 +75,22 @@ def test_links_and_addresses(page: html.HtmlElement) -> None:
 def test_launches_in_words() -> None:
     step = [("step", (blocks, 1, 1), (16, 1, 1)) for blocks in (3, 2, 1)]
     assert described([*step, ("end", (4, 2, 1), (32, 1, 1)), ("end", (4, 2, 1), (32, 1, 1))]) == [
-        "step, 3 launches: 3 blocks of 16 threads ... 1 blocks of 16 threads",
+        "step, 3 launches: 3 blocks of 16 threads ... 1 block of 16 threads",
         "end, 2 launches: 4 x 2 blocks of 32 threads"]
 
 
 def test_colours() -> None:
     printed = np.array([[[0, 0, 0, 0], [255, 0, 0, 0], [0, 0, 0, 255], [0, 51, 0, 51]]], np.uint8)
-    assert unprinted(printed).tolist() == [[[255, 255, 255], [0, 255, 255], [0, 0, 0], [204, 163, 204]]]
-    assert unprinted(printed[..., :3]) is not None and unprinted(printed[..., :3]).shape == (1, 4, 3)
+    assert unprinted(printed).tolist() == [[[255, 255, 255], [0, 255, 255], [0, 0, 0], [204, 153, 204]]]
+    assert unprinted(printed[..., :3]).tolist() == printed[..., :3].tolist()
     assert middle(np.arange(5)) == 2
     assert pictures("aes", {}, {}) == []
+
+
+def test_inks_give_the_colours_back() -> None:
+    this = program("rgb2cmyk")
+    given = this.inputs("tiny")
+    assert np.array_equal(unprinted(this.reference(given)["cmyk"]), given["rgb"])
 
 
 def test_what_has_pictures_is_bundled() -> None:

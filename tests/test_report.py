@@ -180,7 +180,12 @@ def test_averages_over_groups(tmp_path: Path) -> None:
     grouped = copy.deepcopy(EVALUATED)
     for series in grouped["figures"][0]["series"].values():
         series["averages"] = {"13 programs of [RADAIDEH]": series["average"], "seven kernels": 1.5}
+    grouped["groups"] = {"13 programs of [RADAIDEH]": ["nw"], "seven kernels": ["bfs"]}
     page = written(tmp_path / "report.html", grouped)
+    made = next(one for one in page.get_element_by_id("coalescing").iter("dl") if one.get("class") == "made")
+    assert {term.text: term.getnext().text_content() for term in made.iter("dt")} == {
+        "Made by": "warploom evaluate coalescing --preset fermi --size tiny --json coalescing.json",
+        "13 programs of [RADAIDEH]": "nw", "seven kernels": "bfs"}
     first, second = panels_of(page, "coalescing")[:2]
     table = rows(list(first.iter("table"))[-1])
     assert list(table)[3:] == ["13 programs of [RADAIDEH]", "seven kernels", "published"]

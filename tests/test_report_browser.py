@@ -1,4 +1,4 @@
-"""The report in a browser: headless Chromium, as Debian packages it."""
+"""The report and the gallery in a browser: headless Chromium, as Debian packages it."""
 
 import json
 import shutil
@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from test_report import EVALUATED, HARDWARE, RESULTS
+from test_report import EVALUATED, HARDWARE, RESULTS, SWEPT
 
-from warploom.pages import report
+from warploom.kernels.library import kernel
+from warploom.pages import gallery, report
+from warploom.programs.library import program
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("chromium")]
 
@@ -35,9 +37,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of two small documents, one of them with runs."""
+    """The report of small documents, one of them with runs."""
     path = tmp_path_factory.mktemp("browser") / "report.html"
-    report.write([EVALUATED, HARDWARE], path)
+    report.write([EVALUATED, HARDWARE, SWEPT], path)
     return path
 
 
@@ -55,10 +57,10 @@ class Opened:
         self.page.on("request", lambda request: self.said.extend(
             [] if request.url.startswith(("file:", "data:", "blob:")) else [request.url]))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready]")
 
     def draw_all(self) -> None:
         """Look at every chart."""
+        self.page.wait_for_selector("html[data-ready]")
         for chart in self.page.locator("[data-chart]").all():
             chart.scroll_into_view_if_needed()
             chart.locator(".main-svg").first.wait_for()
@@ -98,10 +100,10 @@ def test_another_theme_is_drawn_at_once(browser: Browser, path: Path) -> None:
 
 def test_a_bar_leads_to_its_runs(browser: Browser, path: Path) -> None:
     opened = Opened(browser, path)
+    opened.draw_all()
     page = opened.page
     chart = page.locator("[data-chart=coalescing-fig-3-21]")
     chart.scroll_into_view_if_needed()
-    chart.locator(".main-svg").first.wait_for()
     box = chart.locator(".trace.bars").nth(0).locator(".point").nth(0).bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -117,6 +119,7 @@ def test_a_bar_leads_to_its_runs(browser: Browser, path: Path) -> None:
 
 def test_by_keyboard(browser: Browser, path: Path) -> None:
     opened = Opened(browser, path)
+    opened.draw_all()
     page = opened.page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -137,6 +140,7 @@ def test_by_keyboard(browser: Browser, path: Path) -> None:
 @pytest.mark.parametrize("kind", ["CSV", "JSON"])
 def test_downloads(browser: Browser, path: Path, kind: str) -> None:
     opened = Opened(browser, path)
+    opened.draw_all()
     with opened.page.expect_download() as waiting:
         opened.page.get_by_role("button", name=f"{kind} of Fig. 3.21: Bank accesses saved").click()
     assert waiting.value.suggested_filename == f"coalescing-fig-3-21.{kind.lower()}"
@@ -150,6 +154,7 @@ def test_downloads(browser: Browser, path: Path, kind: str) -> None:
 
 def test_print(browser: Browser, path: Path, tmp_path: Path) -> None:
     opened = Opened(browser, path, scheme="dark")
+    opened.draw_all()
     page = opened.page
     page.evaluate("""addEventListener("beforeprint", () => {
         window.printed = [...document.querySelectorAll("[data-chart]")].map((place) => [
@@ -183,4 +188,20 @@ def test_the_committed_results(browser: Browser, tmp_path: Path) -> None:
     opened = Opened(browser, path)
     opened.draw_all()
     assert opened.page.locator(".bars").count() > 300
+    opened.close()
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE])
+def test_the_gallery(browser: Browser, size: tuple[int, int], tmp_path: Path) -> None:
+    path = tmp_path / "gallery.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gallery, "SIZE", "tiny")
+        gallery.write(path, [program("median"), program("ray_tracing"), program("aes")], [kernel("hotspot")],
+                      lambda _: None)
+    opened = Opened(browser, path, size, "dark")
+    assert opened.page.evaluate("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    assert opened.page.locator("img").count() == 4
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(opened.page)
+    assert found.violations_count == 0, found.generate_report()
     opened.close()

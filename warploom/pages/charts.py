@@ -17,8 +17,9 @@ HATCHED = "/"
 LABEL = 16
 """Characters of a label's line."""
 
-BAR, GROUP, LEAST = 7, 10, 480
-"""Pixels of a bar, of the space between groups, and of the narrowest chart: with many programs a chart scrolls."""
+BAR, SPACE, GROUP, LEAST = 2, 6, 14, 480
+"""The least pixels of a bar, of the space between groups, of a group with its label, and of a chart: all programs fit
+a laptop, and a chart scrolls on a phone."""
 
 Json = dict[str, Any]
 
@@ -73,7 +74,7 @@ def _extent(panel: Panel, column: str) -> tuple[float, float | None]:
 
 def _width(panel: Panel, groups: int) -> int:
     """The narrowest legible width."""
-    return max(LEAST, groups * (GROUP + BAR * (2 if panel.stacked else len(panel.columns))))
+    return max(LEAST, groups * max(GROUP, SPACE + BAR * (1 if panel.stacked else len(panel.columns))))
 
 
 def plot(panel: Panel, front: frozenset[str]) -> Json:

@@ -86,8 +86,8 @@ class Point(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """What an experiment, or a sweep, found. `runs` are statistics, by workload and setting; `settings` how to repeat
-    them."""
+    """What an experiment, or a sweep, found. `groups` are the workloads of each average; `runs` are statistics, by
+    workload and setting; `settings` how to repeat them."""
 
     schema: int
     verb: str
@@ -98,6 +98,7 @@ class Document(msgspec.Struct):
     configuration: dict[str, Any] | None = None
     failure: str | None = None
     figures: list[Figure] = []
+    groups: dict[str, list[str]] = {}
     runs: dict[str, dict[str, dict[str, Any]]] = {}
     settings: dict[str, list[str]] = {}
     pressure: list[dict[str, str | float]] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,11 @@ def described(launches: Sequence[tuple[str, Extents, Extents]]) -> list[str]:
 
 
 def _shape(grid: Extents, block: Extents) -> str:
-    return f"{_extents(grid)} blocks of {_extents(block)} threads"
+    return f"{_counted(grid, 'block')} of {_counted(block, 'thread')}"
+
+
+def _counted(extents: Extents, what: str) -> str:
+    return f"{_extents(extents)} {what}{'s' * (prod(extents) > 1)}"
 
 
 def _extents(extents: Extents) -> str:

@@ -164,7 +164,7 @@ function startRuns(data) {
       const lines = repeated.map((setting) => `${commands[setting].replace("KERNEL", workload)}  # ${setting}`);
       content.append(element("pre", lines.join("\n"), { tabindex: "0" }));
     }
-    const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region",
+    const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "group",
                                                "aria-label": "Statistics" });
     scroll.append(statistics(workload, settings, runs[workload]));
     content.append(scroll);

@@ -47,8 +47,8 @@ def unprinted(image: np.ndarray) -> np.ndarray:
     """Red, green and blue of cyan, magenta, yellow and black; other images as they are."""
     if image.shape[-1] != 4:
         return image
-    light = 255 - image.astype(np.uint16)
-    return (light[..., :3] * light[..., 3:] // 255).astype(np.uint8)
+    ink = image[..., :3].astype(np.uint16) + image[..., 3:]
+    return (255 - np.minimum(ink, 255)).astype(np.uint8)
 
 
 SHOWN = {

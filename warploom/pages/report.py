@@ -12,7 +12,7 @@ from warploom.evaluation.published import Published
 from warploom.pages import charts, panels, rendering
 from warploom.pages.document import SWEEP, Document, checked
 from warploom.pages.links import experiment_command, run_commands
-from warploom.pages.panels import Panel
+from warploom.pages.panels import AVERAGE, Panel
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,12 @@ class Part:
     def command(self) -> str | None:
         """The command that makes the document; None for a sweep, whose ranges it does not name."""
         return None if self.document.verb == SWEEP else experiment_command(self.document)
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """The workloads of each average; all of them where a document has no groups, or one without a name."""
+        workloads, groups = self.document.workloads, self.document.groups
+        return groups if groups.keys() - {AVERAGE} else {"programs": workloads} if workloads else {}
 
     @property
     def commit(self) -> str:
