@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOOKED_AT = ("rtl", "golden_model", "tb", "synth", "warploom")
 
 DESCRIPTORS = ROOT / "warploom" / "arch" / "mechanisms"
-EVALUATION = (ROOT / "warploom" / "evaluation", ROOT / "warploom" / "verbs" / "evaluate.py")
+EVALUATION = (ROOT / "warploom" / "evaluation", *(ROOT / "warploom" / "verbs").glob("evaluate*.py"))
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

@@ -147,7 +147,7 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
         raise ToolError("no synthesis")
 
     monkeypatch.setattr(points, "compute", in_this_process)
-    monkeypatch.setattr(evaluate, "_hardware", fails)
+    monkeypatch.setattr(evaluate.evaluate_hardware, "show", fails)
     monkeypatch.setattr(evaluate, "place_all", lambda names, size, done: dict.fromkeys(names, PLACED))
     out, path = folder.parent / "out", folder.parent / "all.json"
     names = ["calibration", "hardware", "placement"]

@@ -3,7 +3,6 @@
 import argparse
 import copy
 import dataclasses
-import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
-from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import (
     affine,
     affine_table,
@@ -20,7 +18,6 @@ from warploom.evaluation import (
     charts,
     coalescing,
     gating,
-    hardware,
     placement,
     register_file_energy,
     repeating,
@@ -35,9 +32,7 @@ from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining
 from warploom.kernels.library import kernels
-from warploom.synth.compare import Comparison, logic_um2
-from warploom.synth.report import Row
-from warploom.verbs import Body, configuration
+from warploom.verbs import Body, configuration, evaluate_hardware
 
 FOLDER = Path("build") / "evaluation"
 
@@ -46,9 +41,6 @@ HARDWARE = "fermi"
 
 MOST_COLUMNS = 8
 """Columns of workloads in a table."""
-
-UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
-"""Columns of a table of units without and with a mechanism."""
 
 
 def main(options: argparse.Namespace) -> Body:
@@ -114,7 +106,7 @@ def _one(options: argparse.Namespace, known: Results) -> Body:
     options.preset = options.preset or (EXPERIMENTS[name].preset if name in EXPERIMENTS else HARDWARE)
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
-             "calibration": _calibration, "hardware": _hardware}
+             "calibration": _calibration, "hardware": evaluate_hardware.show}
     options.known, options.failed = known, {}
     body = verbs[name](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": name, **body, **_failures(options.failed)}
@@ -141,7 +133,7 @@ def _gating(options: argparse.Namespace, config: SmConfig) -> Body:
     body = _figures(options, gating.figures(), runs, f"{options.preset}, with coalescing {COMPOSED}")
     body |= _energy(options, gating.HEADLINES, gating.PARTED, runs)
     configurations = _configurations(options, config)
-    needs = {setting: _overheads(options.experiment, configurations[setting], f"{setting} of ")
+    needs = {setting: evaluate_hardware.overheads(options.experiment, configurations[setting], f"{setting} of ")
              for setting in gating.OVERHEADS}
     return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
 
@@ -307,73 +299,3 @@ def _pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> 
     report.table(f"What the schedulers wait for, {which}", ("kernel", "setting", *HEADINGS.values()),
                  [tuple(entry.values()) for entry in found])
     return {"pressure": found}
-
-
-def _overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
-    """The needs of mechanisms that an experiment shows."""
-    body: Body = {}
-    for table in (table for mechanism in MECHANISMS for table in mechanism.overheads if table.experiment == experiment):
-        rows = pkgutil.resolve_name(table.rows)(config)
-        report.table(f"{table.title}, {setting}{config.name}", rows[0].COLUMNS,
-                     [dataclasses.astuple(row) for row in rows])
-        body[table.key] = [dataclasses.asdict(row) for row in rows]
-    return body
-
-
-def _hardware(options: argparse.Namespace, config: SmConfig) -> Body:
-    """Synthesise the datapath without and with each mechanism, and the units of CORF."""
-    compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
-    once = hardware.without_and_with_affine(config)
-    for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
-        report.table(f"Units without and with {mechanism}, {config.name}: logic of one instance, and its longest path",
-                     UNITS, _rows(entries))
-    parts = hardware.alone(config, hardware.CORF_UNITS)
-    report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
-                 [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
-    overheads = _overheads(options.experiment, config)
-    return {
-        "units": [entry.to_json() for entry in compared],
-        "gating_units": [entry.to_json() for entry in gated],
-        "affine_units": [entry.to_json() for entry in once],
-        "corf_units": [dataclasses.asdict(part) for part in parts],
-        **_windows(config),
-        **overheads,
-    }
-
-
-def _windows(config: SmConfig) -> Body:
-    """Synthesise the units with windows, beside the units that they replace."""
-    kinds = hardware.collectors(config)
-    report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
-                 ("collector", "count", "words", "µm²", "stored, B", "ps"),
-                 [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
-                  for kind in kinds])
-    networks = [_network(sm) for sm in dict.fromkeys((config, SmConfig.preset(EXPERIMENTS["bypassing"].preset)))]
-    return {"collectors": [dataclasses.asdict(kind) for kind in kinds], "networks": networks}
-
-
-def _network(config: SmConfig) -> Body:
-    """Synthesise the additions of windows between collectors and banks, and compare them with a bank."""
-    network = hardware.network(config)
-    added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
-    report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,
-                 _rows(network))
-    report.fields(f"What the network adds, {config.name}",
-                  {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
-    return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
-            "shares": shares}
-
-
-def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
-    return [(
-        entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
-        entry.added_sram_bits, _delay(entry.before), _delay(entry.after), entry.delay_ratio,
-    ) for entry in compared]
-
-
-def _area(row: Row | None) -> int | None:
-    return round(logic_um2(row)) if row else None
-
-
-def _delay(row: Row | None) -> int | None:
-    return round(row.delay_ps) if row and row.end else None

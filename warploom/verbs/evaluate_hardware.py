@@ -1,0 +1,88 @@
+"""``warploom evaluate hardware``: the mechanisms in gates, and the storage that they need."""
+
+import argparse
+import dataclasses
+import pkgutil
+from collections.abc import Iterable
+
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import MECHANISMS
+from warploom.evaluation import hardware
+from warploom.evaluation.experiments import EXPERIMENTS
+from warploom.synth.compare import Comparison, logic_um2
+from warploom.synth.report import Row
+from warploom.verbs import Body
+
+UNITS = ("unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "SRAM, bits", "off, ps", "on, ps", "ratio ")
+"""Columns of a table of units without and with a mechanism."""
+
+
+def overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
+    """The needs of mechanisms that an experiment shows."""
+    body: Body = {}
+    for table in (table for mechanism in MECHANISMS for table in mechanism.overheads if table.experiment == experiment):
+        rows = pkgutil.resolve_name(table.rows)(config)
+        report.table(f"{table.title}, {setting}{config.name}", rows[0].COLUMNS,
+                     [dataclasses.astuple(row) for row in rows])
+        body[table.key] = [dataclasses.asdict(row) for row in rows]
+    return body
+
+
+def show(options: argparse.Namespace, config: SmConfig) -> Body:
+    """Synthesise the datapath without and with each mechanism, and the units of CORF."""
+    compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
+    once = hardware.without_and_with_affine(config)
+    for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
+        report.table(f"Units without and with {mechanism}, {config.name}: logic of one instance, and its longest path",
+                     UNITS, _rows(entries))
+    parts = hardware.alone(config, hardware.CORF_UNITS)
+    report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
+                 [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
+    needs = overheads(options.experiment, config)
+    return {
+        "units": [entry.to_json() for entry in compared],
+        "gating_units": [entry.to_json() for entry in gated],
+        "affine_units": [entry.to_json() for entry in once],
+        "corf_units": [dataclasses.asdict(part) for part in parts],
+        **_windows(config),
+        **needs,
+    }
+
+
+def _windows(config: SmConfig) -> Body:
+    """Synthesise the units with windows, beside the units that they replace."""
+    kinds = hardware.collectors(config)
+    report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
+                 ("collector", "count", "words", "µm²", "stored, B", "ps"),
+                 [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
+                  for kind in kinds])
+    networks = [_network(sm) for sm in dict.fromkeys((config, SmConfig.preset(EXPERIMENTS["bypassing"].preset)))]
+    return {"collectors": [dataclasses.asdict(kind) for kind in kinds], "networks": networks}
+
+
+def _network(config: SmConfig) -> Body:
+    """Synthesise the additions of windows between collectors and banks, and compare them with a bank."""
+    network = hardware.network(config)
+    added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
+    report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,
+                 _rows(network))
+    report.fields(f"What the network adds, {config.name}",
+                  {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
+    return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
+            "shares": shares}
+
+
+def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
+    return [(
+        entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
+        entry.added_sram_bits, _delay(entry.before), _delay(entry.after), entry.delay_ratio,
+    ) for entry in compared]
+
+
+def _area(row: Row | None) -> int | None:
+    return round(logic_um2(row)) if row else None
+
+
+def _delay(row: Row | None) -> int | None:
+    return round(row.delay_ps) if row and row.end else None
