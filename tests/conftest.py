@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from checked_runs import all_runs_checked
+from work import in_this_process
 
-from warploom import report
+from warploom import points, report
 from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.documents import undescribed
@@ -39,9 +40,10 @@ def described_documents(monkeypatch):
 
 @pytest.fixture
 def evaluated(monkeypatch, tmp_path, capsys) -> Callable[..., Evaluated]:
-    """Runs an experiment on `vector_add` at tiny size, in a separate folder, and checks that every figure is drawn and
-    every configuration timed."""
+    """Runs an experiment on `vector_add` at tiny size, in this process and a separate folder, and checks that every
+    figure is drawn and every configuration timed."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(points, "compute", in_this_process)
 
     def run(experiment: str, preset: str, figures: Sequence[Figure], timed: Mapping[str, SmConfig]) -> Evaluated:
         path, charts = tmp_path / "evaluated.json", tmp_path / "charts"
