@@ -3,10 +3,12 @@
 import base64
 import copy
 import csv
+import dataclasses
 import gzip
 import io
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,12 @@ import html5lib
 import pytest
 from lxml import html
 
+from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.evaluation.published import published
 from warploom.pages import panels, rendering, report
 from warploom.pages.document import DocumentError, checked, read
+from warploom.pages.links import experiment_command
 from warploom.pages.rendering import MINUS
 from warploom.pages.why import reasons
 
@@ -166,6 +170,16 @@ def test_breakdowns(page: html.HtmlElement) -> None:
     assert files["Cycles of the schedulers, wid_off"]["rows"] == {"bfs": [60.0, 30.0, 0.0, 10.0]}
     assert files["Register sources by bytes"]["rows"]["bfs"] == [40.0, 30.0, 20.0, 10.0]
     assert files["Register results by bytes"]["averages"]["average"] == [0.0, 0.0, 0.0, 100.0]
+
+
+@pytest.mark.parametrize("settings", [[], ["banks=2", "rows=512"], ["sp1.lanes=8", "timing.int_mul=[5, 2]"]])
+def test_the_command_of_a_document(settings: list[str]) -> None:
+    config = SmConfig.preset("fermi").with_settings(settings)
+    document = json.loads(json.dumps({**EVALUATED, "configuration": dataclasses.asdict(config)}))
+    words = shlex.split(experiment_command(checked(document, "")))
+    assert words[:5] + words[-4:] == ["warploom", "evaluate", "coalescing", "--preset", "fermi", "--size", "tiny",
+                                      "--json", "coalescing.json"]
+    assert sorted(words[6:-4:2]) == sorted(settings)
 
 
 def test_areas_and_paths(page: html.HtmlElement) -> None:

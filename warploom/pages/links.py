@@ -1,9 +1,13 @@
 """Places in a page: statistics of runs, and the commands that repeat them."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 from urllib.parse import quote
 
+from warploom.arch.config import SmConfig, presets
+from warploom.arch.pipes import PIPES, TIMING
 from warploom.pages.document import Document
 
 
@@ -13,13 +17,27 @@ def run_link(slug: str, workload: str, settings: Sequence[str]) -> str:
 
 
 def experiment_command(document: Document) -> str:
-    """The command that makes a document."""
+    """The command that makes a document, with the usual programs."""
     words = ["warploom", "evaluate", document.experiment]
     if document.preset:
         words += ["--preset", document.preset]
+    if document.configuration and document.preset in presets():
+        known = _flat(asdict(SmConfig.preset(document.preset)))
+        words += [word for name, value in _flat(document.configuration).items() if known.get(name, value) != value
+                  for word in ("--set", f"{name}={value}")]
     if document.size:
         words += ["--size", document.size]
     return shlex.join([*words, "--json", f"{document.experiment}.json"])
+
+
+def _flat(configuration: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a configuration in a document, as settings."""
+    found = {name: str(value) for name, value in configuration.items() if name != PIPES}
+    for pipe in configuration.get(PIPES, ()):
+        found |= {f"{pipe['name']}.{name}": str(value) for name, value in pipe.items()
+                  if name not in ("name", "classes")}
+        found |= {f"{TIMING}.{name}": str(list(pair)) for name, pair in pipe.get("classes", {}).items()}
+    return found
 
 
 def run_commands(document: Document) -> dict[str, str]:
