@@ -56,7 +56,8 @@ def test_outputs_depend_on_the_kernels(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [
+    pytest.param(size, marks=pytest.mark.long) if size == "large" else size for size in SIZES])
 def test_inputs_are_the_same_every_time(name, size):
     assert same(program(name).inputs(size), program(name).inputs(size))
 
