@@ -10,7 +10,7 @@ import numpy as np
 from warploom.arch.config import LANES
 from warploom.arch.isa import RZ, Instruction, Pipe
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
-from warploom.golden_model.widths import lane_bits
+from warploom.golden_model.widths import accesses, chunks, lane_bits, values_read
 
 BYTES = 5
 """Classes of a value: zero, then 1 to 4 bytes below its leading zeros."""
@@ -40,32 +40,38 @@ def values(*traces: Trace) -> Values:
     """The counts of all threads of traces."""
     counts = Values()
     for trace in traces:
-        for warp in trace.warps:
-            _count(trace, warp, counts)
+        enters = np.array([_enters(instruction) for instruction in trace.program.instructions])
+        for warps in chunks(trace):
+            pc = np.concatenate([warp.pc for warp in warps])
+            lanes = np.where(enters[pc], np.concatenate([warp.lanes for warp in warps]), np.uint32(0))
+            _count_results(trace, lanes, np.concatenate([warp.result for warp in warps]), counts)
+            _count_operands(trace, warps, lanes, counts)
     return counts
 
 
-def _count(trace: Trace, warp: WarpTrace, counts: Values) -> None:
-    """Replay a warp, with the registers before each instruction."""
-    code = trace.program.instructions
-    registers = np.zeros((RZ + 1, LANES), np.uint32)
-    for pc, row, executing in zip(warp.pc.tolist(), warp.result.tolist(), lane_bits(warp.lanes), strict=True):
-        instruction, lanes = code[pc], int(executing.sum())
-        if not lanes or not _enters(instruction):
-            continue
-        counts.inactive += LANES - lanes
-        if instruction.sources:
-            read = registers[list(instruction.sources)][:, executing]
-            counts.reading += lanes
-            counts.zero_operand += int((read == 0).any(axis=0).sum())
-            _add(counts.operands, read)
-        if row == NONE:
-            counts.silent += lanes
-            continue
-        counts.writing += lanes
-        written = trace.results[row, executing]
-        _add(counts.results, written)
-        registers[instruction.dst, executing] = written
+def _count_results(trace: Trace, lanes: np.ndarray, row: np.ndarray, counts: Values) -> None:
+    """The lanes that execute in instructions that enter, and what they write to the rows."""
+    executing = np.bitwise_count(lanes)
+    counts.inactive += int((LANES - executing[lanes != 0].astype(int)).sum())
+    writes = (row != NONE) & (lanes != 0)
+    counts.writing += int(executing[writes].sum())
+    counts.silent += int(executing[~writes].sum())
+    _add(counts.results, trace.results[row[writes]][lane_bits(lanes[writes])])
+
+
+def _count_operands(trace: Trace, warps: list[WarpTrace], lanes: np.ndarray, counts: Values) -> None:
+    """What the instructions that enter read."""
+    found, executing, time = values_read(trace, *accesses(trace, warps))
+    entered = lanes[time >> 1] != 0
+    found, executing, number = found[entered], executing[entered], time[entered] >> 1
+    _add(counts.operands, found[executing])
+    if not len(number):
+        return
+    order = np.argsort(number, kind="stable")
+    firsts = np.flatnonzero(np.diff(number[order], prepend=-1))
+    zero = np.logical_or.reduceat((found == 0)[order] & executing[order], firsts)
+    counts.reading += int(np.bitwise_count(lanes[number[order][firsts]]).sum())
+    counts.zero_operand += int(zero.sum())
 
 
 def _enters(instruction: Instruction) -> bool:

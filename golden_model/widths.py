@@ -41,11 +41,11 @@ def histograms_by_pc(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """The same for each instruction of the program: arrays (instructions, 4)."""
     count = len(trace.program.instructions)
     sources, results = np.zeros((count, WIDTHS), int), np.zeros((count, WIDTHS), int)
-    for warps in _chunks(trace):
+    for warps in chunks(trace):
         pc = np.concatenate([warp.pc for warp in warps])
-        reads, writes = _accesses(trace, warps)
+        reads, writes = accesses(trace, warps)
         results += _by_pc(pc[writes.time >> 1], width(trace.results[writes.row], lane_bits(writes.lanes)), count)
-        values, executing, time = _values_read(trace, reads, writes)
+        values, executing, time = values_read(trace, reads, writes)
         sources += _by_pc(pc[time >> 1], width(values, executing), count)
     return sources, results
 
@@ -64,7 +64,8 @@ class Accesses:
         self.time, self.lanes, self.row = time, lanes, row
 
 
-def _chunks(trace: Trace) -> Iterator[list[WarpTrace]]:
+def chunks(trace: Trace) -> Iterator[list[WarpTrace]]:
+    """All warps, as many together as have about `CHUNK` instructions."""
     chunk: list[WarpTrace] = []
     instructions = 0
     for warp in trace.warps:
@@ -77,7 +78,7 @@ def _chunks(trace: Trace) -> Iterator[list[WarpTrace]]:
         yield chunk
 
 
-def _accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]:
+def accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]:
     """(reads, writes) of the executing instructions."""
     pc = np.concatenate([warp.pc for warp in warps])
     lanes = np.concatenate([warp.lanes for warp in warps])
@@ -95,7 +96,7 @@ def _accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]
     return reads, Accesses(number[at], 2 * time[at] + 1, destination[pc[at]], lanes[at], row[at])
 
 
-def _values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values that reads see: (values, executing lanes, time), rows in no particular order; 0 if nothing was
     written."""
     key, time = (np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in ("key", "time"))

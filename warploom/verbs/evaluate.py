@@ -32,7 +32,7 @@ from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining
 from warploom.kernels.library import kernels
-from warploom.verbs import Body, configuration, evaluate_hardware
+from warploom.verbs import Body, configuration, evaluate_hardware, evaluate_workloads
 
 FOLDER = Path("build") / "evaluation"
 
@@ -101,6 +101,8 @@ def _document(options: argparse.Namespace, known: Results, path: Path) -> tuple[
 def _one(options: argparse.Namespace, known: Results) -> Body:
     """Run one experiment, and simulate only what is not in `known`."""
     name = options.experiment
+    if name == "workloads":
+        return {"experiment": name, **evaluate_workloads.main(options)}
     if name == "placement":
         return {"experiment": name, **_placement(options)}
     options.preset = options.preset or (EXPERIMENTS[name].preset if name in EXPERIMENTS else HARDWARE)

@@ -1,0 +1,178 @@
+"""What workloads are made of, from their traces alone: widths, zeros, inactive lanes, operands, kinds of instructions.
+
+[RADAIDEH] prints these of its benchmarks (Figs. 3.3, 3.5 and 4.1). They do not depend on a configuration, so they tell
+which differences of other figures the workloads explain.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, Self
+
+import numpy as np
+
+from warploom import points, store
+from warploom.arch.errors import WarploomError
+from warploom.arch.isa import Instruction, Op, Pipe
+from warploom.evaluation.figures import Figure, Series
+from warploom.evaluation.metrics import share
+from warploom.evaluation.workloads import SEVEN, listed, traces
+from warploom.golden_model.statistics import added
+from warploom.golden_model.trace import Trace
+from warploom.golden_model.trace_counts import TraceCounts
+from warploom.golden_model.values import Values, values
+from warploom.kernels.library import kernels
+from warploom.programs import library
+from warploom.store import Key, Kind
+
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
+           "warploom/programs", "warploom/evaluation/characteristics.py", "warploom/evaluation/workloads.py")
+"""The inputs of a result."""
+
+KINDS = ("integer", "single precision", "SFU", "memory", "control")
+"""Kinds of instructions: by pipe, those of SP pipes in two kinds. `integer` includes moves, `single precision`
+conversions; `SFU` is special functions, division and double precision."""
+
+FLOATING = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.FSETP, Op.CVT, Op.TESTP})
+
+LISTS = ("RADAIDEH", "BOW", "AFFINE", "HAWS", "TFET")
+"""The sources that list programs."""
+
+BUNDLED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add")}
+"""Kernels that stand for benchmarks on a source's list."""
+
+OPERANDS = ("1 source", "2 sources", "3 sources")
+
+THREADS = ("inactive", "active and writing", "active, not writing")
+
+BITS = ("zero", "8 bits", "16 bits", "24 bits", "32 bits")
+"""Values of threads by the bits that are left after leading zeros."""
+
+WIDTHS = ("1 byte", "2 bytes", "3 bytes", "4 bytes")
+
+
+@dataclass(frozen=True)
+class Characteristics:
+    """Counts of all launches of a workload. `sources` and `destinations` are warp operands by bytes (1 to 4),
+    `operands` are datapath instructions by the registers that they read (0 to 3), `kinds` warp instructions with an
+    executing lane by `KINDS`, `values` those of threads."""
+
+    launches: int
+    warp_instructions: int
+    sources: list[int]
+    destinations: list[int]
+    operands: list[int]
+    kinds: list[int]
+    values: Values
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """A cached one."""
+        found = json.loads(text)
+        return cls(**found | {"values": Values(**found["values"])})
+
+
+def characteristics(launches: Sequence[Trace]) -> Characteristics:
+    """Count the launches of a workload."""
+    counts = TraceCounts()
+    for launch in launches:
+        counts.add(launch)
+    return Characteristics(
+        len(launches), counts.warp_instructions, counts.source_widths, counts.destination_widths, counts.operands,
+        added([_kinds(launch) for launch in launches]), values(*launches))
+
+
+def _kinds(trace: Trace) -> list[int]:
+    """Warp instructions with an executing lane, by kind."""
+    kinds = np.array([_kind(instruction) for instruction in trace.program.instructions])
+    executed = np.concatenate([warp.pc[warp.lanes != 0] for warp in trace.warps])
+    return np.bincount(kinds[executed], minlength=len(KINDS)).tolist()
+
+
+def _kind(instruction: Instruction) -> int:
+    """The index in `KINDS`: the pipe, and what SP pipes do apart."""
+    return int(instruction.op in FLOATING) if instruction.pipe is Pipe.SP else 1 + int(instruction.pipe)
+
+
+def count_all(names: Sequence[str], size: str, done: Callable[[str], None]) -> dict[str, Characteristics]:
+    """Every workload, in separate processes; cached. Calls `done` with each when it ends. Raises `WarploomError`."""
+    store.need_place()
+    sources = store.sources(*SOURCES)
+    keys = {name: Key(Kind.SIMULATIONS, f"characteristics-{name}-{size}",
+                      {"workload": name, "size": size, "sources": sources}) for name in names}
+    found = {name: known for name, key in keys.items()
+             if (known := store.get(key, Characteristics.from_json)) is not None}
+    for name in found:
+        done(name)
+    missing = [(name, size, key) for name, key in keys.items() if name not in found]
+    with closing(points.compute(_count, missing)) as ended:
+        for (name, _, _), one in ended:
+            if isinstance(one, WarploomError):
+                raise one
+            found[name] = one
+            done(name)
+    return {name: found[name] for name in names}
+
+
+def _count(point: tuple[str, str, Key]) -> Characteristics:
+    """Count a workload, and cache it."""
+    name, size, key = point
+    return store.text(key, lambda _: json.dumps(asdict(characteristics(traces(name, size)))),
+                      Characteristics.from_json)
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """The workloads of each average: the programs on the lists of the sources, all programs, and the kernels."""
+    programs = tuple(library.names())
+    found = {f"{len(members)} of [{source}]": tuple(members) for source in LISTS
+             if (members := [*listed(source), *BUNDLED.get(source, ())])}
+    return found | {f"all {len(programs)} programs": programs, SEVEN: tuple(one.name for one in kernels())}
+
+
+def figures() -> list[Figure]:
+    """Figs. 3.3, 3.5 and 4.1 of [RADAIDEH], and the kinds of instructions."""
+    return [
+        _shares("Fig. 3.3a", "Source operands of warps by bytes", WIDTHS, lambda c: c.sources),
+        _shares("Fig. 3.3b", "Destination operands of warps by bytes", WIDTHS, lambda c: c.destinations),
+        _shares("Fig. 3.5", "Instructions by register sources", OPERANDS, lambda c: c.operands[1:]),
+        _shares("Fig. 4.1a", "Threads of dispatched warps", THREADS,
+                lambda c: [c.values.inactive, c.values.writing, c.values.silent]),
+        _shares("Fig. 4.1b", "Results of threads by bits after leading zeros", BITS, lambda c: c.values.results),
+        Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", (
+            Series("zero operand", lambda c: share(c.values.zero_operand, c.values.reading)),)),
+        _shares("Kinds", "Warp instructions by kind", KINDS, lambda c: c.kinds),
+    ]
+
+
+def _shares(
+    number: str, title: str, keys: Sequence[str], counts: Callable[[Characteristics], Sequence[int]]
+) -> Figure:
+    """Stacked shares of counts."""
+    def of(index: int) -> Callable[[Characteristics], float]:
+        return lambda c: share(counts(c)[index], sum(counts(c)))
+
+    return Figure(number, title, tuple(Series(key, of(index)) for index, key in enumerate(keys)), stacked=True)
+
+
+def averages(counted: Mapping[str, Characteristics], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """A record for each quantity: figure, name, the mean over each group in percent, and the published value."""
+    found = []
+    for figure in figures():
+        values = figure.measure(counted).values
+        for series in figure.series:
+            means = {group: fmean(values[series.key][name] for name in names) for group, names in over.items()}
+            known = figure.published.get(series.key)
+            found.append({"figure": figure.number, "quantity": series.key, **means,
+                          "published": "" if known is None else str(known)})
+    return found
+
+
+def by_workload(counted: Mapping[str, Characteristics]) -> list[dict[str, Any]]:
+    """A record for each workload: its size, and all quantities in percent."""
+    measured = [figure.measure(counted) for figure in figures()]
+    return [{"workload": name, "launches": one.launches, "warp instructions": one.warp_instructions,
+             **{f"{found.figure.number}: {key}": values[name]
+                for found in measured for key, values in found.values.items()}}
+            for name, one in counted.items()]
