@@ -288,13 +288,14 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
     evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT",
                           choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
-                                   "hardware", "workloads", "all"),
+                                   "hardware", "workloads", "combination", "all"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "
                                "placement: [RADAIDEH], chapter 5, without a GPU; "
                                "calibration: instructions per cycle beside GPGPU-Sim's, at default size; "
                                "hardware: their units synthesised; "
                                "workloads: widths, zeros, inactive lanes and instructions of all, from traces; "
+                               "combination: all combinations of the mechanisms, on all workloads; "
                                "all, or several: together, with a document of each beside the charts")
     evaluate.set_defaults(preset=None)
     size = evaluate.add_mutually_exclusive_group()

@@ -32,7 +32,7 @@ from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining
 from warploom.kernels.library import kernels
-from warploom.verbs import Body, configuration, evaluate_hardware, evaluate_workloads
+from warploom.verbs import Body, configuration, evaluate_combination, evaluate_hardware, evaluate_workloads
 
 FOLDER = Path("build") / "evaluation"
 
@@ -108,7 +108,7 @@ def _one(options: argparse.Namespace, known: Results) -> Body:
     options.preset = options.preset or (EXPERIMENTS[name].preset if name in EXPERIMENTS else HARDWARE)
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
-             "calibration": _calibration, "hardware": evaluate_hardware.show}
+             "calibration": _calibration, "hardware": evaluate_hardware.show, "combination": evaluate_combination.main}
     options.known, options.failed = known, {}
     body = verbs[name](options, config)
     return {"configuration": dataclasses.asdict(config), "experiment": name, **body, **_failures(options.failed)}

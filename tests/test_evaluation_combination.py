@@ -1,0 +1,71 @@
+"""All combinations of the mechanisms: their configurations, storage, and what adds or overlaps."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.evaluation import combination
+from warploom.evaluation.combination import MECHANISMS, NONE, configurations, members, rows, storage
+from warploom.evaluation.figures import Run
+from warploom.evaluation.workloads import traces
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.values import Values
+
+FERMI = SmConfig.preset("fermi")
+
+
+def test_all_sixteen_are_legal_and_differ() -> None:
+    found = configurations(FERMI)
+    assert len(found) == len(set(found.values())) == 2 ** len(MECHANISMS)
+    assert found[NONE] == FERMI
+    assert members("gating + affine") == ["gating", "affine"]
+    assert members(NONE) == []
+
+
+def test_storage_grows_with_each_mechanism() -> None:
+    found = {name: storage(config) for name, config in configurations(FERMI).items()}
+    assert found[NONE].sram_bits == 8 * FERMI.register_file_bytes
+    assert found[NONE].flip_flop_bits == FERMI.collectors * 3 * 1024
+    assert found["bypassing"].flip_flop_bits == FERMI.warps * 12 * 1024
+    for name, one in found.items():
+        for other in MECHANISMS:
+            if other not in members(name):
+                more = next(config for known, config in found.items() if {*members(known)} == {*members(name), other})
+                assert more.area_um2 > one.area_um2
+
+
+@pytest.fixture
+def plain() -> Run:
+    """A run without any mechanism."""
+    trace, = traces("vector_add", "tiny")
+    return Run(FERMI, simulate(FERMI, trace).statistics, Values())
+
+
+def test_what_is_expected_is_the_product(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(combination, "METRICS", {
+        "ipc": lambda run: run.statistics.ipc, "accesses": lambda run: run.statistics.bank_accesses,
+        "energy": lambda run: run.statistics.bank_accesses})
+    halves = {NONE: 1.0, "gating": 0.5, "affine": 0.5, "gating + affine": 0.4}
+    runs = {name: {key: dataclasses.replace(plain, statistics=dataclasses.replace(
+        plain.statistics, ipc=each * share * 2, bank_accesses=round(1000 * each * share)))
+        for key, share in halves.items()} for name, each in (("a", 1.0), ("b", 4.0))}
+    both = next(row for row in rows(runs, {"all": ["a", "b"]}) if row.combination == "gating + affine")
+    assert (both.ipc, both.accesses, both.ipc_expected) == (pytest.approx(0.4), pytest.approx(0.4), pytest.approx(0.25))
+    assert both.workloads == 2
+    assert both.area == both.ipc / both.ipc_per_area == 1  # all have the configuration of the baseline here
+
+
+@pytest.mark.long
+def test_the_document(tmp_path: Path) -> None:
+    path = tmp_path / "combination.json"
+    assert main(["evaluate", "combination", "--preset", "small", "--size", "tiny", "--workloads", "vector_add",
+                 "--json", str(path)]) == 0
+    document = json.loads(path.read_text())
+    assert len(document["combinations"]) == 16
+    assert document["ratios"]["ipc"][NONE] == {"vector_add": 1.0}
+    gated = document["ratios"]["ipc"]["gating"]["vector_add"]
+    assert gated == 1.0
