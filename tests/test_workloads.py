@@ -78,7 +78,7 @@ def test_lists_of_sources(source: str) -> None:
     found = listed(source)
     assert len(found) > 9 and len(set(found)) == len(found)
     groups = usual(source)
-    assert list(groups) == [f"{len(found)} programs of [{source}]", "seven kernels"]
+    assert list(groups) == [f"{len(found)} of [{source}]", "seven kernels"]
     assert len(groups["seven kernels"]) == 7 and set(sum(groups.values(), ())) <= set(names())
 
 

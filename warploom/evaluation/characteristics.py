@@ -18,7 +18,7 @@ from warploom.arch.errors import WarploomError
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.evaluation.figures import Figure, Series
 from warploom.evaluation.metrics import share
-from warploom.evaluation.workloads import SEVEN, listed, traces
+from warploom.evaluation.workloads import SEVEN, listed, on_list, traces
 from warploom.golden_model.statistics import added
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.trace_counts import TraceCounts
@@ -39,9 +39,6 @@ FLOATING = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX, Op.FSETP, Op.
 
 LISTS = ("RADAIDEH", "BOW", "AFFINE", "HAWS", "TFET")
 """The sources that list programs."""
-
-BUNDLED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add")}
-"""Kernels that stand for benchmarks on a source's list."""
 
 OPERANDS = ("1 source", "2 sources", "3 sources")
 
@@ -126,8 +123,7 @@ def _count(point: tuple[str, str, Key]) -> Characteristics:
 def groups() -> dict[str, tuple[str, ...]]:
     """The workloads of each average: the programs on the lists of the sources, all programs, and the kernels."""
     programs = tuple(library.names())
-    found = {f"{len(members)} of [{source}]": tuple(members) for source in LISTS
-             if (members := [*listed(source), *BUNDLED.get(source, ())])}
+    found = {on_list(source): listed(source) for source in LISTS}
     return found | {f"all {len(programs)} programs": programs, SEVEN: tuple(one.name for one in kernels())}
 
 

@@ -18,22 +18,30 @@ KERNELS, PROGRAMS, ALL = "kernels", "programs", "all"
 SEVEN, NAMED = "seven kernels", "named workloads"
 """The groups of all bundled kernels, and of what a user names."""
 
+LISTED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add")}
+"""The kernels that stand for benchmarks of a source; programs say this themselves."""
+
 
 def names() -> list[str]:
     """All workloads: kernels, then programs."""
     return [*(one.name for one in kernels()), *library.names()]
 
 
-def listed(source: str) -> list[str]:
-    """The programs that stand for a source's benchmarks; `source` is a key of docs/sources.md."""
-    return [program.name for program in library.programs()
-            if any(key.partition(" ")[0] == source for key in program.suite)]
+def listed(source: str) -> tuple[str, ...]:
+    """The programs and kernels that stand for a source's benchmarks; `source` is a key of docs/sources.md."""
+    programs = (program.name for program in library.programs()
+                if any(key.partition(" ")[0] == source for key in program.suite))
+    return (*programs, *LISTED.get(source, ()))
 
 
 def usual(source: str) -> dict[str, tuple[str, ...]]:
-    """The groups of an experiment of a source: the programs on its list, and the kernels."""
-    programs = listed(source)
-    return {f"{len(programs)} programs of [{source}]": tuple(programs), SEVEN: _kernels()}
+    """The groups of an experiment of a source: what is on its list, and the kernels."""
+    return {on_list(source): listed(source), SEVEN: _kernels()}
+
+
+def on_list(source: str) -> str:
+    """The name of the group of what is on a source's list."""
+    return f"{len(listed(source))} of [{source}]"
 
 
 def chosen(wanted: Iterable[str], source: str) -> dict[str, tuple[str, ...]]:
