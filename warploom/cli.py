@@ -175,9 +175,7 @@ def _add_run(verbs: _Verbs) -> None:
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     run.add_argument("--launches", type=Path, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
-    run.add_argument("--blocks", type=_sample, metavar="N",
-                     help="time N blocks of each launch (2 or more; first, last, and evenly spaced between them) "
-                          "instead of all; all are executed and checked (docs/sampling.md)")
+    _add_blocks(run)
     _add_optimise(run)
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
@@ -224,6 +222,12 @@ def _add_compile(verbs: _Verbs) -> None:
     _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors with a window of N instructions (2 to 8)")
+
+
+def _add_blocks(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--blocks", type=_sample, metavar="N",
+                      help="time N blocks of each launch (2 or more; first, last, and evenly spaced between them) "
+                           "instead of all; all are executed and checked (docs/sampling.md)")
 
 
 def _sample(text: str) -> int:
@@ -288,7 +292,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
     evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT",
                           choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
-                                   "hardware", "workloads", "combination", "all"),
+                                   "hardware", "workloads", "combination", "sampling", "all"),
                           help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
                                "bypassing, affine: [BOW] and [AFFINE], likewise; "
                                "placement: [RADAIDEH], chapter 5, without a GPU; "
@@ -296,6 +300,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                                "hardware: their units synthesised; "
                                "workloads: widths, zeros, inactive lanes and instructions of all, from traces; "
                                "combination: all combinations of the mechanisms, on all workloads; "
+                               "sampling: the errors of --blocks, on all workloads; "
                                "all, or several: together, with a document of each beside the charts")
     evaluate.set_defaults(preset=None)
     size = evaluate.add_mutually_exclusive_group()
@@ -303,6 +308,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                       help="inputs of the programs (default: default; kernels have no large ones)")
     size.add_argument("--quick", action="store_true", help="tiny inputs, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
+    _add_blocks(evaluate)
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",

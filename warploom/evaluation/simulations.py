@@ -21,8 +21,10 @@ from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.toggling import Toggling, toggling
 from warploom.evaluation.workloads import sized, traces
+from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
-from warploom.golden_model.statistics import Statistics, total
+from warploom.golden_model.statistics import Statistics, scaled, total
+from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
 from warploom.store import Key, Kind
 
@@ -34,18 +36,22 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/g
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation: a workload in a size, under a configuration. The name that an experiment gives to the
-    configuration, `setting`, makes no difference."""
+    """One simulation: a workload in a size, under a configuration; with `blocks` of so many blocks of each launch,
+    scaled to all (docs/sampling.md). The name that an experiment gives to the configuration, `setting`, makes no
+    difference."""
 
     workload: str
     size: str
     setting: str = field(compare=False)
     config: SmConfig
+    blocks: int | None = None
 
 
-def cases(workloads: Iterable[str], size: str, configurations: Mapping[str, SmConfig]) -> list[Case]:
+def cases(
+    workloads: Iterable[str], size: str, configurations: Mapping[str, SmConfig], blocks: int | None = None
+) -> list[Case]:
     """All cases, workload by workload, so that a process can use its cached traces for the next case."""
-    return [Case(name, sized(name, size), setting, config)
+    return [Case(name, sized(name, size), setting, config, blocks)
             for name in workloads for setting, config in configurations.items()]
 
 
@@ -108,7 +114,8 @@ def _sources() -> str:
 
 def _key(case: Case, sources: str) -> Key:
     return Key(Kind.SIMULATIONS, f"{case.workload}-{case.size}", {
-        "configuration": asdict(case.config), "workload": case.workload, "size": case.size, "sources": sources,
+        "configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks,
+        "sources": sources,
     })
 
 
@@ -152,9 +159,17 @@ def _statistics(case: Case) -> Statistics:
     """The statistics of all launches."""
     launches = traces(case.workload, case.size)
     hinted = {id(launch.program): annotate_for(launch.program, case.config) for launch in launches}
-    found = [simulate(case.config, replace(launch, program=hinted[id(launch.program)])).statistics
-             for launch in launches]
+    found = [_timed(case, replace(launch, program=hinted[id(launch.program)])) for launch in launches]
     return total(found) if len(found) > 1 else found[0]
+
+
+def _timed(case: Case, launch: Trace) -> Statistics:
+    """The statistics of a launch, or their estimate from a sample of its blocks."""
+    if case.blocks is None:
+        return simulate(case.config, launch).statistics
+    sampled = Sampled(launch, case.blocks)
+    timed = simulate(case.config, sampled).statistics
+    return scaled(timed, sampled.sample(launch.warp_instructions, timed.warp_instructions).factor)
 
 
 @lru_cache(maxsize=1)

@@ -32,12 +32,22 @@ from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining
 from warploom.kernels.library import kernels
-from warploom.verbs import Body, configuration, evaluate_combination, evaluate_hardware, evaluate_workloads
+from warploom.verbs import (
+    Body,
+    configuration,
+    evaluate_combination,
+    evaluate_hardware,
+    evaluate_sampling,
+    evaluate_workloads,
+)
 
 FOLDER = Path("build") / "evaluation"
 
 HARDWARE = "fermi"
 """The preset whose units are synthesised."""
+
+UNTIMED = (*APART, "workloads")
+"""Experiments that do not time a GPU."""
 
 MOST_COLUMNS = 8
 """Columns of workloads in a table."""
@@ -50,6 +60,8 @@ def main(options: argparse.Namespace) -> Body:
     if len(names) > 1:
         return _several(options, names, options.out or FOLDER)
     (options.experiment,) = names
+    if options.blocks and options.experiment in UNTIMED:
+        raise ConfigError(f"evaluate {options.experiment}: --blocks: it times no blocks; leave it out")
     return _one(options, {})
 
 
@@ -108,17 +120,19 @@ def _one(options: argparse.Namespace, known: Results) -> Body:
     options.preset = options.preset or (EXPERIMENTS[name].preset if name in EXPERIMENTS else HARDWARE)
     config = configuration(options)
     verbs = {"coalescing": _coalescing, "gating": _gating, "bypassing": _bypassing, "affine": _affine,
-             "calibration": _calibration, "hardware": evaluate_hardware.show, "combination": evaluate_combination.main}
+             "calibration": _calibration, "hardware": evaluate_hardware.show, "combination": evaluate_combination.main,
+             "sampling": evaluate_sampling.main}
     options.known, options.failed = known, {}
     body = verbs[name](options, config)
-    return {"configuration": dataclasses.asdict(config), "experiment": name, **body, **_failures(options.failed)}
+    return {"configuration": dataclasses.asdict(config), "experiment": name, "blocks": options.blocks, **body,
+            **_failures(options.failed)}
 
 
 def _wanted(options: argparse.Namespace, config: SmConfig) -> list[Case]:
     """The cases of an experiment that simulates."""
     groups = EXPERIMENTS[options.experiment].groups(options.workloads)
     names = dict.fromkeys(name for members in groups.values() for name in members)
-    return cases(names, options.size, _configurations(options, config))
+    return cases(names, options.size, _configurations(options, config), options.blocks)
 
 
 def _coalescing(options: argparse.Namespace, config: SmConfig) -> Body:

@@ -15,7 +15,7 @@ def main(options: argparse.Namespace, config: SmConfig) -> Body:
     `options.failed`."""
     groups = chosen(options.workloads, "") if options.workloads else characteristics.groups()
     names = dict.fromkeys(name for members in groups.values() for name in members)
-    needed = cases(names, options.size, combination.configurations(config))
+    needed = cases(names, options.size, combination.configurations(config), options.blocks)
     with report.counting("simulating", len(needed)) as done:
         found = results(needed, lambda case: done(f"{case.workload}, {case.setting}"), options.scheduler)
     simulated = arranged(needed, found)
