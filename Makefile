@@ -60,10 +60,15 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 # The experiments whose figures the pages show.
 SHOWN := coalescing gating bypassing affine placement calibration
 
+# Those whose sources list programs, which a page shows on these lists, with tiny inputs.
+LISTED := coalescing gating bypassing affine
+
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
 	$(VENV)/bin/warploom evaluate $(SHOWN) --out build/results
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
+	for shown in $(LISTED); do \
+	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench

@@ -116,6 +116,12 @@ def test_many_workloads_have_a_line_each(found: Callable[..., list[pages.Quantit
         "| published | 11.0 | 11.0 |  |\n")
 
 
+def test_what_is_published_has_a_line_each(found: Callable[..., list[pages.Quantity]]) -> None:
+    assert len(found("Fig. 10", "bow")) == 1  # the document is there
+    assert pages.published("bypassing").splitlines()[2:] == [
+        "| Fig. 10 | bow | 20.0 | 30.0 | 11.0 |", "| Fig. 10 | bow_wr | 20.0 | 30.0 | 11.0 |"]
+
+
 def test_a_grid_says_what_its_averages_are_over(found: Callable[..., list[pages.Quantity]]) -> None:
     assert pages.grid(["%", "a"], [("x", found("Fig. 10", "bow"))]).splitlines()[2] == "| x | 20.0 / 30.0 |"
     assert pages.made_with("bypassing").endswith("Averages: 2 programs of [BOW] / seven kernels.\n")

@@ -89,6 +89,14 @@ def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:
         for figure, name, quantities in rows])
 
 
+def published(experiment: str) -> str:
+    """A table of everything of an experiment that has a published value, with the averages over all groups."""
+    return averages([
+        (", ".join(filter(None, (figure["figure"], figure["note"]))), key, [_quantity(series)])
+        for figure in document(experiment)["figures"] for key, series in figure["series"].items()
+        if series["published"] is not None])
+
+
 def by_kernel(rows: Sequence[Row], head: str = "%") -> str:
     """A table with a column for each kernel: the first quantity of each row, the average and the published value. With
     several groups it has a line for each workload, and a column for each quantity."""
