@@ -21,6 +21,7 @@ from warploom.cli import main
 from warploom.evaluation import coalescing, simulations
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
+from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.figures import Run
 from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed, setting
 from warploom.evaluation.simulations import cases, simulate_all
@@ -163,6 +164,14 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
     assert len(list((out / "tiny").glob("*.svg"))) == 7
     assert document["page"] == str(out / "report.html") and "Fig. 5.8" in (out / "report.html").read_text()
     assert "no synthesis" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_all_are_all_except_synthesis_in_a_hurry(quick, folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(evaluate, "_several", lambda options, names, out: asked.extend(names) or {})
+    assert main(["evaluate", "all", *["--quick"][:quick]]) == 0
+    assert asked == [*EXPERIMENTS, "placement", *["hardware"][quick:]]
 
 
 @pytest.mark.parametrize(("arguments", "line"), [

@@ -306,7 +306,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
     size = evaluate.add_mutually_exclusive_group()
     size.add_argument("--size", choices=("tiny", "default", "large"), default="default",
                       help="inputs of the programs (default: default; kernels have no large ones)")
-    size.add_argument("--quick", action="store_true", help="tiny inputs, for a quick look")
+    size.add_argument("--quick", action="store_true", help="tiny inputs, and all without hardware, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     _add_blocks(evaluate)
     evaluate.add_argument("--scheduler", metavar="ADDRESS",

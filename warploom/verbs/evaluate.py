@@ -55,7 +55,7 @@ MOST_COLUMNS = 8
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment; or several, as one matrix of workloads and configurations."""
-    names = [*EXPERIMENTS, *APART] if ALL in options.experiment else list(dict.fromkeys(options.experiment))
+    names = _names(options)
     options.size = "tiny" if options.quick else options.size
     if len(names) > 1:
         return _several(options, names, options.out or FOLDER)
@@ -63,6 +63,13 @@ def main(options: argparse.Namespace) -> Body:
     if options.blocks and options.experiment in UNTIMED:
         raise ConfigError(f"evaluate {options.experiment}: --blocks: it times no blocks; leave it out")
     return _one(options, {})
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    """The experiments that a user wants. Synthesis is never quick."""
+    if ALL not in options.experiment:
+        return list(dict.fromkeys(options.experiment))
+    return [name for name in (*EXPERIMENTS, *APART) if not (options.quick and name == "hardware")]
 
 
 def _several(options: argparse.Namespace, names: Sequence[str], folder: Path) -> Body:
