@@ -22,6 +22,7 @@ from warploom.evaluation.published import published
 from warploom.pages import panels, rendering, report
 from warploom.pages.document import DocumentError, checked, read
 from warploom.pages.links import experiment_command
+from warploom.pages.panels import NONE
 from warploom.pages.rendering import MINUS
 from warploom.pages.why import reasons
 
@@ -125,7 +126,8 @@ def test_every_number_of_every_figure(committed: tuple[list[dict[str, Any]], htm
             for number, (name, bar) in enumerate(series.items()):
                 heights = dict(zip(chart[number]["x"], chart[number]["y"], strict=True))
                 assert chart[number]["name"] == name
-                for workload, value in {**bar["kernels"], "average": bar["average"]}.items():
+                averages = bar.get("averages") or {"average": bar["average"]}
+                for workload, value in {**bar["kernels"], **averages}.items():
                     assert heights[workload] == value == float(lines[workload][number])
                     assert table[workload][number] == f"{value:,.1f}".replace("-", MINUS)
                     numbers += 1
@@ -339,6 +341,52 @@ def test_documents_of_one_experiment(tmp_path: Path) -> None:
     assert [page.get_element_by_id(name).find("h2").text for name in (
         "coalescing-fermi", "coalescing-gtx480", "coalescing-gtx480-2")] == [
         "Coalescing of accesses, fermi", "Coalescing of accesses, gtx480", "Coalescing of accesses, gtx480-2"]
+
+
+def test_sizes_tell_documents_apart(tmp_path: Path) -> None:
+    page = written(tmp_path / "report.html", EVALUATED, {**EVALUATED, "size": "default"})
+    assert [page.get_element_by_id(f"coalescing-fermi-{size}").find("h2").text for size in ("tiny", "default")] == [
+        "Coalescing of accesses, fermi-tiny", "Coalescing of accesses, fermi-default"]
+
+
+TABLES: dict[str, dict[str, Any]] = {
+    "workloads": {
+        "groups": {"13 of [X]": [], "seven": []},
+        "averages": [
+            {"figure": "Fig. 1", "quantity": "4 bytes", "13 of [X]": 20.5, "seven": 11.2, "published": "27.3"},
+            {"figure": "Fig. 1", "quantity": "1 byte", "13 of [X]": 79.5, "seven": 88.8, "published": ""},
+            {"figure": "Fig. 2", "quantity": "zeros", "13 of [X]": 14.0, "seven": 10.5, "published": "20.0"}]},
+    "combination": {"combinations": [
+        {"combination": "none", "ipc": 1, "ipc_expected": 1, "accesses": 1, "accesses_expected": 1, "energy": 1,
+         "energy_expected": 1},
+        {"combination": "a + b", "ipc": 1.1, "ipc_expected": 1.2, "accesses": 0.5, "accesses_expected": 0.25,
+         "energy": 0.75, "energy_expected": 0.5}]},
+    "sampling": {"samples": [
+        {"workload": "aes", "sample": 4, "ipc": -21.0, "accesses": 0.0},
+        {"workload": "aes", "sample": 8, "ipc": -3.0, "accesses": 0.5},
+        {"workload": "bfs", "sample": 4, "ipc": 2.0, "accesses": -1.0}]},
+}
+
+
+@pytest.mark.parametrize(("experiment", "expected"), [
+    ("workloads", [
+        {"13 of [X]": ["20.5", "79.5"], "seven": ["11.2", "88.8"], "published": ["27.3", NONE]},
+        {"13 of [X]": ["14.0"], "seven": ["10.5"], "published": ["20.0"]}]),
+    ("combination", [
+        {"none": ["1.00", "1.00"], "a + b": ["1.10", "1.20"]}, {"none": ["1.00", "1.00"], "a + b": ["0.50", "0.25"]},
+        {"none": ["1.00", "1.00"], "a + b": ["0.75", "0.50"]}]),
+    ("sampling", [
+        {"aes": [f"{MINUS}21.0", f"{MINUS}3.0"], "bfs": ["2.0", NONE]},
+        {"aes": ["0.0", "0.5"], "bfs": [f"{MINUS}1.0", NONE]}]),
+])
+def test_what_experiments_print_as_tables(
+    experiment: str, expected: list[dict[str, list[str]]], tmp_path: Path
+) -> None:
+    document = {"schema": 2, "verb": "evaluate", "version": "0.1.0", "experiment": experiment, **TABLES[experiment]}
+    page = written(tmp_path / "report.html", document)
+    found = [rows(table) for table in page.get_element_by_id(experiment).iter("table")]
+    assert [{name: of[name] for name in wanted} for of, wanted in zip(found, expected, strict=True)] == expected
+    assert len(data(page)["charts"]) == len(expected)
 
 
 def test_a_reason_for_every_published_figure() -> None:

@@ -108,6 +108,9 @@ class Document(msgspec.Struct):
     affine_units: list[Comparison] = []
     networks: list[Network] = []
     points: list[Point] = []
+    averages: list[dict[str, str | float]] = []
+    combinations: list[dict[str, str | float]] = []
+    samples: list[dict[str, str | float]] = []
 
     @property
     def preset(self) -> str | None:

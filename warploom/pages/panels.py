@@ -208,6 +208,44 @@ def of_hardware(document: Document, slug: str) -> list[Panel]:
             for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
 
 
+def of_workloads(document: Document, slug: str) -> list[Panel]:
+    """What the workloads of each list are made of, beside what a source prints of its own."""
+    found = []
+    for figure in dict.fromkeys(str(entry["figure"]) for entry in document.averages):
+        entries = {str(entry["quantity"]): entry for entry in document.averages if entry["figure"] == figure}
+        rows = {group: [float(entry[group]) for entry in entries.values()] for group in document.groups}
+        published = {key: str(entry["published"]) for key, entry in entries.items() if entry["published"]}
+        found.append(Panel(f"{slug}-{_key(figure)}", figure, list(entries), rows, "list", stacked=len(entries) > 1,
+                           published=published))
+    return found
+
+
+def of_combinations(document: Document, slug: str) -> list[Panel]:
+    """Every combination of mechanisms beside the baseline, and what independent gains would give."""
+    return [Panel(f"{slug}-{metric}", f"{title}, times the baseline's", ["measured", "if gains were independent"],
+                  {str(entry["combination"]): [float(entry[metric]), float(entry[f"{metric}_expected"])]
+                   for entry in document.combinations}, "combination", "", 2)
+            for metric, title in (("ipc", "Instructions per cycle"), ("accesses", "Bank accesses"),
+                                  ("energy", "Dynamic energy of the register file")) if document.combinations]
+
+
+def of_samples(document: Document, slug: str) -> list[Panel]:
+    """The errors of what samples of blocks estimate."""
+    return [Panel(f"{slug}-{metric}", f"Error of {title}, by blocks of each launch", list(columns), rows)
+            for metric, title in (("ipc", "instructions per cycle"), ("accesses", "bank accesses"))
+            for columns, rows in [_by_sample(document, metric)] if rows]
+
+
+def _by_sample(document: Document, metric: str) -> tuple[dict[str, None], dict[str, list[float | None]]]:
+    """Columns by number of blocks, and the errors of each workload; None where it has no more blocks."""
+    columns = dict.fromkeys(f"{entry['sample']} blocks" for entry in document.samples)
+    rows: dict[str, list[float | None]] = {}
+    for entry in document.samples:
+        row = rows.setdefault(str(entry["workload"]), [None] * len(columns))
+        row[list(columns).index(f"{entry['sample']} blocks")] = float(entry[metric])
+    return columns, rows
+
+
 def of_sweep(document: Document, slug: str) -> list[Panel]:
     """Speed of the machines of a sweep over energy, and over area, or without synthesis over storage."""
     if not document.points:

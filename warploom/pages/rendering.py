@@ -17,6 +17,7 @@ TITLES = {
     "coalescing": "Coalescing of accesses", "gating": "Gating of zeros", "bypassing": "Bypassing collectors",
     "affine": "Affine values", "placement": "Placement of threads", "calibration": "Calibration",
     "hardware": "Areas and longest paths", "combination": "Combinations of mechanisms",
+    "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
     "sweep": "A sweep",
 }
 """Headings of the experiments."""

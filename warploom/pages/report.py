@@ -74,17 +74,25 @@ def _part(slug: str, document: Document) -> Part:
                *panels.of_widths(document, slug)]
     shown = [*(panels.of_figure(document, slug, figure) for figure in document.figures),
              *panels.of_calibration(document, slug), *panels.of_hardware(document, slug),
-             *panels.of_sweep(document, slug)]
+             *panels.of_workloads(document, slug), *panels.of_combinations(document, slug),
+             *panels.of_samples(document, slug), *panels.of_sweep(document, slug)]
     return Part(slug, title, document, shown, details)
 
 
 def _slugs(documents: Sequence[Document]) -> Iterator[str]:
-    """A name for each document: its experiment's; the preset tells documents of one experiment apart, then a number."""
+    """A name for each document: its experiment's; the preset tells documents of one experiment apart, then the size,
+    then a number."""
     experiments = Counter(document.experiment for document in documents)
+    sizes: dict[tuple[str, str | None], set[str | None]] = {}
+    for document in documents:
+        sizes.setdefault((document.experiment, document.preset), set()).add(document.size)
     seen: Counter[str] = Counter()
     for document in documents:
-        several = experiments[document.experiment] > 1 and document.preset
-        name = f"{document.experiment}-{document.preset}" if several else document.experiment
+        name = document.experiment
+        if experiments[document.experiment] > 1 and document.preset:
+            name += f"-{document.preset}"
+        if len(sizes[document.experiment, document.preset]) > 1:
+            name += f"-{document.size}"
         seen[name] += 1
         yield name if seen[name] == 1 else f"{name}-{seen[name]}"
 
