@@ -58,7 +58,7 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 	$(VENV)/bin/warploom evaluate all
 
 # The experiments whose figures the pages show.
-SHOWN := coalescing gating bypassing affine placement calibration
+SHOWN := coalescing gating bypassing affine placement calibration workloads sampling
 
 # Those whose sources list programs, which a page shows on these lists, with tiny inputs.
 LISTED := coalescing gating bypassing affine
@@ -69,6 +69,7 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
 	for shown in $(LISTED); do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
+	$(VENV)/bin/warploom evaluate combination --size tiny --json build/results/combination.json
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
