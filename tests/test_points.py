@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from test_processes import is_there, wait_for
-from work import divide, square, square_or_fail, wait
+from work import divide, refuse, square, square_or_fail, wait
 
 from warploom import points
-from warploom.arch.errors import ExecutionError, LaunchError, ToolError
+from warploom.arch.errors import ExecutionError, LaunchError, PtxError, ToolError
 
 
 def test_every_point_has_its_result() -> None:
@@ -28,6 +28,13 @@ def test_a_point_that_fails_is_not_in_the_way() -> None:
     assert found == {number: number * number for number in (0, 1, 4, 5)}
     assert isinstance(wrong[2], LaunchError) and str(wrong[2]) == "two"
     assert isinstance(wrong[3], ExecutionError) and "killed" in str(wrong[3])
+
+
+def test_an_error_of_a_worker_keeps_its_place() -> None:
+    (_, error), = points.compute(refuse, ["k.ptx"])
+    assert isinstance(error, PtxError)
+    assert str(error) == "k.ptx:3:4: no such opcode"
+    assert (error.message, error.file, error.line, error.column) == ("no such opcode", "k.ptx", 3, 4)
 
 
 def test_a_bug_is_no_result() -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from warploom.arch.errors import LaunchError, WarploomError
+from warploom.arch.errors import LaunchError, PtxError, WarploomError
 
 
 def square(number: int) -> int:
@@ -20,6 +20,10 @@ def square_or_fail(number: int) -> int:
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return number * number
+
+
+def refuse(file: str) -> None:
+    raise PtxError("no such opcode", file=file, line=3, column=4)
 
 
 def wait(seconds: float) -> int:

@@ -53,9 +53,12 @@ class PtxError(WarploomError):
     """
 
     def __init__(self, message: str, *, file: str = "<ptx>", line: int = 0, column: int = 0) -> None:
+        super().__init__(message)  # the argument with which a pickled one is made again
         self.message, self.file, self.line, self.column = message, file, line, column
-        place = f"{file}:{line}:{column}" if column else f"{file}:{line}" if line else file
-        super().__init__(f"{place}: {message}")
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        return f"{place}: {self.message}"
 
 
 class LaunchError(WarploomError):
